@@ -21,6 +21,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
     private readonly RedisBackplaneOptions _options;
     private readonly TimeProvider _time;
     private readonly RedisConnection _redis;
+    private readonly TargetQueues _targets;
     private readonly BatchReceiver _receiver;
     private readonly ILogger _logger;
 
@@ -54,9 +55,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
             ChallengeAsync = Transport.ChallengeAsync,
             TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),
         };
-        Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
-        var targets = new TargetQueues(Transport, local, Members, time, options.QueueBytes);
-        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, Questions, local, logger);
+        _targets = new TargetQueues(Transport, local, Members, time, options.QueueBytes);
+        Lookups = new LocationLookups(Directory, Transport, Members, _targets, options.QueueBytes, logger);
+        _receiver = new BatchReceiver(Transport, Lookups, Directory, _targets, Members, Topics, Questions, local, logger);
         Members.Left += member =>
         {
             Lookups.ForgetNode(member.Instance);
@@ -68,13 +69,12 @@ internal sealed class RunningBackplane : IAsyncDisposable
             if (member.IsCompatible)
             {
                 BackplaneLog.NodeJoined(logger, member.Name);
+                Topics.NodeJoined(member.Instance);
             }
             else
             {
                 BackplaneLog.IncompatibleNodeJoined(logger, member.Name, member.Version, Wire.BatchBuffer.Version);
             }
-
-            Topics.NodeJoined(member.Instance);
         };
         Members.Renewed += Renewed;
         redis.ConnectionFailed += (_, _) =>
@@ -104,6 +104,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
     public TopicExchange Topics { get; }
 
     public PeerQuestions Questions { get; }
+
+    /// <summary>Bytes of relays that wait here: for other nodes, for the locations of their targets, and for room in sessions.</summary>
+    public long QueuedBytes =>
+        Transport.Links.Sum(static link => (long)link.QueuedBytes) + Lookups.WaitingBytes + _targets.Bytes;
 
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
     /// <exception cref="BackplaneException">Redis cannot be used, or another node has the name; the message says why.</exception>

@@ -127,6 +127,11 @@ public sealed class ForeignMessageTests
         Assert.Equal(
             [("a", true), ("newer", false)],
             a.Host.Services.GetRequiredService<INodes>().Read().Select(static one => (one.Name, one.IsCompatible)));
+
+        // Nor is it told of topics, again and again as it never says that it has seen them.
+        await Subscription.MakeAsync(sender, "x/");
+        Assert.Empty(a.Backplane.Interests.Feeds());
+        Assert.Equal(0, a.Backplane.Running!.Transport.Counters.Batches);
     }
 
     private static int CountIn(string line)

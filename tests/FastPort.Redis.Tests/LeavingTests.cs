@@ -46,6 +46,20 @@ public sealed class LeavingTests
         await b.KnowsAsync(1);
     }
 
+    [RedisFact]
+    public async Task A_node_whose_server_does_not_start_leaves_when_its_host_is_disposed()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        Node b = Node.Create(redis.Connection, "b", ("FastPort:Endpoints:0", a.Server.Endpoints[0].ToString()));
+        await Assert.ThrowsAnyAsync<Exception>(() => b.Host.StartAsync(Patience.Token));
+        await a.KnowsAsync(2);
+
+        b.Host.Dispose();
+
+        await a.KnowsAsync(1);
+    }
+
     private static async Task<ErrorCode> AskAsync(FastPortClient sender, string id)
     {
         try

@@ -21,8 +21,8 @@ internal sealed class BackplaneMeter : IDisposable
             "fastport.backplane.relays.pending", "{relay}", "Relay requests that wait for other nodes",
             () => backplane.Running?.Transport.Pending.Count ?? 0);
         Gauge(
-            "fastport.backplane.queued", "By", "Bytes of relays on their way to other nodes",
-            () => backplane.Running?.Transport.Links.Sum(static link => (long)link.QueuedBytes) ?? 0);
+            "fastport.backplane.queued", "By", "Bytes of relays that wait to be sent to other nodes or to their targets here",
+            () => backplane.Running?.QueuedBytes ?? 0);
         Gauge("fastport.backplane.topics.own", "{prefix}", "Prefixes of topics wanted here", () => backplane.Interests.Count);
         Gauge(
             "fastport.backplane.topics.others", "{prefix}", "Prefixes of topics wanted by other nodes, counted for each node",

@@ -4,9 +4,12 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Redis.Hosting;
 
-/// <summary>Joins the nodes before the host's servers start, and leaves them after they have stopped.</summary>
+/// <summary>
+/// Joins the nodes before the host's servers start, and leaves them after they have stopped, or when the host is disposed: one whose start
+/// has failed is not stopped.
+/// </summary>
 internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortServerOptions options, IMeterFactory? meters)
-    : IHostedLifecycleService, IDisposable
+    : IHostedLifecycleService, IAsyncDisposable
 {
     private readonly BackplaneMeter _meter = new(backplane, meters);
 
@@ -23,5 +26,9 @@ internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortSe
 
     public Task StoppedAsync(CancellationToken cancellationToken) => backplane.StopAsync();
 
-    public void Dispose() => _meter.Dispose();
+    public async ValueTask DisposeAsync()
+    {
+        await backplane.StopAsync().ConfigureAwait(false);
+        _meter.Dispose();
+    }
 }

@@ -87,7 +87,7 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         if (lookups.TryGet(routingId, out Location location))
         {
             SendStatus status = transport.LinkTo(location.Instance).TryRelay(
-                pending, correlation, transport.Self, location.Token, type, hops: 0, routingId, in body, force: false);
+                pending, correlation, transport.Self, location.Token, type, hops: 0, routingId, in body);
             if (status != SendStatus.NotFound)
             {
                 return status;

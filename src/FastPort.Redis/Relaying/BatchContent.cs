@@ -9,9 +9,17 @@ namespace FastPort.Redis.Relaying;
 /// <param name="Interests">Entries about wanted topics.</param>
 internal readonly record struct BatchContent(int Relays, int OneWays, int Publications, int Interests)
 {
+    /// <summary>
+    /// Requests of other nodes that were passed on, by correlation and origin: their origins know nothing of this batch. Null for none.
+    /// </summary>
+    public List<(ulong Correlation, ulong Origin)>? Forwarded { get; init; }
+
     /// <summary>Whether the receiver says that it has seen the batch: see <see cref="EntryKinds.NeedsSeen"/>.</summary>
     public bool NeedsSeen => (Relays | Publications | Interests) != 0;
 
     public static BatchContent operator +(BatchContent x, BatchContent y) => new(
-        x.Relays + y.Relays, x.OneWays + y.OneWays, x.Publications + y.Publications, x.Interests + y.Interests);
+        x.Relays + y.Relays, x.OneWays + y.OneWays, x.Publications + y.Publications, x.Interests + y.Interests)
+    {
+        Forwarded = x.Forwarded is null ? y.Forwarded : y.Forwarded is null ? x.Forwarded : [.. x.Forwarded, .. y.Forwarded],
+    };
 }

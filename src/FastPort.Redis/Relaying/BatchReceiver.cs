@@ -97,7 +97,7 @@ internal sealed class BatchReceiver(
 
         if (reader.IsTruncated)
         {
-            Refuse($"a batch of {message.Length} bytes from node '{transport.NameOf(sender.Instance)}' ends within an entry");
+            Refuse($"a batch of {message.Length} bytes from node '{sender.Name}' ends within an entry");
         }
 
         if (_needsSeen)
@@ -118,9 +118,7 @@ internal sealed class BatchReceiver(
             _needsSeen |= reader.Kind.NeedsSeen();
             if (!TryHandle(reader.Kind, reader.Payload, sender))
             {
-                Refuse(
-                    $"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node "
-                    + $"'{transport.NameOf(sender.Instance)}'");
+                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{sender.Name}'");
             }
         }
     }
@@ -188,16 +186,12 @@ internal sealed class BatchReceiver(
             return;
         }
 
-        if (targets.Waits(relay.Id))
-        {
-            targets.Add(relay);
-            return;
-        }
-
-        SendStatus status = local.TrySend(relay.Id, relay.Type, new RawBody(relay.Body));
+        SendStatus status = targets.Waits(relay.Id)
+            ? SendStatus.Full
+            : local.TrySend(relay.Id, relay.Type, new RawBody(relay.Body));
         if (status == SendStatus.Full)
         {
-            targets.Add(relay);
+            targets.Add(relay.Id.ToArray(), WaitingRelay.Copy(relay, moreHops: 0, transport.Now));
         }
         else if (status != SendStatus.Queued)
         {

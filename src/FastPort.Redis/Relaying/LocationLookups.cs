@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
+using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
@@ -13,7 +14,7 @@ namespace FastPort.Redis.Relaying;
 /// claim with that token, passes the relay on, and says so (<see cref="Forget"/>). Thread-safe.
 /// </summary>
 internal sealed class LocationLookups(
-    ClaimDirectory directory, RelayTransport transport, IMessageRouter local, int queueBytes, ILogger logger)
+    ClaimDirectory directory, RelayTransport transport, Membership members, TargetQueues targets, int queueBytes, ILogger logger)
 {
     // Locations that are kept; about 100 bytes each, and the id.
     private const int MaxKnown = 1_000_000;
@@ -23,7 +24,10 @@ internal sealed class LocationLookups(
     private int _knownCount;
     private long _waitingBytes;
 
-    public bool HasRoom => Volatile.Read(ref _waitingBytes) < queueBytes;
+    /// <summary>Memory that relays take here, about.</summary>
+    public long WaitingBytes => Volatile.Read(ref _waitingBytes);
+
+    public bool HasRoom => WaitingBytes < queueBytes;
 
     /// <summary>Whether no relay waits for its target's location.</summary>
     public bool IsIdle => _running.IsEmpty;
@@ -73,15 +77,12 @@ internal sealed class LocationLookups(
                     continue;
                 }
 
-                if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known))
+                // If a lookup has ended since the caller found nothing, the relays after this one do not pass it.
+                lookup.Waiting.Enqueue(relay);
+                if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known) && TrySendWaiting(id, lookup, known, default))
                 {
-                    // A lookup has ended since the caller found nothing: the relays after this one do not pass it.
-                    Send(known, id, relay);
-                    End(id, lookup);
                     return;
                 }
-
-                lookup.Waiting.Enqueue(relay);
             }
 
             if (lookup == begun)
@@ -95,67 +96,78 @@ internal sealed class LocationLookups(
 
     private async Task RunAsync(byte[] id, Lookup lookup)
     {
-        var failed = SendStatus.NotFound;
-        Location? found = null;
-        try
+        while (true)
         {
-            transport.Counters.LookedUp();
-            found = await directory.LookUpAsync(id).ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            BackplaneLog.LookupFailed(logger, e.Message);
-            failed = SendStatus.Unavailable;
-        }
-
-        lock (lookup)
-        {
-            // In order: relays that come from now on find the location, or begin another lookup.
-            foreach (WaitingRelay relay in lookup.Waiting)
+            var failed = SendStatus.NotFound;
+            Location? found = null;
+            try
             {
-                if (found is { } location)
+                transport.Counters.LookedUp();
+                found = await directory.LookUpAsync(id).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                BackplaneLog.LookupFailed(logger, e.Message);
+                failed = SendStatus.Unavailable;
+            }
+
+            lock (lookup)
+            {
+                if (TrySendWaiting(id, lookup, found, failed))
                 {
-                    Send(location, id, relay);
-                }
-                else
-                {
-                    Interlocked.Add(ref _waitingBytes, -relay.Bytes);
-                    transport.Settle(relay.Correlation, relay.Origin, id, failed);
+                    return;
                 }
             }
 
-            if (found is { } known && known.Instance != transport.Self)
-            {
-                Know(id, known);
-            }
-
-            End(id, lookup);
+            // The id may be elsewhere when there is room.
+            await transport.LinkTo(found!.Value.Instance).WhenRoomAsync().ConfigureAwait(false);
         }
     }
 
-    private void End(byte[] id, Lookup lookup)
+    // Under the lookup's lock, in order: relays that come later find the location, or begin another lookup. False if the node that has the
+    // id is behind: the rest waits here, as a batch of all of it could be more than Redis holds for a subscriber.
+    private bool TrySendWaiting(byte[] id, Lookup lookup, Location? found, SendStatus failed)
     {
+        while (lookup.Waiting.TryPeek(out WaitingRelay relay))
+        {
+            if (found is { } location && location.Instance == transport.Self)
+            {
+                // The session has come meanwhile, or is ending.
+                targets.Deliver(id, relay);
+            }
+            else
+            {
+                SendStatus status = found is { } there
+                    ? transport.LinkTo(there.Instance).TryRelay(
+                        relay.Pending, relay.Correlation, relay.Origin, there.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body))
+                    : failed;
+                if (status == SendStatus.Full)
+                {
+                    return false;
+                }
+
+                if (status != SendStatus.Queued)
+                {
+                    transport.Settle(relay.Correlation, relay.Origin, id, status);
+                }
+            }
+
+            lookup.Waiting.Dequeue();
+            Interlocked.Add(ref _waitingBytes, -relay.Bytes);
+        }
+
+        if (found is { } known && known.Instance != transport.Self)
+        {
+            Know(id, known);
+        }
+
         lookup.IsDone = true;
         _running.TryRemove(KeyValuePair.Create(id, lookup));
+        return true;
     }
 
-    private void Send(Location location, byte[] id, in WaitingRelay relay)
-    {
-        Interlocked.Add(ref _waitingBytes, -relay.Bytes);
-
-        // This node has the id: the session has come meanwhile, or is ending.
-        SendStatus status = location.Instance == transport.Self
-            ? local.TrySend(id, relay.Type, new RawBody(relay.Body))
-            : transport.LinkTo(location.Instance).TryRelay(
-                relay.Pending, relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body),
-                force: true);
-        if (status != SendStatus.Queued || location.Instance == transport.Self)
-        {
-            transport.Settle(relay.Correlation, relay.Origin, id, status);
-        }
-    }
-
-    private void Know(byte[] id, Location location)
+    /// <summary>The id is there.</summary>
+    public void Know(byte[] id, Location location)
     {
         if (_known.TryAdd(id, location))
         {
@@ -168,6 +180,12 @@ internal sealed class LocationLookups(
         else
         {
             _known[id] = location;
+        }
+
+        // Its node may have left, and been forgotten, before this was known.
+        if (!members.Members.ContainsKey(location.Instance))
+        {
+            Forget(id, location.Token);
         }
     }
 

@@ -18,7 +18,6 @@ internal sealed partial class NodeLink
     /// <param name="hops">How often it was passed on.</param>
     /// <param name="id">The target.</param>
     /// <param name="body">The message.</param>
-    /// <param name="force">Whether it is added even if the window is full.</param>
     /// <returns>Queued; Full; NotFound if the node has left; Unavailable if it does not read this node's batches.</returns>
     public SendStatus TryRelay<TBody>(
         PendingRelay? pending,
@@ -28,8 +27,7 @@ internal sealed partial class NodeLink
         ushort type,
         byte hops,
         ReadOnlySpan<byte> id,
-        scoped in TBody body,
-        bool force)
+        scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
         lock (_gate)
@@ -44,7 +42,7 @@ internal sealed partial class NodeLink
                 return SendStatus.Unavailable;
             }
 
-            if (!force && IsFull)
+            if (IsFull)
             {
                 return SendStatus.Full;
             }
@@ -65,6 +63,11 @@ internal sealed partial class NodeLink
 
             _content += new BatchContent(Relays: 1, OneWays: correlation == 0 ? 1 : 0, Publications: 0, Interests: 0);
             pending?.Sent(this, _number);
+            if (correlation != 0 && origin != _transport.Self)
+            {
+                (_forwarded ??= []).Add((correlation, origin));
+            }
+
             Begin();
             return SendStatus.Queued;
         }

@@ -47,8 +47,9 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
 
                 isClosed = _isClosed;
                 (_gathering, _sending) = (_sending, _gathering);
-                batch = new SentBatch(_number++, _sending.Length, _content, _transport.Now);
+                batch = new SentBatch(_number++, _sending.Length, _content with { Forwarded = _forwarded }, _transport.Now);
                 _content = default;
+                _forwarded = null;
                 _relays += batch.Content.Relays;
                 _batchBytes += batch.Bytes;
                 if (batch.Content.NeedsSeen)

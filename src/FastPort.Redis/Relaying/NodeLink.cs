@@ -1,3 +1,4 @@
+using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using StackExchange.Redis;
 
@@ -27,6 +28,7 @@ internal sealed partial class NodeLink
     private long _batchBytes;
     private long? _lag;
     private BatchContent _content;
+    private List<(ulong Correlation, ulong Origin)>? _forwarded;
     private bool _isSending;
     private bool _isClosed;
     private TaskCompletionSource? _room;
@@ -36,16 +38,23 @@ internal sealed partial class NodeLink
 
     /// <param name="transport">What it is a part of.</param>
     /// <param name="instance">The node.</param>
-    /// <param name="isCompatible">Whether it reads this node's batches: otherwise relays and publications are refused.</param>
-    public NodeLink(RelayTransport transport, ulong instance, bool isCompatible)
+    /// <param name="member">
+    /// What is known of it; null if nothing is. If it does not read this node's batches, relays and publications are refused. A node that
+    /// is not known is taken for one of this version: it ignores what it cannot read.
+    /// </param>
+    public NodeLink(RelayTransport transport, ulong instance, Member? member)
     {
-        _isCompatible = isCompatible;
+        _isCompatible = member is not { IsCompatible: false };
         _transport = transport;
         Instance = instance;
+        Name = member?.Name ?? Member.Format(instance);
         _channel = transport.ChannelOf(instance);
     }
 
     public ulong Instance { get; }
+
+    /// <summary>The node's name, also after it has left.</summary>
+    public string Name { get; }
 
     /// <summary>Bytes that wait to be sent or seen.</summary>
     public int QueuedBytes
@@ -140,6 +149,7 @@ internal sealed partial class NodeLink
             }
 
             _content = default;
+            _forwarded = null;
             last = _number - 1;
             TellRoom();
         }

@@ -19,7 +19,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     // Peers can lose as many one-way relays as they like: they share a line of the log.
     private static readonly TimeSpan LostInterval = TimeSpan.FromSeconds(1);
 
-    // A node in a cluster subscribes again within some ten milliseconds.
+    // A node subscribes again within some ten milliseconds.
     private static readonly TimeSpan ResubscribingCheck = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan MaxResubscribing = TimeSpan.FromMilliseconds(500);
 
@@ -84,18 +84,30 @@ internal sealed class RelayTransport : IAsyncDisposable
         return IsCluster ? RedisChannel.Sharded(name) : RedisChannel.Literal(name);
     }
 
-    public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) =>
-        IsCluster ? PublishInClusterAsync(channel, batch) : _redis.PublishAsync(channel, batch);
+    /// <summary>
+    /// Publishes a batch and returns how many have received it. While a member's connection or the slot of its channel is replaced, it is
+    /// not subscribed for a moment: what nobody has received is published again, so that the batches after it do not pass it.
+    /// </summary>
+    public async Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
+            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
+                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
+            {
+                return receivers;
+            }
+
+            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+        }
+    }
 
     /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>
     public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
 
     public NodeLink LinkTo(ulong instance) =>
-        FindLink(instance) ?? _links.GetOrAdd(instance, new NodeLink(this, instance, IsCompatible(instance)));
-
-    // A node that is not known yet is taken for one of this version; it ignores what it cannot read.
-    private bool IsCompatible(ulong instance) =>
-        !_members.Members.TryGetValue(instance, out Member? member) || member.IsCompatible;
+        FindLink(instance) ?? _links.GetOrAdd(instance, new NodeLink(this, instance, _members.Members.GetValueOrDefault(instance)));
 
     /// <summary>Registers a relay of this node that waits for its confirmation.</summary>
     public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));
@@ -147,7 +159,12 @@ internal sealed class RelayTransport : IAsyncDisposable
         if (content.OneWays != 0)
         {
             Counters.OneWaysLost(content.OneWays);
-            BackplaneLog.OneWaysLost(_logger, content.OneWays, NameOf(link.Instance));
+            BackplaneLog.OneWaysLost(_logger, content.OneWays, link.Name);
+        }
+
+        foreach ((ulong correlation, ulong origin) in content.Forwarded ?? [])
+        {
+            Settle(correlation, origin, default, SendStatus.Unconfirmed);
         }
 
         LostTopics(link, content.Publications, content.Interests);
@@ -155,7 +172,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     }
 
     /// <summary>A batch could not be sent, for a reason that is not Redis's.</summary>
-    public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, NameOf(link.Instance), exception);
+    public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, link.Name, exception);
 
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
@@ -202,9 +219,6 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
     }
 
-    public string NameOf(ulong instance) =>
-        _members.Members.TryGetValue(instance, out Member? member) ? member.Name : Member.Format(instance);
-
     public async ValueTask DisposeAsync()
     {
         _lost.Tell(_logger);
@@ -214,28 +228,12 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public long Ticks(TimeSpan time) => (long)(time.TotalSeconds * _time.TimestampFrequency);
 
-    // While the slot of a node's channel moves, the node is not subscribed for a moment. What nobody has received may be published again.
-    private async Task<long> PublishInClusterAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
-    {
-        for (int attempt = 0; ; attempt++)
-        {
-            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
-            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
-                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
-            {
-                return receivers;
-            }
-
-            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
-        }
-    }
-
     private void LostTopics(NodeLink link, int publications, int interests)
     {
         if (publications != 0)
         {
             Counters.PublicationsLost(publications);
-            BackplaneLog.PublicationsLost(_logger, publications, NameOf(link.Instance));
+            BackplaneLog.PublicationsLost(_logger, publications, link.Name);
         }
 
         if (interests != 0)

@@ -1,69 +1,93 @@
 using System.Collections.Concurrent;
 using FastPort.Framing;
 using FastPort.Redis.Members;
-using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 
 /// <summary>
-/// Relays of other nodes that wait for room in the send queues of sessions of this one, in order for each. The batches' thread adds, a
-/// task for each waiting target sends.
+/// Relays that wait for room in the send queues of sessions of this node, in order for each. A task for each waiting target sends.
+/// Thread-safe.
 /// </summary>
 internal sealed class TargetQueues(RelayTransport transport, IMessageRouter local, Membership members, TimeProvider time, int maxBytes)
 {
-    private readonly ConcurrentDictionary<byte[], Queue<WaitingRelay>> _targets = new(Utf8Comparer.Instance);
+    // A target that does not read must not take the room of the others.
+    private const int TargetsAtLeast = 16;
+
+    private readonly ConcurrentDictionary<byte[], TargetQueue> _targets = new(Utf8Comparer.Instance);
     private long _bytes;
+
+    /// <summary>Memory that relays take here, about.</summary>
+    public long Bytes => Volatile.Read(ref _bytes);
 
     /// <summary>Whether relays wait for a target, which later ones must not overtake.</summary>
     public bool Waits(ReadOnlySpan<byte> id) =>
         !_targets.IsEmpty && _targets.GetAlternateLookup<ReadOnlySpan<byte>>().ContainsKey(id);
 
-    /// <summary>Lets a relay wait.</summary>
-    public void Add(in RelayEntry entry)
+    /// <summary>Delivers a relay whose target was found at this node, or lets it wait.</summary>
+    public void Deliver(byte[] id, in WaitingRelay relay)
     {
-        int bytes = WaitingRelay.BytesFor(entry.Body.Length);
-        if (Interlocked.Add(ref _bytes, bytes) > maxBytes)
+        SendStatus status = Waits(id) ? SendStatus.Full : TrySend(id, relay);
+        if (status == SendStatus.Full)
         {
-            Interlocked.Add(ref _bytes, -bytes);
-            transport.Settle(entry.Correlation, entry.Origin, entry.Id, SendStatus.Dropped);
-            return;
+            Add(id, relay);
         }
+        else
+        {
+            transport.Settle(relay.Correlation, relay.Origin, id, status);
+        }
+    }
 
-        byte[] id = entry.Id.ToArray();
-        WaitingRelay relay = WaitingRelay.Copy(entry, moreHops: 0, transport.Now);
+    /// <summary>Lets a relay wait.</summary>
+    public void Add(byte[] id, in WaitingRelay relay)
+    {
+        if (Interlocked.Add(ref _bytes, relay.Bytes) > maxBytes || !TryEnqueue(id, relay))
+        {
+            Interlocked.Add(ref _bytes, -relay.Bytes);
+            transport.Settle(relay.Correlation, relay.Origin, id, SendStatus.Dropped);
+        }
+    }
+
+    private bool TryEnqueue(byte[] id, in WaitingRelay relay)
+    {
         while (true)
         {
-            var begun = new Queue<WaitingRelay>();
-            Queue<WaitingRelay> queue = _targets.GetOrAdd(id, begun);
+            var begun = new TargetQueue();
+            TargetQueue queue = _targets.GetOrAdd(id, begun);
             lock (queue)
             {
                 // A queue that has run empty is taken out of the table under its lock.
-                if (queue != begun && queue.Count == 0)
+                if (queue != begun && queue.Relays.Count == 0)
                 {
                     continue;
                 }
 
-                queue.Enqueue(relay);
+                // However long a relay is, it may be the only one of its target.
+                if (queue != begun && queue.Bytes + relay.Bytes > maxBytes / TargetsAtLeast)
+                {
+                    return false;
+                }
+
+                queue.Relays.Enqueue(relay);
+                queue.Bytes += relay.Bytes;
             }
 
             if (queue == begun)
             {
-                _ = SendAsync(id, queue);
+                _ = SendAsync(id, queue, relay);
             }
 
-            return;
+            return true;
         }
     }
 
-    private async Task SendAsync(byte[] id, Queue<WaitingRelay> queue)
+    private async Task SendAsync(byte[] id, TargetQueue queue, WaitingRelay first)
     {
-        WaitingRelay? next = queue.Peek();
+        WaitingRelay? next = first;
         while (next is { } relay)
         {
-            // Without the lease the id may belong to another node by now.
-            SendStatus status = members.IsValid ? local.TrySend(id, relay.Type, new RawBody(relay.Body)) : SendStatus.Unavailable;
+            SendStatus status = TrySend(id, relay);
             if (status == SendStatus.Full
                 && (relay.Correlation == 0 || transport.Now - relay.Since < transport.Ticks(transport.RelayTimeout)))
             {
@@ -82,13 +106,26 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
             Interlocked.Add(ref _bytes, -relay.Bytes);
             lock (queue)
             {
-                queue.Dequeue();
-                next = queue.TryPeek(out WaitingRelay following) ? following : null;
+                queue.Relays.Dequeue();
+                queue.Bytes -= relay.Bytes;
+                next = queue.Relays.TryPeek(out WaitingRelay following) ? following : null;
                 if (next is null)
                 {
                     _targets.TryRemove(KeyValuePair.Create(id, queue));
                 }
             }
         }
+    }
+
+    // Without the lease the id may belong to another node by now.
+    private SendStatus TrySend(byte[] id, in WaitingRelay relay) =>
+        members.IsValid ? local.TrySend(id, relay.Type, new RawBody(relay.Body)) : SendStatus.Unavailable;
+
+    /// <summary>What waits for one target; its lock guards it.</summary>
+    private sealed class TargetQueue
+    {
+        public Queue<WaitingRelay> Relays { get; } = new();
+
+        public long Bytes { get; set; }
     }
 }

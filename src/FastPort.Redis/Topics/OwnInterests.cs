@@ -55,8 +55,8 @@ internal sealed class OwnInterests : ITopicInterests
     /// <summary>The feed to a node.</summary>
     /// <param name="instance">The node.</param>
     /// <param name="create">
-    /// Makes the feed, or returns null if the node is no member. Called under the lock, so that no feed stays to a node that has left
-    /// meanwhile.
+    /// Makes the feed, or returns null if the node is no member or does not read this one's batches. Called under the lock, so that no feed
+    /// stays to a node that has left meanwhile.
     /// </param>
     public InterestFeed? FeedTo(ulong instance, Func<ulong, InterestFeed?> create)
     {

@@ -28,7 +28,9 @@ internal sealed class TopicExchange : IDisposable
         _transport = transport;
         _members = members;
         _isMember = instance => members.Members.ContainsKey(instance);
-        _createFeed = instance => _isMember(instance) ? new InterestFeed(own, transport, instance) : null;
+        _createFeed = instance => members.Members.GetValueOrDefault(instance) is { IsCompatible: true }
+            ? new InterestFeed(own, transport, instance)
+            : null;
         transport.Checked += Retry;
     }
 
@@ -52,6 +54,7 @@ internal sealed class TopicExchange : IDisposable
         }
     }
 
+    /// <summary>A node has joined that reads this one's batches.</summary>
     public void NodeJoined(ulong instance)
     {
         Others.AddNode(instance, _isMember);

@@ -7,7 +7,6 @@ using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;

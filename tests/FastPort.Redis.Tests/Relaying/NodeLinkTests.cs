@@ -1,10 +1,11 @@
 using System.Text;
+using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Framing;
 using FastPort.Sessions;
-using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
 using Xunit;
 
@@ -13,7 +14,7 @@ namespace FastPort.Redis.Tests.Relaying;
 /// <summary>What becomes of what a link has, when the node leaves while a batch is on its way.</summary>
 public sealed class NodeLinkTests
 {
-        private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
+    private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
 
     [RedisFact]
     public async Task What_has_gathered_at_a_link_that_closes_while_a_batch_fails_looks_for_its_target_again()
@@ -28,7 +29,7 @@ public sealed class NodeLinkTests
 
         link.Close();
         links.Redis.HoldNoMore();
-        first.Fail(new RedisTimeoutException("lost", CommandStatus.Sent));
+        first.Fail(new RedisTimeoutException(CommandFlags.None, "lost", CommandStatus.Sent));
 
         // The first may have been received: it is lost, and counted once. Only the second is sent again.
         Assert.Equal((ushort)2, await links.LookedUp.Task.InTimeAsync());
@@ -36,26 +37,71 @@ public sealed class NodeLinkTests
     }
 
     [RedisFact]
-    public async Task Relays_that_wait_for_a_location_take_room_for_more_than_their_messages()
+    public async Task Relays_to_a_member_that_subscribes_again_arrive_in_order()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
         await using TestLinks links = await TestLinks.StartAsync(redis);
-        var lookups = new LocationLookups(links.Directory, links.Transport, new NeverWritable(), queueBytes: 1000, NullLogger.Instance);
+        await links.OtherJoinsAsync();
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
         links.Redis.Hold();
+        Relay(link, type: 1);
+        HeldAnswer nobody = await links.Redis.NextAsync();
+        Relay(link, type: 2);
+        ChannelReader<string> received = await links.ListenAsync(TestLinks.Other);
 
-        for (int i = 0; i < 10; i++)
-        {
-            lookups.Send(Id, new WaitingRelay(0, links.Transport.Self, Type: 1, Hops: 0, Body: [], Since: 0));
-        }
-
-        Assert.False(lookups.HasRoom);
         links.Redis.HoldNoMore();
-        (await links.Redis.NextAsync()).Give();
-        await Patience.UntilAsync(() => lookups.IsIdle, "the location is known");
-        Assert.True(lookups.HasRoom);
+        nobody.Give();
+        await Patience.UntilAsync(
+            () =>
+            {
+                links.Time.Advance(TimeSpan.FromMilliseconds(20));
+                return received.Count == 2;
+            },
+            "both have arrived");
+
+        Assert.Equal(["Relay 1", "Relay 2"], [await received.ReadAsync(), await received.ReadAsync()]);
+        Assert.False(links.LookedUp.Task.IsCompleted);
     }
 
-    private static void Relay(NodeLink link, ushort type) => Assert.Equal(
+    /// <summary>It waits for a node that has not sent the batch, and knows nothing of it.</summary>
+    [RedisFact]
+    public async Task The_origin_of_a_request_that_was_passed_on_hears_that_it_is_lost()
+    {
+        const ulong Origin = 815;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        ChannelReader<string> atOrigin = await links.ListenAsync(Origin);
+        ChannelReader<string> atOther = await links.ListenAsync(TestLinks.Other);
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        Relay(link, type: 1, correlation: 4, Origin);
+        await atOther.ReadAsync(Patience.Token);
+        link.Seen(1);
+        links.Redis.Hold();
+        Relay(link, type: 2, correlation: 5, Origin);
+        await links.Redis.NextAsync();
+
+        link.Close();
+
+        Assert.Equal("Confirmation 5 Unconfirmed", await atOrigin.ReadAsync(Patience.Token));
+    }
+
+    [RedisFact]
+    public async Task Log_lines_about_what_was_lost_name_a_node_that_has_left()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        Member other = await links.OtherJoinsAsync();
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        links.Redis.Hold();
+        Relay(link, type: 1);
+        await links.Redis.NextAsync();
+
+        await links.OtherLeavesAsync(other);
+
+        Assert.Contains("to node 'other'", Assert.Single(links.Log.WithId(6007)).Text, StringComparison.Ordinal);
+    }
+
+    private static void Relay(NodeLink link, ushort type, ulong correlation = 0, ulong origin = 1) => Assert.Equal(
         SendStatus.Queued,
-        link.TryRelay(null, correlation: 0, origin: 1, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 }), force: false));
+        link.TryRelay(null, correlation, origin, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 })));
 }
