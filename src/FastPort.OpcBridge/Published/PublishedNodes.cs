@@ -44,8 +44,22 @@ internal sealed class PublishedNodes : ITagFeedListener
         _source.Declared += OnDeclared;
     }
 
-    /// <summary>The name of a variable's tag; null if it is of none. Safe from any thread.</summary>
-    public string? NameOf(VariableNode node) => _tags.ContainsKey(node) ? node.Id.Text : null;
+    /// <summary>
+    /// The name of a variable's tag, or of the one that it is a property of; null if it is of none. By its node id: clients find the node of
+    /// a tag that is being declared before the tables have it. Safe from any thread.
+    /// </summary>
+    public string? NameOf(VariableNode node)
+    {
+        if (node.Id.NamespaceIndex != _namespace)
+        {
+            return null;
+        }
+
+        // A property has the node id of its variable, two slashes and its name. No tag has two slashes in its name.
+        string text = node.Id.Text ?? string.Empty;
+        int end = text.LastIndexOf("//", StringComparison.Ordinal);
+        return end < 0 ? text : NodeId.Parse(text[..end]).Text;
+    }
 
     public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
     {
@@ -129,7 +143,14 @@ internal sealed class PublishedNodes : ITagFeedListener
                 continue;
             }
 
-            tags.Add(_tags[write.Variable]);
+            if (!_tags.TryGetValue(write.Variable, out int tag))
+            {
+                // It is being declared.
+                statuses.Span[i] = StatusCodes.BadNoCommunication;
+                continue;
+            }
+
+            tags.Add(tag);
             rows.Add(i);
             values.Add(TagValues.ToTagValue(write.Value.Value));
         }

@@ -2,6 +2,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Sources;
@@ -131,6 +132,29 @@ public sealed class PublishedRangesTests : IAsyncLifetime
 
         await UntilAsync(subscription, static value => value.Value == 9 && value.Status.IsGood);
         Assert.Equal((byte)1, (await Client.ReadAsync([id], AttributeId.AccessLevel))[0].Value);
+    }
+
+    [Fact]
+    public async Task Every_node_has_the_name_of_its_tag_for_the_policy_also_before_it_is_in_the_tables()
+    {
+        Add("press/speed", 12.5, TagType.Double, range: (0, 50), unit: "mm");
+        await _publisher.PublishAsync(_press);
+        VariableNode speed = _server.Node("press/speed");
+        ushort index = speed.Id.NamespaceIndex;
+        VariableNode[] properties =
+        [
+            (VariableNode)_server.Space.Find(new NodeId(index, $"{speed.Id}//EURange"))!,
+            (VariableNode)_server.Space.Find(new NodeId(index, $"{speed.Id}//EngineeringUnits"))!,
+        ];
+
+        // As in the middle of a declaration: clients find the node.
+        VariableNode late = _server.Space.AddVariableOfType(
+            AddressSpace.ObjectsFolder, new NodeId(index, "press/late"), new QualifiedName(index, "late"), BuiltInType.Int32, -1);
+        var other = (VariableNode)_server.Space.Find(new NodeId(0, 2258))!;
+
+        Assert.All(properties.Append(speed), node => Assert.Equal("press/speed", _server.Nodes.NameOf(node)));
+        Assert.Equal("press/late", _server.Nodes.NameOf(late));
+        Assert.Null(_server.Nodes.NameOf(other));
     }
 
     private void Add(

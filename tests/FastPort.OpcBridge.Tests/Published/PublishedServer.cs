@@ -20,12 +20,11 @@ internal sealed class PublishedServer : IAsyncDisposable
     private readonly TagServer _tags;
     private readonly FastPortServer _fastPort;
     private AddressSpace _space = null!;
-    private PublishedNodes _nodes = null!;
 
     private PublishedServer(PublishedTagOptions options)
     {
         Source = new PublishedTagSource(options: options);
-        _server = new OpcUaPeer(space => _nodes = new PublishedNodes(_space = space, Source));
+        _server = new OpcUaPeer(space => Nodes = new PublishedNodes(_space = space, Source));
         _tags = new TagServer([Source]);
         _fastPort = new FastPortServer(
             new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 64 } },
@@ -34,13 +33,17 @@ internal sealed class PublishedServer : IAsyncDisposable
 
     public PublishedTagSource Source { get; }
 
+    public PublishedNodes Nodes { get; private set; } = null!;
+
+    public AddressSpace Space => _space;
+
     public OpcUaClient Client { get; private set; } = null!;
 
     public static async Task<PublishedServer> StartAsync(PublishedTagOptions? options = null)
     {
         var published = new PublishedServer(options ?? new PublishedTagOptions());
         await published._server.StartAsync();
-        await published._nodes.StartAsync(Patience.Token);
+        await published.Nodes.StartAsync(Patience.Token);
         await published._fastPort.StartAsync();
         published.Client = await OpcUaClient.ConnectAsync(
             published._server.Url, new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.None });

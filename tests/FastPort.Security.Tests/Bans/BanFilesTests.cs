@@ -1,3 +1,4 @@
+using System.Runtime.Versioning;
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Limits;
@@ -50,6 +51,7 @@ public sealed class BanFilesTests : IDisposable
     }
 
     [Fact]
+    [SupportedOSPlatform("linux")]
     public void A_file_that_root_changes_stays_its_owners()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Only root gives files away.");
