@@ -5,8 +5,8 @@ using System.Diagnostics;
 namespace FastPort.Carriers;
 
 /// <summary>
-/// Node a: keeps so many messages in flight, or begins so many a second, each acknowledged by its number, and times them. Only one thread at
-/// a time begins messages: at a rate the timer's; else the carrier's, once the first are sent, as it hands batches over one at a time.
+/// Node a: keeps so many messages in flight, or begins so many a second, each acknowledged by its number, and times them. Only one thread
+/// at a time begins messages: at a rate the timer's; else the carrier's, once the first are sent, as it hands batches over one at a time.
 /// </summary>
 internal sealed class SendingNode
 {

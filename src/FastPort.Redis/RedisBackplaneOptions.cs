@@ -33,8 +33,8 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     public TimeSpan Lease { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Bytes of relays that may wait until Redis says where their targets are; beyond, others are answered Unavailable. As many may wait for
-    /// sessions of this node, a sixteenth of it for one; beyond, they are answered Overloaded. 1 MiB to 1 GiB; defaults to 64 MiB.
+    /// Bytes of relays that may wait until Redis says where their targets are; beyond, others are answered Unavailable. As many may wait
+    /// for sessions of this node, a sixteenth of it for one; beyond, they are answered Overloaded. 1 MiB to 1 GiB; defaults to 64 MiB.
     /// </summary>
     public int QueueBytes { get; set; } = 64 * 1024 * 1024;
 

@@ -45,8 +45,8 @@ internal sealed class PublishedNodes : ITagFeedListener
     }
 
     /// <summary>
-    /// The name of a variable's tag, or of the one that it is a property of; null if it is of none. By its node id: clients find the node of
-    /// a tag that is being declared before the tables have it. Safe from any thread.
+    /// The name of a variable's tag, or of the one that it is a property of; null if it is of none. By its node id: clients find the node
+    /// of a tag that is being declared before the tables have it. Safe from any thread.
     /// </summary>
     public string? NameOf(VariableNode node)
     {

@@ -115,8 +115,8 @@ internal sealed partial class ClientChannel : ChannelProtocol
         TimeSpan left = DropExpiredTokens();
         if (left > TimeSpan.Zero)
         {
-            TimeSpan next = RenewToken();
-            return anyWaits ? ConnectionClock.NextTick : nowMilliseconds + (long)Math.Min(left.TotalMilliseconds, next.TotalMilliseconds) + 1;
+            double next = Math.Min(left.TotalMilliseconds, RenewToken().TotalMilliseconds);
+            return anyWaits ? ConnectionClock.NextTick : nowMilliseconds + (long)next + 1;
         }
 
         Fail(new ChannelFault(StatusCodes.BadSecureChannelTokenUnknown, "The server did not renew the secure channel's token in time."));
