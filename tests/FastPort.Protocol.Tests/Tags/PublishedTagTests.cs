@@ -1,4 +1,6 @@
 using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
@@ -150,6 +152,10 @@ public sealed partial class PublishedTagTests : IAsyncLifetime
             _press.Set($"big/{i}", new string('x', 200_000));
         }
 
+        // More than the kernel's buffers take of a server that does not read.
+        Connection connection = publisher.Session!.Connection;
+        await Patience.UntilAsync(() => connection.PendingBytes > 65536, "the publisher waits");
+        await Patience.UntilSteadyAsync(() => connection.BytesSent, "the buffers are full");
         Task ending = publication.DisposeAsync().AsTask();
         await Assert.ThrowsAsync<TimeoutException>(() => ending.WaitAsync(TimeSpan.FromMilliseconds(200)));
         relay.Thaw();

@@ -41,7 +41,9 @@ public sealed partial class TagClient : IAsyncDisposable
     public event Action<CloseReason>? Disconnected;
 
     /// <summary>Whether there is a connection now.</summary>
-    public bool IsConnected => _client.Session is not null;
+    public bool IsConnected => Session is not null;
+
+    internal Session? Session => _client.Session;
 
     /// <summary>Connects to a server of tags.</summary>
     /// <param name="endpoint">Its address, for example tcp://127.0.0.1:6629.</param>
