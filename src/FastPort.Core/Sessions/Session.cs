@@ -175,7 +175,7 @@ public sealed partial class Session
         _protocol.Output.QueueLimit.WhenDrainedAsync(cancellationToken);
 
     /// <summary>
-    /// Closes in order: says Goodbye with a reason, refuses the requests that cross it with ShuttingDown, answers those in flight, then ends
+    /// Closes in order: says Goodbye with a reason, refuses requests that cross it with ShuttingDown, answers those in flight, then ends
     /// the connection: when the peer has said its Goodbye or has sent nothing for about 100 ms. Begins at once, whether the task is awaited
     /// or not. The routing id is free at once. After <see cref="SessionOptions.CloseTimeout"/> the connection is aborted. Do not await it
     /// in a handler of this session, whose own reply is in flight.
