@@ -189,6 +189,12 @@ internal sealed class RequestQueue
         }
 
         Interlocked.Add(ref _taken, MemoryStep);
+        if (_enqueuedBytes - Interlocked.Read(ref _completedBytes) < MemoryBudget.FreeBytes)
+        {
+            // Requests completed meanwhile, and no later one may: whoever completed the last has not seen what was taken.
+            _memory.Give(Interlocked.Exchange(ref _taken, 0));
+        }
+
         return true;
     }
 

@@ -31,13 +31,6 @@ public sealed partial class ConnectionServer
         }
     }
 
-    private void RejectStage(AcceptedConnection accepted, ConnectionRejection full) => Reject(
-        accepted,
-        ConnectionRejection.StageLimit,
-        full == ConnectionRejection.AddressLimit
-            ? $"{_options.Section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}, {_inStages.MaxPerAddress} for one address"
-            : null);
-
     /// <summary>
     /// Closes a connection that has its protocol if a new ban is one of its peer, for the server built on this one. Null: closed by its
     /// address, without a word of the protocol.

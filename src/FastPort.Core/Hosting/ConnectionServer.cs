@@ -23,9 +23,6 @@ namespace FastPort.Hosting;
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
 {
-    // Two names of a certificate and what to do have room.
-    private const int MaxHandshakeFailureLength = 1024;
-
     private readonly ServerOptions _options;
     private readonly Func<Connection, IConnectionProtocol> _protocol;
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
@@ -36,9 +33,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly Admission _admission;
-
-    // One address must not have all places: it would keep everybody else out for as long as its stages take.
-    private readonly Admission _inStages;
     private readonly ConcurrentDictionary<long, AcceptedConnection> _accepted = new();
     private readonly CancellationTokenSource _stop = new();
 
@@ -155,9 +149,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     /// <summary>The bans as they apply to this server.</summary>
     internal BanCheck BanCheck { get; }
-
-    /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
-    internal int ConnectionsInStages => _inStages.Count;
 
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
@@ -324,89 +315,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         connection.Owner = accepted;
         _accepted[connection.Id] = accepted;
         ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
-    }
-
-    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted, ConnectionStage[] stages)
-    {
-        EndPoint? counted = accepted.Address;
-        if (_inStages.TryEnter(counted, out _) is { } full)
-        {
-            RejectStage(accepted, full);
-            return null;
-        }
-
-        Task<Connection?> running = Task.FromResult<Connection?>(null);
-        TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
-        var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, limit, _time);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
-        try
-        {
-            Connection top = accepted.Connection;
-            foreach (ConnectionStage stage in stages)
-            {
-                // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
-                running = stage(top, both.Token).AsTask();
-                Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
-                if (next is null)
-                {
-                    Reject(accepted, ConnectionRejection.Refused);
-                    return null;
-                }
-
-                top = next;
-                if (accepted.TryMove(_admission, top.RemoteEndPoint, out string? why) is { } refused)
-                {
-                    Reject(accepted, refused, why);
-                    return null;
-                }
-
-                if (accepted.Address is var moved && !Equals(moved, counted))
-                {
-                    if (_inStages.TryMove(counted, moved, out _) is { } fullThere)
-                    {
-                        RejectStage(accepted, fullThere);
-                        return null;
-                    }
-
-                    counted = moved;
-                }
-            }
-
-            return top;
-        }
-        catch (Exception) when (both.IsCancellationRequested)
-        {
-            Reject(accepted, _closing ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
-            return null;
-        }
-        catch (HandshakeFailedException e)
-        {
-            // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.
-            Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
-            return null;
-        }
-        catch (Exception e)
-        {
-            ServerLog.StageFailed(_logger, accepted.Address, e);
-            Reject(accepted, ConnectionRejection.StageFailed);
-            return null;
-        }
-        finally
-        {
-            // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
-            _ = running.ContinueWith(
-                static (ended, state) =>
-                {
-                    var (places, counted) = ((Admission, EndPoint?))state!;
-                    _ = ended.Exception;
-                    places.Leave(counted);
-                },
-                (_inStages, counted),
-                CancellationToken.None,
-                TaskContinuationOptions.ExecuteSynchronously,
-                TaskScheduler.Default);
-        }
     }
 
     // Peers must not be able to take the last descriptor: the runtime ends a process that cannot start a thread.

@@ -70,6 +70,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal ServerChannels Channels { get; }
 
+    /// <summary>The open connections, whether they have a channel or not.</summary>
     internal IReadOnlyCollection<Connection> Connections => _server.Connections;
 
     /// <summary>The certificates; null if no policy needs them.</summary>

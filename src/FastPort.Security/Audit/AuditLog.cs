@@ -16,7 +16,7 @@ internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
 
-    // By full path: one batch at a time, for .NET writes where the end of the file was when it was opened. Never removed: a few.
+    // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.
     private static readonly ConcurrentDictionary<string, SemaphoreSlim> Turns = new();
 
     private static readonly JsonEncodedText Time = JsonEncodedText.Encode("time");

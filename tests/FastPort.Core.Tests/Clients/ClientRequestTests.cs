@@ -10,6 +10,7 @@ namespace FastPort.Core.Tests.Clients;
 
 public sealed class ClientRequestTests
 {
+    private const int Huge = 48 * 1024 * 1024;
     private const ushort SomeType = 0x2000;
 
     [Fact]
@@ -310,23 +311,14 @@ public sealed class ClientRequestTests
     [Fact]
     public async Task Reads_never_wait_for_sends()
     {
-        const int Huge = 48 * 1024 * 1024;
         using var server = new ScriptedServer();
         var pushed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         MessageHandlers handlers = new MessageHandlers().MapInline(0x2001, (ref InlineRequest request) => pushed.TrySetResult());
-        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
-        options.Session.SendQueueBytes = 4096;
-        options.Session.MaxFrameBytes = Huge + 1024;
-        await using var client = new FastPortClient(options, handlers);
-        Task connecting = client.ConnectAsync();
-        using ScriptedPeer peer = await server.WelcomeAsync(Huge + 1024);
-        await connecting.InTimeAsync();
-        Task<byte[]> request = client.RequestAsync(SomeType, new byte[1]);
-        ScriptedFrame first = await peer.ReadAsync();
-
-        // More than the kernel's buffers take of a peer that does not read: the send queue is and stays full.
-        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
+        await using FastPortClient client = CreateFor(server, handlers);
+        (ScriptedPeer peer, Task<byte[]> request, ScriptedFrame first) = await ConnectAndFillAsync(client, server);
+        using ScriptedPeer _ = peer;
         Assert.True(client.Session!.Connection.PendingBytes > 4096);
+
         await peer.WriteAsync(0x2001, FrameFlags.OneWay, 0);
         await peer.WriteAsync(ControlType.Ping, FrameFlags.None, 77);
         await peer.ReplyAsync(first, 1);
@@ -344,7 +336,6 @@ public sealed class ClientRequestTests
     [Fact]
     public async Task Queued_pushes_never_wait_for_sends()
     {
-        const int Huge = 48 * 1024 * 1024;
         using var server = new ScriptedServer();
         int pushed = 0;
         MessageHandlers handlers = new MessageHandlers().MapQueued(0x2001, _ =>
@@ -352,17 +343,9 @@ public sealed class ClientRequestTests
             Interlocked.Increment(ref pushed);
             return ValueTask.CompletedTask;
         });
-        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
-        options.Session.SendQueueBytes = 4096;
-        options.Session.MaxInFlightRequests = 1;
-        options.Session.MaxFrameBytes = Huge + 1024;
-        await using var client = new FastPortClient(options, handlers);
-        Task connecting = client.ConnectAsync();
-        using ScriptedPeer peer = await server.WelcomeAsync(Huge + 1024);
-        await connecting.InTimeAsync();
-        Task<byte[]> request = client.RequestAsync(SomeType, new byte[1]);
-        ScriptedFrame first = await peer.ReadAsync();
-        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
+        await using FastPortClient client = CreateFor(server, handlers);
+        (ScriptedPeer peer, Task<byte[]> request, ScriptedFrame first) = await ConnectAndFillAsync(client, server);
+        using ScriptedPeer _ = peer;
 
         for (int i = 0; i < 3; i++)
         {
@@ -373,6 +356,28 @@ public sealed class ClientRequestTests
 
         Assert.Equal([1], await request.InTimeAsync());
         await Patience.UntilAsync(() => Volatile.Read(ref pushed) == 3, "all pushes were handled");
+    }
+
+    private static FastPortClient CreateFor(ScriptedServer server, MessageHandlers handlers)
+    {
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
+        options.Session.SendQueueBytes = 4096;
+        options.Session.MaxInFlightRequests = 1;
+        options.Session.MaxFrameBytes = Huge + 1024;
+        return new FastPortClient(options, handlers);
+    }
+
+    // A request is in flight, and more is sent than the kernel takes for a peer that does not read: the send queue is and stays full.
+    private static async Task<(ScriptedPeer Peer, Task<byte[]> Request, ScriptedFrame Sent)> ConnectAndFillAsync(
+        FastPortClient client, ScriptedServer server)
+    {
+        Task connecting = client.ConnectAsync();
+        ScriptedPeer peer = await server.WelcomeAsync(Huge + 1024);
+        await connecting.InTimeAsync();
+        Task<byte[]> request = client.RequestAsync(SomeType, new byte[1]);
+        ScriptedFrame sent = await peer.ReadAsync();
+        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
+        return (peer, request, sent);
     }
 
     private static async Task<uint> ReadCancelAsync(ScriptedPeer peer)

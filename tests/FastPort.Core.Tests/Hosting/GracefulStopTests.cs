@@ -54,12 +54,7 @@ public sealed class GracefulStopTests
         await peer.ReadFrameAsync();
 
         Task stop = server.Server.StopAsync();
-        await Patience.UntilAsync(() => server.Log.WithId(3003).Count == 1, "the stop began");
-        await Patience.UntilAsync(() =>
-        {
-            _time.Advance(TimeSpan.FromMilliseconds(100));
-            return _time.Elapsed > TimeSpan.FromSeconds(2);
-        }, "the grace was over");
+        await PassGraceAsync(server);
 
         WireFrame error = await peer.CallAsync(Wire.Request(TestServer.Echo, 4));
         Assert.Equal((TestServer.Echo, 3, 4u, 10u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
@@ -94,22 +89,13 @@ public sealed class GracefulStopTests
         await asked.Task.InTimeAsync();
         await peer.SendAsync(Wire.Request(TestServer.Echo, 2));
         Task stop = server.Server.StopAsync();
-        await Patience.UntilAsync(() => server.Log.WithId(3003).Count == 1, "the stop began");
-        await Patience.UntilAsync(() =>
-        {
-            _time.Advance(TimeSpan.FromMilliseconds(100));
-            return _time.Elapsed > TimeSpan.FromSeconds(2);
-        }, "the grace was over");
+        await PassGraceAsync(server);
 
         answer.SetResult(true);
 
         Assert.Equal((1u, 10u), await ReadErrorAsync(peer));
         Assert.Equal((2u, 10u), await ReadErrorAsync(peer));
-        await Patience.UntilAsync(() =>
-        {
-            _time.Advance(TimeSpan.FromMilliseconds(100));
-            return stop.IsCompleted;
-        }, "the server had stopped");
+        await PassUntilAsync(() => stop.IsCompleted, "the server had stopped");
 
         static async Task<(uint, uint)> ReadErrorAsync(RawPeer peer)
         {
@@ -173,11 +159,7 @@ public sealed class GracefulStopTests
         await peer.ReadFrameAsync();
 
         Task stop = server.Server.StopAsync();
-        await Patience.UntilAsync(() =>
-        {
-            _time.Advance(TimeSpan.FromMilliseconds(100));
-            return stop.IsCompleted;
-        }, "the server had stopped");
+        await PassUntilAsync(() => stop.IsCompleted, "the server had stopped");
 
         await cancelled.Task.InTimeAsync();
         await peer.ExpectGoneAsync();
@@ -240,4 +222,18 @@ public sealed class GracefulStopTests
             Assert.Equal(server.Counts.ConnectionsAccepted, server.Closed.Count);
         }
     }
+
+    private async Task PassGraceAsync(TestServer server)
+    {
+        await Patience.UntilAsync(() => server.Log.WithId(3003).Count == 1, "the stop began");
+        await PassUntilAsync(() => _time.Elapsed > TimeSpan.FromSeconds(2), "the grace was over");
+    }
+
+    private Task PassUntilAsync(Func<bool> condition, string what) => Patience.UntilAsync(
+        () =>
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            return condition();
+        },
+        what);
 }

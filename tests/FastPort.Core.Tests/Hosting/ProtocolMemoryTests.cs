@@ -67,6 +67,29 @@ public sealed class ProtocolMemoryTests : EchoServerTests
     }
 
     [Fact]
+    public async Task A_protocol_that_throws_when_it_is_asked_ends_and_the_others_are_asked()
+    {
+        Options.MaxBufferedMegabytes = 1;
+        MakeProtocol = connection =>
+        {
+            lock (_made)
+            {
+                _made.Add(new Collector(connection, isKnown: false, TimeSpan.Zero) { Throws = _made.Count == 0 });
+                return _made[^1];
+            }
+        };
+        await StartAsync();
+        using RawPeer throws = await ConnectAsync();
+        await Patience.UntilAsync(() => _made.Count == 1, "the connection has its protocol");
+        using RawPeer other = await ConnectAsync();
+        await other.TrySendAsync(new byte[2 * Megabyte]);
+
+        await Patience.UntilAsync(() => _made.Count == 2 && _made.TrueForAll(static one => one.Ended is not null), "both have ended");
+
+        Assert.Equal((CloseKind.Internal, CloseKind.MemoryLimit), (_made[0].Ended!.Kind, _made[1].Ended!.Kind));
+    }
+
+    [Fact]
     public async Task A_small_part_of_a_message_beside_the_ring_does_not_count()
     {
         const int Small = 4 * 1024;
@@ -107,7 +130,9 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         /// <summary>Called while the ring still holds what a part was rented for.</summary>
         public Action? AfterRent { get; init; }
 
-        public bool IsPeerKnown => isKnown;
+        public bool Throws { get; init; }
+
+        public bool IsPeerKnown => Throws ? throw new InvalidOperationException("on purpose") : isKnown;
 
         public TimeSpan? UnfinishedFor => late;
 

@@ -55,6 +55,22 @@ public sealed class UserTests : IDisposable
         Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
     }
 
+    [Fact]
+    public async Task A_name_or_a_password_without_end_is_not_checked()
+    {
+        int checks = 0;
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.None, (_, _) => ++checks > 0);
+
+        foreach ((string name, string password) in new[] { (new string('n', 4097), "x"), ("anna", new string('p', 4097)) })
+        {
+            OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+                () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, name, password));
+            Assert.Equal(StatusCodes.BadIdentityTokenInvalid, e.Status);
+        }
+
+        Assert.Equal(0, checks);
+    }
+
     /// <summary>Checks wait for each other, those of other servers in the process too.</summary>
     [Fact]
     public async Task A_channel_has_one_user_checked_at_a_time()

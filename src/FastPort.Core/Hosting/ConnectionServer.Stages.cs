@@ -1,0 +1,110 @@
+using System.Net;
+using FastPort.Connections;
+using FastPort.Sessions.Logging;
+using FastPort.Telemetry.Counters;
+using FastPort.Tls;
+
+namespace FastPort.Hosting;
+
+/// <content>The stages of a connection before its protocol, such as TLS: bounded in time, and in number also for one address.</content>
+public sealed partial class ConnectionServer
+{
+    // Two names of a certificate and what to do have room.
+    private const int MaxHandshakeFailureLength = 1024;
+
+    // One address must not have all places: it would keep everybody else out for as long as its stages take.
+    private readonly Admission _inStages;
+
+    /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
+    internal int ConnectionsInStages => _inStages.Count;
+
+    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted, ConnectionStage[] stages)
+    {
+        EndPoint? counted = accepted.Address;
+        if (_inStages.TryEnter(counted, out _) is { } full)
+        {
+            RejectStage(accepted, full);
+            return null;
+        }
+
+        Task<Connection?> running = Task.FromResult<Connection?>(null);
+        TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
+        var deadline = new CancellationTokenSource();
+        using ITimer timer = Deadline.Start(deadline, limit, _time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
+        try
+        {
+            Connection top = accepted.Connection;
+            foreach (ConnectionStage stage in stages)
+            {
+                // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
+                running = stage(top, both.Token).AsTask();
+                Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
+                if (next is null)
+                {
+                    Reject(accepted, ConnectionRejection.Refused);
+                    return null;
+                }
+
+                top = next;
+                if (accepted.TryMove(_admission, top.RemoteEndPoint, out string? why) is { } refused)
+                {
+                    Reject(accepted, refused, why);
+                    return null;
+                }
+
+                if (accepted.Address is var moved && !Equals(moved, counted))
+                {
+                    if (_inStages.TryMove(counted, moved, out _) is { } fullThere)
+                    {
+                        RejectStage(accepted, fullThere);
+                        return null;
+                    }
+
+                    counted = moved;
+                }
+            }
+
+            return top;
+        }
+        catch (Exception) when (both.IsCancellationRequested)
+        {
+            Reject(accepted, _closing ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
+            return null;
+        }
+        catch (HandshakeFailedException e)
+        {
+            // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.
+            Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
+            return null;
+        }
+        catch (Exception e)
+        {
+            ServerLog.StageFailed(_logger, accepted.Address, e);
+            Reject(accepted, ConnectionRejection.StageFailed);
+            return null;
+        }
+        finally
+        {
+            // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
+            _ = running.ContinueWith(
+                static (ended, state) =>
+                {
+                    var (places, counted) = ((Admission, EndPoint?))state!;
+                    _ = ended.Exception;
+                    places.Leave(counted);
+                },
+                (_inStages, counted),
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default);
+        }
+    }
+
+    private void RejectStage(AcceptedConnection accepted, ConnectionRejection full) => Reject(
+        accepted,
+        ConnectionRejection.StageLimit,
+        full == ConnectionRejection.AddressLimit
+            ? $"{_options.Section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}, {_inStages.MaxPerAddress} for one address"
+            : null);
+}
