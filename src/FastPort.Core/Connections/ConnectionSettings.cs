@@ -54,8 +54,8 @@ public sealed record ConnectionSettings
 
     /// <summary>
     /// Permissions of the file that a listener on a Unix socket creates; a user with write permission can connect. Set before the first
-    /// peer can connect. Defaults to null: read and write for the owner only (0600). Ignored for names without a file, which have no
-    /// permissions.
+    /// peer can connect. Defaults to null: read and write for the owner only (0600). Names without a file have no permissions: a
+    /// listener refuses the setting there.
     /// </summary>
     public UnixFileMode? UnixSocketPermissions { get; init; }
 

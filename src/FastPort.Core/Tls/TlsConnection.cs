@@ -50,11 +50,11 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
 
     public override long BytesReceived => _plain.BytesReceived;
 
-    public override long BytesSent => _output.BytesSent;
-
     public override long PendingBytes => Is(LifeFlags.Ended) ? 0 : _output.PendingBytes;
 
     public override bool IsSendBlocked => _below.IsSendBlocked;
+
+    protected override SendQueue Output => _output;
 
     public override bool IsOnLoop => _below.IsOnLoop || ReferenceEquals(_ending, this);
 
@@ -103,19 +103,8 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         _records.BeginData();
     }
 
-    public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite(IsOnLoop);
-
-    public override void EndWrite() => _output.EndWrite(IsOnLoop);
-
-    internal override bool TryEndWrite() => _output.EndWrite(IsOnLoop, unlessFinal: true);
-
-    internal override void EndFinalWrite() => _output.EndWrite(IsOnLoop, isFinal: true);
-
-    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
-        _output.TryWriteBorrowed(IsOnLoop, memory, release, state);
-
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
-        _output.TryAppendBatch(IsOnLoop, ref batch);
+        Output.TryAppendBatch(IsOnLoop, ref batch);
 
     public override void Flush()
     {
@@ -196,7 +185,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
 
     protected override void OnClosing()
     {
-        _output.ShutDownWhenFlushed();
+        _output.ShutDown();
 
         // The loop drops the peer's bytes from now on.
         _below.ResumeReading();

@@ -39,7 +39,7 @@ internal sealed class TlsOutput(
     public long NotEncrypted => Written - _sent.Encrypted;
 
     /// <summary>Written bytes that the operating system has not taken yet.</summary>
-    public long PendingBytes
+    public override long PendingBytes
     {
         get
         {
@@ -50,7 +50,7 @@ internal sealed class TlsOutput(
     }
 
     /// <summary>Bytes of the protocol that the operating system has taken.</summary>
-    public long BytesSent => _sent.SentPlain(below.BytesSent);
+    public override long BytesSent => _sent.SentPlain(below.BytesSent);
 
     protected override long Ahead => PendingBytes;
 
@@ -61,13 +61,6 @@ internal sealed class TlsOutput(
         while (TryBecomeFlusher() && Run())
         {
         }
-    }
-
-    /// <summary>Sends the written bytes, then ends this side of the stream. Later writes are refused.</summary>
-    public void ShutDownWhenFlushed()
-    {
-        End();
-        Flush();
     }
 
     /// <summary>Closes the send side. True if no flusher is active; otherwise the flusher reports the end.</summary>
@@ -104,7 +97,7 @@ internal sealed class TlsOutput(
         }
     }
 
-    protected override void LastWriteEnded() => Flush();
+    protected override void Ending() => Flush();
 
     // Under the gate.
     private bool IsToBeShutDown => IsEnding && !HasWriter && IsEmpty && _taken is null && !_isDown;

@@ -16,9 +16,6 @@ internal sealed class DrainNotices(TransportConnection connection)
     // The highest mark of all waits.
     private long _mark = Nobody;
 
-    /// <summary>Whether the protocol or a task waits.</summary>
-    public bool IsAwaited => Volatile.Read(ref _mark) != Nobody;
-
     /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
     public long Awaited => Volatile.Read(ref _mark);
 

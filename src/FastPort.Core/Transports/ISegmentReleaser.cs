@@ -4,5 +4,5 @@ namespace FastPort.Transports;
 internal interface ISegmentReleaser
 {
     /// <summary>Releases the memory to the writer that lent it. Called once for each segment, under no lock.</summary>
-    void Release(BorrowedSegments.Segment segment);
+    void Release(SendRing.Segment segment);
 }

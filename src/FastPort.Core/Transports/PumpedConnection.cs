@@ -27,25 +27,11 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
 
     public sealed override bool IsOnLoop => ReferenceEquals(_current, this);
 
-    /// <summary>The queue to which the loop and other threads write.</summary>
-    protected abstract SendQueue Output { get; }
-
     /// <summary>Whether the protocol returned Pause and has not been offered its bytes since. Belongs to the pump.</summary>
     protected bool IsPaused => Has(ReadFlags.Paused);
 
     /// <summary>Whether a signal was set since the last step. Belongs to the pump.</summary>
     protected bool IsSignalled => Volatile.Read(ref _word) != PumpSignals.Active;
-
-    public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
-
-    public sealed override void EndWrite() => Output.EndWrite(IsOnLoop);
-
-    internal sealed override bool TryEndWrite() => Output.EndWrite(IsOnLoop, unlessFinal: true);
-
-    internal sealed override void EndFinalWrite() => Output.EndWrite(IsOnLoop, isFinal: true);
-
-    public sealed override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
-        Output.TryWriteBorrowed(IsOnLoop, memory, release, state);
 
     public sealed override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
         Output.TryAppendBatch(IsOnLoop, ref batch);

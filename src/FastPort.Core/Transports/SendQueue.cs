@@ -48,6 +48,17 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private SendRing? _othersRing;
 
     private long _loopBytes;
+    private long _sent;
+    private long _calls;
+
+    /// <summary>Bytes that have left the connection.</summary>
+    public virtual long BytesSent => Volatile.Read(ref _sent);
+
+    /// <summary>Bytes written and not sent. Bytes that are written and sent meanwhile count as pending, never as less than none.</summary>
+    public virtual long PendingBytes => -Volatile.Read(ref _sent) + Written;
+
+    /// <summary>Send calls to the operating system, failed ones included.</summary>
+    public long SendCalls => Volatile.Read(ref _calls);
 
     /// <summary>Bytes written so far and not dropped.</summary>
     public long Written => Volatile.Read(ref _loopBytes) + Volatile.Read(ref _queued);
@@ -170,7 +181,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         if (wasAwaited)
         {
-            LastWriteEnded();
+            Ending();
         }
 
         return accepted;
@@ -202,8 +213,14 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Returns the array that the loop's writes keep. Called before the loop waits, and when it ends.</summary>
     public void ReleaseWhenIdle() => _loopRing?.Ring.TryReleaseWhenEmpty();
 
-    /// <summary>The stream is ending, and the last write in progress has ended.</summary>
-    protected abstract void LastWriteEnded();
+    /// <summary>The stream is ending: called when that begins, and when the last write in progress then has ended.</summary>
+    protected abstract void Ending();
+
+    /// <summary>Called by the sender. A full fence.</summary>
+    protected void CountSent(long bytes) => Interlocked.Add(ref _sent, bytes);
+
+    /// <summary>Called by the sender before a send call.</summary>
+    protected void CountSendCall() => Volatile.Write(ref _calls, _calls + 1);
 
     /// <summary>From now on writes that end with <c>unlessFinal</c> are refused.</summary>
     protected void SetFinal()
@@ -214,13 +231,15 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Accepts no more bytes; the accepted ones are still sent.</summary>
-    public void End()
+    /// <summary>Accepts no more bytes; the accepted ones are still sent, then this side of the stream ends.</summary>
+    public void ShutDown()
     {
         lock (Gate)
         {
             _ending = true;
         }
+
+        Ending();
     }
 
     /// <summary>Accepts no more bytes; the accepted ones are no longer sent.</summary>

@@ -4,24 +4,29 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Bytes to be sent: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), allocated at the first
-/// loan. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
+/// Bytes to be sent: a ring, and beside it memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the
+/// segment's position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
     private const int MinimumCapacity = 4096;
 
-    private BorrowedSegments? _borrowed;
+    // In the order in which they are sent; allocated at the first loan.
+    private Queue<Segment>? _segments;
+
+    // Bytes of all segments that are not yet sent, and bytes of the first one that are.
+    private long _borrowedBytes;
+    private int _sentOfFirst;
 
     public ArrayPoolCircularBuffer Ring { get; private set; } = new(MinimumCapacity, maximumBytes, pool);
 
-    public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
+    public bool IsEmpty => Ring.IsEmpty && BorrowedCount == 0;
 
     /// <summary>Bytes not yet sent.</summary>
-    public long Bytes => Ring.Length + (_borrowed?.Bytes ?? 0);
+    public long Bytes => Ring.Length + _borrowedBytes;
 
     /// <summary>Segments that lie beside the ring.</summary>
-    public int BorrowedCount => _borrowed?.Count ?? 0;
+    public int BorrowedCount => _segments?.Count ?? 0;
 
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
@@ -33,25 +38,41 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     public SendRing? NextSpare { get; set; }
 
     /// <summary>The next bytes to send, up to the ring's wrap or the next segment.</summary>
-    public ReadOnlyMemory<byte> NextMemory => _borrowed is null
-        ? Ring.FirstReadableMemory
-        : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
+    public ReadOnlyMemory<byte> NextMemory
+    {
+        get
+        {
+            ReadOnlyMemory<byte> ring = Ring.FirstReadableMemory;
+            if (BorrowedCount == 0)
+            {
+                return ring;
+            }
 
-    /// <summary>The next segment, and the ring's bytes before it; false if there is none.</summary>
+            Segment first = _segments!.Peek();
+            long before = first.Position - Ring.ReadPosition;
+            return before <= 0 ? first.Memory[_sentOfFirst..] : before < ring.Length ? ring[..(int)before] : ring;
+        }
+    }
+
+    // Whether a segment is sent before the ring's bytes.
+    private bool IsSegmentNext => BorrowedCount != 0 && _segments!.Peek().Position <= Ring.ReadPosition;
+
+    /// <summary>The next segment, and the ring's bytes before it; false if there is none. Empty if the ring wraps before it.</summary>
     public bool TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed)
     {
         ring = borrowed = default;
-        if (_borrowed is null || _borrowed.IsEmpty)
+        if (BorrowedCount == 0)
         {
             return false;
         }
 
-        if (!_borrowed.IsNext(Ring.ReadPosition))
+        if (!IsSegmentNext)
         {
-            ring = _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
+            ring = NextMemory;
         }
 
-        borrowed = _borrowed.Next(Ring.ReadPosition + ring.Length, default);
+        Segment first = _segments!.Peek();
+        borrowed = first.Position <= Ring.ReadPosition + ring.Length ? first.Memory[_sentOfFirst..] : default;
         return true;
     }
 
@@ -76,9 +97,36 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     }
 
     /// <summary>
-    /// The next bytes to send, in pieces, up to the last segment or the ring's wrap. Returns their number, 0 if there is no segment.
+    /// The next bytes to send, in pieces: segments, and the pieces of the ring before each; up to the last segment or the ring's wrap.
+    /// Returns their number, 0 if there is no segment.
     /// </summary>
-    public int Gather(Span<ReadOnlyMemory<byte>> pieces) => _borrowed?.Gather(Ring, pieces) ?? 0;
+    public int Gather(Span<ReadOnlyMemory<byte>> pieces)
+    {
+        int count = 0;
+        int sent = _sentOfFirst;
+        int taken = 0;
+        ReadOnlyMemory<byte> unsent = Ring.FirstReadableMemory;
+        foreach (Segment segment in _segments ?? [])
+        {
+            int before = (int)Math.Max(segment.Position - Ring.ReadPosition - taken, 0);
+            if (before > unsent.Length || count + 2 > pieces.Length)
+            {
+                break;
+            }
+
+            if (before != 0)
+            {
+                pieces[count++] = unsent[..before];
+                unsent = unsent[before..];
+                taken += before;
+            }
+
+            pieces[count++] = segment.Memory[sent..];
+            sent = 0;
+        }
+
+        return count;
+    }
 
     /// <summary>
     /// Moves all bytes, none of which was sent, to the end of another ring. False if there is no memory: then nothing was moved.
@@ -102,10 +150,9 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 
         while (!IsEmpty)
         {
-            if (_borrowed is not null && _borrowed.IsNext(Ring.ReadPosition))
+            if (IsSegmentNext)
             {
-                BorrowedSegments.Segment segment = _borrowed.TakeUnsent();
-                (other._borrowed ??= new BorrowedSegments()).Add(other.Ring.WritePosition, segment.Memory, segment.Release, segment.State);
+                other.Add(RemoveSegment());
             }
             else
             {
@@ -129,13 +176,12 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Appends bytes without copying them; false if there is no room: then they still belong to the caller.</summary>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
-        BorrowedSegments borrowed = _borrowed ??= new BorrowedSegments();
-        if (borrowed.Bytes + Ring.Length + memory.Length > Ring.MaximumCapacity)
+        if (Bytes + memory.Length > Ring.MaximumCapacity)
         {
             return false;
         }
 
-        borrowed.Add(Ring.WritePosition, memory, release, state);
+        Add(new Segment(0, memory, release, state));
         return true;
     }
 
@@ -147,7 +193,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     public void TakeSent(int count, ISegmentReleaser releaser)
     {
         Sent += count;
-        if (_borrowed is null || _borrowed.IsEmpty)
+        if (BorrowedCount == 0)
         {
             // May wrap.
             Ring.Consume(count);
@@ -158,19 +204,23 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         {
             int taken = Math.Min(count, NextMemory.Length);
             count -= taken;
-            if (!_borrowed.IsNext(Ring.ReadPosition))
+            if (!IsSegmentNext)
             {
                 Ring.Consume(taken);
+                continue;
             }
-            else if (_borrowed.Sent(taken, out BorrowedSegments.Segment ended))
+
+            _borrowedBytes -= taken;
+            _sentOfFirst += taken;
+            if (_sentOfFirst == _segments!.Peek().Memory.Length)
             {
-                releaser.Release(ended);
+                releaser.Release(RemoveSegment());
             }
         }
 
-        while (_borrowed.IsEmptyNext(Ring.ReadPosition) && _borrowed.TryDrop(out BorrowedSegments.Segment empty))
+        while (IsSegmentNext && _segments!.Peek().Memory.IsEmpty)
         {
-            releaser.Release(empty);
+            releaser.Release(RemoveSegment());
         }
     }
 
@@ -178,12 +228,36 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <param name="releaser">Receives the segments; null if they belong to the caller again.</param>
     public void Drop(ISegmentReleaser? releaser)
     {
-        while (_borrowed is not null && _borrowed.TryDrop(out BorrowedSegments.Segment dropped))
+        while (BorrowedCount != 0)
         {
+            Segment dropped = RemoveSegment();
             releaser?.Release(dropped);
         }
 
         Ring.Consume(Ring.Length);
         Ring.TryReleaseWhenEmpty();
     }
+
+    // At the end of the ring's bytes.
+    private void Add(Segment segment)
+    {
+        (_segments ??= new Queue<Segment>()).Enqueue(segment with { Position = Ring.WritePosition });
+        _borrowedBytes += segment.Memory.Length;
+    }
+
+    // The first, sent or not.
+    private Segment RemoveSegment()
+    {
+        Segment first = _segments!.Dequeue();
+        _borrowedBytes -= first.Memory.Length - _sentOfFirst;
+        _sentOfFirst = 0;
+        return first;
+    }
+
+    /// <summary>Memory that a writer has lent.</summary>
+    /// <param name="Position">The absolute position in the ring that it is sent at.</param>
+    /// <param name="Memory">The bytes.</param>
+    /// <param name="Release">Called once, with the state, when the bytes are no longer needed.</param>
+    /// <param name="State">For the callback.</param>
+    internal readonly record struct Segment(long Position, ReadOnlyMemory<byte> Memory, Action<object?>? Release, object? State);
 }

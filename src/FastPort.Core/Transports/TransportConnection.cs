@@ -61,8 +61,12 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
-    /// <summary>Number of send calls to the operating system, failed ones included. 0 for a link within the process.</summary>
-    internal virtual long SendCalls => 0;
+    public override long BytesSent => Output.BytesSent;
+
+    public override long PendingBytes => Output.PendingBytes;
+
+    /// <summary>Number of send calls to the operating system, failed ones included. 0 if the connection makes none itself.</summary>
+    internal long SendCalls => Output.SendCalls;
 
     public sealed override ArrayPool<byte> MessagePool => (ArrayPool<byte>?)_messageArrays ?? Settings.Pool;
 
@@ -84,6 +88,9 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     protected ConnectionSettings Settings { get; }
 
+    /// <summary>The queue to which the loop and other threads write.</summary>
+    protected abstract SendQueue Output { get; }
+
     /// <summary>The peer is a proxy, and this is its client's address; null if it is not known. Before the connection is served.</summary>
     public void SetClient(EndPoint? client)
     {
@@ -102,6 +109,17 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     /// <summary>Whether the connection ends by a reset: the unsent bytes are not worth a lingering socket.</summary>
     protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
+
+    public override void EndWrite() => Output.EndWrite(IsOnLoop);
+
+    internal override bool TryEndWrite() => Output.EndWrite(IsOnLoop, unlessFinal: true);
+
+    internal override void EndFinalWrite() => Output.EndWrite(IsOnLoop, isFinal: true);
+
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        Output.TryWriteBorrowed(IsOnLoop, memory, release, state);
 
     public sealed override void Close(CloseReason reason)
     {
@@ -171,9 +189,6 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
-    /// <summary>Whether the protocol or a task waits for bytes to be sent.</summary>
-    internal bool IsDrainAwaited => Volatile.Read(ref _drain) is { IsAwaited: true };
-
     /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
     internal long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
 
@@ -183,7 +198,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     }
 
     /// <summary>Calls the release of memory that a writer has lent. Called by the sender, under no lock.</summary>
-    public void Release(BorrowedSegments.Segment segment)
+    public void Release(SendRing.Segment segment)
     {
         try
         {

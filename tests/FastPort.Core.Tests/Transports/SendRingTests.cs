@@ -125,6 +125,6 @@ public sealed class SendRingTests
     {
         public static readonly CallRelease One = new();
 
-        public void Release(BorrowedSegments.Segment segment) => segment.Release!(segment.State);
+        public void Release(SendRing.Segment segment) => segment.Release!(segment.State);
     }
 }

@@ -30,7 +30,7 @@ public sealed class WaitingForRoomTests
         Assert.All(await Task.WhenAll(waiting).InTimeAsync(), Assert.True);
         await notice.InTimeAsync();
         Assert.Equal(1, server.Drains);
-        Assert.False(((TransportConnection)connection).IsDrainAwaited);
+        Assert.Equal(-1, ((TransportConnection)connection).AwaitedPending);
     }
 
     [Theory, EveryLink]
@@ -82,7 +82,7 @@ public sealed class WaitingForRoomTests
         var connection = (TransportConnection)server.Connection;
         using var cancel = new CancellationTokenSource();
         Task<bool>[] waiting = [.. Enumerable.Range(0, 10).Select(i => connection.WaitForRoomAsync(i, cancel.Token).AsTask())];
-        Assert.True(connection.IsDrainAwaited);
+        Assert.NotEqual(-1, connection.AwaitedPending);
 
         await cancel.CancelAsync();
 
@@ -91,7 +91,7 @@ public sealed class WaitingForRoomTests
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait.InTimeAsync());
         }
 
-        Assert.False(connection.IsDrainAwaited);
+        Assert.Equal(-1, connection.AwaitedPending);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connection.WaitForRoomAsync(long.MaxValue, cancel.Token).AsTask());
     }
 

@@ -78,7 +78,7 @@ internal sealed partial class EpollConnection
     {
         OfferTo(_input.Ring);
         RequestTick();
-        if (_sender.Pending != 0)
+        if (_output.PendingBytes != 0)
         {
             Flush();
         }
@@ -98,7 +98,7 @@ internal sealed partial class EpollConnection
 
             if (count > 0)
             {
-                _sender.AllowSendByWriter();
+                _output.AllowSendByWriter();
                 if (!_input.Received((int)count, room.Length))
                 {
                     // The socket is empty. Later bytes raise a new event, but an announced end of stream must still be read.

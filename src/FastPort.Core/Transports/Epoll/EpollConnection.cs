@@ -8,8 +8,8 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// A stream socket bound to one <see cref="EpollLoop"/>. Only that loop reads and closes the socket. Other threads write
-/// (<see cref="EpollOutput"/>), may send (<see cref="EpollSender"/>), and request everything else through <see cref="Request"/>. Requests
-/// are a set of bits, so a connection is in the loop's inbox at most once.
+/// and may send (<see cref="EpollOutput"/>), and request everything else through <see cref="Request"/>. Requests are a set of bits, so a
+/// connection is in the loop's inbox at most once.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {
@@ -30,7 +30,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private readonly EpollLoop _loop;
     private readonly ReceiveBuffer _input;
     private readonly EpollOutput _output;
-    private readonly EpollSender _sender;
     private int _requested;
 
     // Used only by the loop: the number that epoll stores for the descriptor.
@@ -52,7 +51,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         LocalEndPoint = local;
         _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new EpollOutput(this, settings);
-        _sender = new EpollSender(this, _output);
     }
 
     public int Descriptor { get; }
@@ -63,13 +61,11 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override long BytesReceived => _input.BytesReceived;
 
-    public override long BytesSent => _sender.BytesSent;
+    public override long PendingBytes => _output.PendingBytes;
 
-    public override long PendingBytes => _sender.Pending;
+    public override bool IsSendBlocked => _output.IsBlocked;
 
-    public override bool IsSendBlocked => _sender.IsBlocked;
-
-    internal override long SendCalls => _sender.SendCalls;
+    protected override SendQueue Output => _output;
 
     public override bool IsOnLoop => ReferenceEquals(EpollLoop.Current, _loop);
 
@@ -96,16 +92,16 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         RequestTick();
         if (IsOnLoop)
         {
-            if (_sender.Pending >= FlushAtOnceBytes)
+            if (_output.PendingBytes >= FlushAtOnceBytes)
             {
-                _sender.SendOnLoop();
+                _output.SendOnLoop();
             }
             else
             {
                 FlushAtEndOfRound();
             }
         }
-        else if (_sender.Pending != 0 && !_sender.TrySendByWriter(_loop))
+        else if (_output.PendingBytes != 0 && !_output.TrySendByWriter(_loop))
         {
             Request(FlushRequested);
         }
@@ -117,10 +113,10 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         {
             Flush();
         }
-        else if (_sender.Pending != 0)
+        else if (_output.PendingBytes != 0)
         {
             RequestTick();
-            _sender.SendOnLoop();
+            _output.SendOnLoop();
         }
     }
 
@@ -175,8 +171,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     {
         if ((events & Libc.EpollOut) != 0)
         {
-            _sender.Writable();
-            if (_sender.Pending != 0)
+            _output.Writable();
+            if (_output.PendingBytes != 0)
             {
                 FlushAtEndOfRound();
             }
@@ -207,7 +203,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         Set(ReadFlags.FlushQueued, false);
         if (!Is(LifeFlags.Released))
         {
-            _sender.SendOnLoop();
+            _output.SendOnLoop();
         }
     }
 
@@ -224,8 +220,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnClosing()
     {
-        _output.End();
-        Request(FlushRequested | ResumeRequested);
+        _output.ShutDown();
+        Request(ResumeRequested);
     }
 
     protected override void OnAborted() => Request(ResumeRequested);
@@ -307,7 +303,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     // When another thread is sending, the flush that it posts after its send makes the loop call this method again.
     private void TryRelease()
     {
-        if (!_sender.TryFinish())
+        if (!_output.TryFinish())
         {
             return;
         }

@@ -5,17 +5,18 @@ using FastPort.Connections;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The writing half of the send side: where the loop and other threads put their bytes. <see cref="EpollSender"/> decides what is sent and
-/// when.
+/// The send side of a connection of the event loops. This file has the writing: where the loop and other threads put their bytes. The
+/// others decide which thread sends and when, and what.
 /// <para>
 /// Bytes are sent in the order in which the writes ended, on any thread. The loop writes to its own ring without a lock, and the end of its
 /// write publishes how many bytes it has written. Other threads write to the queue, where each ring stores how many of the loop's bytes the
 /// sender sends before it.
 /// </para>
 /// </summary>
-internal sealed class EpollOutput : SendQueue
+internal sealed partial class EpollOutput : SendQueue
 {
     private readonly EpollConnection _connection;
+    private readonly SendRing _lockFreeRing;
     private SizeEstimate _loopBurst;
     private long _loopWriteStart;
 
@@ -26,7 +27,7 @@ internal sealed class EpollOutput : SendQueue
         : base(connection, settings)
     {
         _connection = connection;
-        LoopRing = new SendRing(settings.MaxSendBytes, connection.SendPool);
+        _lockFreeRing = new SendRing(settings.MaxSendBytes, connection.SendPool);
     }
 
     /// <summary>
@@ -34,12 +35,6 @@ internal sealed class EpollOutput : SendQueue
     /// the loop. The current thread is checked, which costs some nanoseconds, only while the loop and another thread both write.
     /// </summary>
     public bool IsLoopWrite => _loopWrites && (!IsOtherWriting || _connection.IsOnLoop);
-
-    /// <summary>Bytes that the loop has written so far.</summary>
-    public long WrittenByLoop => LoopBytes;
-
-    /// <summary>The loop's own ring.</summary>
-    public SendRing LoopRing { get; }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
@@ -54,7 +49,7 @@ internal sealed class EpollOutput : SendQueue
             return null;
         }
 
-        ArrayPoolCircularBuffer ring = LoopRing.Ring;
+        ArrayPoolCircularBuffer ring = _lockFreeRing.Ring;
         if (ring.Capacity == 0)
         {
             // The next burst is likely as large as the last. Done before the mark is set, because the allocation may fail.
@@ -107,36 +102,17 @@ internal sealed class EpollOutput : SendQueue
         }
 
         // The end of the write counts bytes from its start. Moving the start back adds the borrowed bytes, which are not in the ring.
-        bool lent = LoopRing.TryBorrow(memory, release, state);
+        bool lent = _lockFreeRing.TryBorrow(memory, release, state);
         _loopWriteStart -= lent ? memory.Length : 0;
         return lent;
     }
 
-    /// <summary>Called by the sender when the loop's ring is sent: releases the array, so that an idle connection holds none.</summary>
-    /// <param name="burst">Bytes that the ring held when its sending began.</param>
-    public void LoopRingSent(int burst)
-    {
-        _loopBurst.Saw(burst);
-        LoopRing.Ring.TryReleaseWhenEmpty();
-    }
-
-    /// <summary>
-    /// Releases all memory as the last step, after <see cref="SendQueue.Close"/>; on the loop, while it holds the sender's role.
-    /// </summary>
-    /// <param name="taken">The ring taken from other threads and not sent.</param>
-    public void Drop(SendRing? taken)
-    {
-        LoopBytes -= LoopRing.Bytes;
-        LoopRing.Drop(_connection);
-        DropWaiting(taken);
-    }
-
-    protected override void LastWriteEnded() => _connection.FlushNextRound();
+    protected override void Ending() => _connection.FlushNextRound();
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void EndLoopWrite()
     {
         _loopWrites = false;
-        LoopBytes += LoopRing.Ring.WritePosition - _loopWriteStart;
+        LoopBytes += _lockFreeRing.Ring.WritePosition - _loopWriteStart;
     }
 }

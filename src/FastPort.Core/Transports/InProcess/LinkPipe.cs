@@ -16,7 +16,6 @@ namespace FastPort.Transports.InProcess;
 internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection receiver, ConnectionSettings settings)
     : SendQueue(sender, settings), ISegmentReleaser
 {
-    private long _sent;
     private long _received;
     private long _announced;
     private bool _outputDown;
@@ -27,15 +26,10 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     private int _lent;
     private bool _awaited;
 
-    public long BytesSent => Volatile.Read(ref _sent);
-
     public long BytesReceived => Volatile.Read(ref _received);
 
-    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
-    public long PendingBytes => -Volatile.Read(ref _sent) + Written;
-
     /// <summary>Whether the receiver has not yet taken all announced bytes.</summary>
-    public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);
+    public bool IsBlocked => Volatile.Read(ref _announced) > BytesSent;
 
     /// <summary>The ring that was taken and is not consumed yet. Belongs to the receiver.</summary>
     public SendRing Reading { get; private set; } = new(settings.MaxSendBytes, sender.SendPool);
@@ -51,7 +45,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     {
         long written = Written;
         long announced = Volatile.Read(ref _announced);
-        while (written > announced && written != Volatile.Read(ref _sent))
+        while (written > announced && written != BytesSent)
         {
             // The count never decreases: a thread that announces more than this one also signals the receiver.
             long seen = Interlocked.CompareExchange(ref _announced, written, announced);
@@ -63,13 +57,6 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
 
             announced = seen;
         }
-    }
-
-    /// <summary>Ends this direction after the written bytes. Later writes are refused.</summary>
-    public void ShutDown()
-    {
-        End();
-        LastWriteEnded();
     }
 
     /// <summary>A write was refused: notifies the sender if the reason is that the receiver has ended.</summary>
@@ -141,7 +128,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             Volatile.Write(ref _received, _received + taken.Bytes);
 
             // A full fence before the check of the drain mark. Bytes that the sender left behind are counted already.
-            Interlocked.Add(ref _sent, _outputDown ? 0 : taken.Ring.Length);
+            CountSent(_outputDown ? 0 : taken.Ring.Length);
         }
 
         sender.SentSome();
@@ -149,10 +136,10 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     }
 
     /// <summary>Releases a taken segment's memory to its owner. Called by the receiver.</summary>
-    public void Release(BorrowedSegments.Segment segment)
+    public void Release(SendRing.Segment segment)
     {
         sender.Release(segment);
-        Interlocked.Add(ref _sent, segment.Memory.Length);
+        CountSent(segment.Memory.Length);
         sender.SentSome();
 
         // Last: after this call the sender may have ended.
@@ -193,7 +180,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         GaveBack();
     }
 
-    protected override void LastWriteEnded()
+    protected override void Ending()
     {
         bool down;
         lock (Gate)
@@ -220,7 +207,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         }
 
         _outputDown = true;
-        Interlocked.Add(ref _sent, Waiting.Sum(static ring => (long)ring.Ring.Length));
+        CountSent(Waiting.Sum(static ring => (long)ring.Ring.Length));
         return true;
     }
 

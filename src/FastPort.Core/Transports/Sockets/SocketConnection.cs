@@ -37,13 +37,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     public override long BytesReceived => _input.BytesReceived;
 
-    public override long BytesSent => _output.BytesSent;
-
-    public override long PendingBytes => _output.PendingBytes;
-
     public override bool IsSendBlocked => _output.IsBlocked;
-
-    internal override long SendCalls => _output.SendCalls;
 
     protected override SendQueue Output => _output;
 
@@ -72,7 +66,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     protected override void OnClosing()
     {
-        _output.ShutDownWhenFlushed();
+        _output.ShutDown();
         Signal(PumpSignals.Look);
     }
 

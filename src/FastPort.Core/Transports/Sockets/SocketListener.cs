@@ -125,9 +125,13 @@ internal sealed class SocketListener : ITransportListener
         }
         catch (Exception e)
         {
-            // It may have been started.
+            // It may have been started: the connection disposes its socket.
             connection?.Abort(CloseReason.LocalClosed);
-            socket.Dispose();
+            if (connection is null)
+            {
+                socket.Dispose();
+            }
+
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
         }
     }

@@ -24,8 +24,6 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     private readonly SocketConnection _connection;
     private SendRing? _sending;
     private SendArgs? _args;
-    private long _sent;
-    private long _calls;
     private int _queued;
     private volatile bool _blocked;
 
@@ -40,15 +38,8 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         _connection = connection;
     }
 
-    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
-    public long PendingBytes => -Volatile.Read(ref _sent) + Written;
-
     /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
-
-    public long BytesSent => Volatile.Read(ref _sent);
-
-    public long SendCalls => Volatile.Read(ref _calls);
 
     public void Flush()
     {
@@ -93,13 +84,6 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         Flush();
     }
 
-    /// <summary>Sends the written bytes, then ends this side of the stream. Later writes are refused.</summary>
-    public void ShutDownWhenFlushed()
-    {
-        End();
-        Flush();
-    }
-
     /// <summary>Closes the send side. True if no flusher is active; otherwise the flusher reports the end.</summary>
     public bool TryClose()
     {
@@ -119,7 +103,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute() => Send();
 
-    protected override void LastWriteEnded() => Flush();
+    protected override void Ending() => Flush();
 
     // Under the gate, by the thread that finds nothing to send.
     private void ShutDownWhenEnding()
@@ -150,7 +134,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         {
             while (!IsClosed && !_sending!.IsEmpty)
             {
-                Volatile.Write(ref _calls, _calls + 1);
+                CountSendCall();
                 int count = _socket.Send(_sending.NextMemory.Span, SocketFlags.None, out SocketError error);
                 if (error == SocketError.WouldBlock)
                 {
@@ -182,7 +166,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         ReadOnlyMemory<byte> memory = _sending!.NextMemory;
         _args.SetBuffer(MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
         _blocked = true;
-        Volatile.Write(ref _calls, _calls + 1);
+        CountSendCall();
         if (_socket.SendAsync(_args))
         {
             return true;
@@ -207,7 +191,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         if (error == SocketError.Success)
         {
             _sending!.TakeSent(count, _connection);
-            Interlocked.Add(ref _sent, count);
+            CountSent(count);
             _connection.SentSome();
         }
         else if (error != SocketError.Interrupted)

@@ -4,7 +4,7 @@ using FastPort.Transports.Epoll.Native;
 namespace FastPort.Transports.Epoll;
 
 /// <content>What is sent, in which order, and how. Only the thread that holds the role runs this code.</content>
-internal sealed partial class EpollSender
+internal sealed partial class EpollOutput
 {
     // After this many rings of other threads in a row the loop serves its other connections.
     private const int RingsPerTurn = 64;
@@ -20,7 +20,7 @@ internal sealed partial class EpollSender
         for (int rings = 0; rings < RingsPerTurn; rings++)
         {
             // Read before the queue is read: see SendQueue.Take.
-            long until = _output.WrittenByLoop;
+            long until = LoopBytes;
             bool found = TryTakeOthers(until);
             if (!SendLoopRing(found ? _others!.After : until) || (found && !SendOthers()))
             {
@@ -28,7 +28,7 @@ internal sealed partial class EpollSender
             }
 
             // A release that was called meanwhile may have written more; its flush has found the role taken.
-            if (!found && _output.WrittenByLoop == until)
+            if (!found && LoopBytes == until)
             {
                 ShutDownWhenEnding();
                 return;
@@ -41,8 +41,8 @@ internal sealed partial class EpollSender
     // Shuts down once, after the last byte.
     private void ShutDownWhenEnding()
     {
-        // Pending is read last: once HasWriter is false, Pending includes the bytes of the writer that ended.
-        if (_output.IsEnding && !_connection.IsOutputDown && !_output.HasWriter && Pending == 0)
+        // PendingBytes is read last: once HasWriter is false, it includes the bytes of the writer that ended.
+        if (IsEnding && !_connection.IsOutputDown && !HasWriter && PendingBytes == 0)
         {
             _connection.ShutDownOutput();
         }
@@ -50,21 +50,22 @@ internal sealed partial class EpollSender
 
     private bool SendLoopRing(long until)
     {
-        SendRing ring = _output.LoopRing;
-        if (ring.IsEmpty)
+        if (_lockFreeRing.IsEmpty)
         {
             return true;
         }
 
-        int burst = ring.Ring.Length;
-        if (!Send(ring, until))
+        int burst = _lockFreeRing.Ring.Length;
+        if (!Send(_lockFreeRing, until))
         {
             return false;
         }
 
-        if (ring.IsEmpty)
+        if (_lockFreeRing.IsEmpty)
         {
-            _output.LoopRingSent(burst);
+            // An idle connection holds no array.
+            _loopBurst.Saw(burst);
+            _lockFreeRing.Ring.TryReleaseWhenEmpty();
         }
 
         return true;
@@ -74,7 +75,7 @@ internal sealed partial class EpollSender
     // partly sent.
     private bool TryTakeOthers(long sentByLoop)
     {
-        _others ??= _output.Take(sentByLoop);
+        _others ??= Take(sentByLoop);
         return _others is not null;
     }
 
@@ -87,7 +88,7 @@ internal sealed partial class EpollSender
         }
 
         _others = null;
-        _output.Return(ring);
+        Return(ring);
         return true;
     }
 
@@ -98,12 +99,12 @@ internal sealed partial class EpollSender
         ring.TakeSent(0, _connection);
         while (ring.Sent < until)
         {
-            Volatile.Write(ref _calls, _calls + 1);
+            CountSendCall();
             nint count = SendSome(ring, until - ring.Sent);
             if (count >= 0)
             {
                 ring.TakeSent((int)count, _connection);
-                Interlocked.Exchange(ref _sent, _sent + count);
+                CountSent(count);
                 _connection.SentSome();
                 continue;
             }

@@ -2,17 +2,16 @@ using FastPort.Transports.Epoll.Loop;
 
 namespace FastPort.Transports.Epoll;
 
-/// <summary>
-/// The sending half of the send side. This file decides which thread sends and when; the other file decides what is sent. One thread at a
-/// time sends: the thread that holds the role (<see cref="_role"/>). That is the loop or, while the loop sleeps or many bytes are pending,
-/// a thread that has just written. When the loop sleeps, the writer's system call replaces the one that would wake the loop, and saves the
-/// wake-up itself.
+/// <content>
+/// Which thread sends, and when. One thread at a time sends: the thread that holds the role (<see cref="_role"/>). That is the loop or,
+/// while the loop sleeps or many bytes are pending, a thread that has just written. When the loop sleeps, the writer's system call replaces
+/// the one that would wake the loop, and saves the wake-up itself.
 /// <para>
 /// The loop never waits for the role. When another thread holds the role, the loop marks it wanted, and that thread posts a flush to the
 /// loop after it has released the role. A writer that does not get the role posts a flush too. So all written bytes are sent.
 /// </para>
-/// </summary>
-internal sealed partial class EpollSender
+/// </content>
+internal sealed partial class EpollOutput
 {
     private const int WriterSendsFromBytes = 32 * 1024;
 
@@ -20,14 +19,10 @@ internal sealed partial class EpollSender
     private const int Taken = 1;
     private const int Wanted = 2;
 
-    private readonly EpollConnection _connection;
-    private readonly EpollOutput _output;
     private int _role;
 
     // Used only by the thread that holds the role.
     private SendRing? _others;
-    private long _sent;
-    private long _calls;
 
     // Set by the thread that sends; never cleared.
     private volatile bool _failed;
@@ -43,19 +38,6 @@ internal sealed partial class EpollSender
 
     // Set by a thread that sends in place of the loop; cleared by the loop when it has received.
     private int _sentByWriter;
-
-    public EpollSender(EpollConnection connection, EpollOutput output)
-    {
-        _connection = connection;
-        _output = output;
-    }
-
-    public long BytesSent => Volatile.Read(ref _sent);
-
-    public long SendCalls => Volatile.Read(ref _calls);
-
-    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
-    public long Pending => -Volatile.Read(ref _sent) + _output.Written;
 
     /// <summary>Whether the socket has refused to take more and has not been writable since.</summary>
     public bool IsBlocked => _blocked;
@@ -78,7 +60,7 @@ internal sealed partial class EpollSender
     /// </summary>
     public bool TrySendByWriter(EpollLoop loop)
     {
-        if (_blocked && !_output.IsEnding)
+        if (_blocked && !IsEnding)
         {
             // The bytes were written before this read of the mark, and the loop clears the mark before it checks for bytes. So either the
             // loop sees the bytes or this thread sees the cleared mark.
@@ -89,7 +71,7 @@ internal sealed partial class EpollSender
             }
         }
 
-        if (_blocked || _output.IsEnding || !IsWorthwhileByWriter(loop)
+        if (_blocked || IsEnding || !IsWorthwhileByWriter(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
             return false;
@@ -119,13 +101,13 @@ internal sealed partial class EpollSender
     // False when the loop has to send the rest. When the socket is blocked, its event makes the loop continue.
     private bool SendOneRing()
     {
-        long sentByLoop = _output.LoopRing.Sent;
-        if (_output.WrittenByLoop != sentByLoop)
+        long sentByLoop = _lockFreeRing.Sent;
+        if (LoopBytes != sentByLoop)
         {
             return false;
         }
 
-        return (TryTakeOthers(sentByLoop) && !SendOthers()) || Pending == 0;
+        return (TryTakeOthers(sentByLoop) && !SendOthers()) || PendingBytes == 0;
     }
 
     /// <summary>Notes that the socket is writable again; on the loop, before <see cref="SendOnLoop"/>.</summary>
@@ -165,7 +147,8 @@ internal sealed partial class EpollSender
     }
 
     /// <summary>
-    /// Ends the send side and releases its memory. False when another thread is sending; that thread then posts a flush.
+    /// Releases all memory as the last step, after <see cref="SendQueue.Close"/>. False when another thread is sending; that thread then
+    /// posts a flush.
     /// </summary>
     public bool TryFinish()
     {
@@ -174,12 +157,14 @@ internal sealed partial class EpollSender
             return false;
         }
 
-        _output.Drop(_others);
+        LoopBytes -= _lockFreeRing.Bytes;
+        _lockFreeRing.Drop(_connection);
+        DropWaiting(_others);
         return true;
     }
 
     private bool IsWorthwhileByWriter(EpollLoop loop) =>
-        Pending >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
+        PendingBytes >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
 
     // Called after the role is released: borrowed memory may be invalid, and the end of the connection must not block on the role.
     private void Report(Exception? thrown)
