@@ -16,8 +16,8 @@ public sealed partial class LockTests
         var missing = new List<string>();
         foreach (Match field in FieldName().Matches(Document))
         {
-            string name = field.Groups["name"].Value;
-            if (!CodeOf(field.Groups["type"].Value).Any(code => Regex.IsMatch(code, $@"\b(?:private|protected|internal) [^\n(]* {name}(?: =|;)")))
+            string declaration = $@"\b(?:private|protected|internal) [^\n(]* {field.Groups["name"].Value}(?: =|;)";
+            if (!CodeOf(field.Groups["type"].Value).Any(code => Regex.IsMatch(code, declaration)))
             {
                 missing.Add(field.Value);
             }
