@@ -154,7 +154,9 @@ static inline double cores_busy_seconds(const char *list) {
     while (fgets(line, sizeof line, f) != NULL) {
         int core;
         unsigned long user, nice, system;
-        if (sscanf(line, "cpu%d %lu %lu %lu", &core, &user, &nice, &system) == 4 && core_is_in(list, core)) ticks += (double)(user + nice + system);
+        if (sscanf(line, "cpu%d %lu %lu %lu", &core, &user, &nice, &system) == 4 && core_is_in(list, core)) {
+            ticks += (double)(user + nice + system);
+        }
     }
     fclose(f);
     return ticks / (double)sysconf(_SC_CLK_TCK);

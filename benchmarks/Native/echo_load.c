@@ -346,7 +346,9 @@ static void open_connections(void) {
     for (int i = 0; i < opt.connections; i++) {
         struct connection *c = &connections[i];
         c->fd = connect_to(address);
-        if (c->fd < 0) die("cannot connect to %s:%s (connection %d of %d): %s", opt.host, opt.port, i + 1, opt.connections, strerror(errno));
+        if (c->fd < 0) {
+            die("cannot connect to %s:%s (connection %d of %d): %s", opt.host, opt.port, i + 1, opt.connections, strerror(errno));
+        }
 #ifdef FASTPORT_TLS
         shake_hands(c, context);
 #endif
@@ -551,7 +553,9 @@ static void echo_on_all(void) {
 
 static long server_memory_kb(void) {
     long kb = 0;
-    if (!process_memory_kb(opt.server_pid, "VmRSS", &kb)) die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
+    if (!process_memory_kb(opt.server_pid, "VmRSS", &kb)) {
+        die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
+    }
     return kb;
 }
 
@@ -578,8 +582,8 @@ static int hold_connections(void) {
     printf("{\"messages\":%llu,\"seconds\":%.6f,\"errors\":%llu,\"server_cpu_s\":%.2f,"
            "\"server_rss_before_kb\":%ld,\"server_rss_open_kb\":%ld,\"server_rss_held_kb\":%ld,"
            "\"server_peak_rss_kb\":%ld,\"client_peak_rss_kb\":%ld}\n",
-           (unsigned long long)received_messages, (double)(to.ns - from.ns) / 1e9, (unsigned long long)errors, to.server_cpu - from.server_cpu,
-           before_kb, open_kb, held_kb, server_peak_kb, own_peak_kb);
+           (unsigned long long)received_messages, (double)(to.ns - from.ns) / 1e9, (unsigned long long)errors,
+           to.server_cpu - from.server_cpu, before_kb, open_kb, held_kb, server_peak_kb, own_peak_kb);
     return errors == 0 ? 0 : 1;
 }
 
@@ -602,7 +606,9 @@ int main(int argc, char **argv) {
     pump(from.ns + (uint64_t)(opt.duration * 1e9), true);
     /* On a busy machine a short time may pass without a reply: then until there is one. */
     while (received_messages == from.messages) {
-        if (now_ns() - from.ns > (uint64_t)((opt.duration + STALL_SECONDS) * 1e9)) die("no reply came in the %g s of measuring", opt.duration);
+        if (now_ns() - from.ns > (uint64_t)((opt.duration + STALL_SECONDS) * 1e9)) {
+            die("no reply came in the %g s of measuring", opt.duration);
+        }
         pump(now_ns() + 1000000, true);
     }
     measuring = false;

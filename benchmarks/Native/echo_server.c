@@ -176,7 +176,8 @@ static void listen_at(const char *text) {
     listen_address = parse_address("listen", text);
     int family = listen_address.storage.ss_family;
     listen_fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (listen_fd < 0 || bind(listen_fd, (struct sockaddr *)&listen_address.storage, listen_address.size) != 0 || listen(listen_fd, 1024) != 0) {
+    if (listen_fd < 0 || bind(listen_fd, (struct sockaddr *)&listen_address.storage, listen_address.size) != 0
+        || listen(listen_fd, 1024) != 0) {
         die("cannot listen on %s: %s", text, strerror(errno));
     }
     if (listen_address.is_tcp) {

@@ -17,7 +17,8 @@
 #include <getopt.h>
 #include <sys/prctl.h>
 
-enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A, STALL_SECONDS = 5, MAX_SIZE = 1 << 20 };
+enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A };
+enum { STALL_SECONDS = 5, MAX_SIZE = 1 << 20 };
 enum { MAX_PERIOD_US = 1000000 };
 
 static const char *const wait_words[] = {"block", "recv", NULL};
@@ -57,9 +58,11 @@ static void usage(FILE *to) {
 
 static void parse_options(int argc, char **argv) {
     static const struct option names[] = {
-        {"connect", required_argument, NULL, 'c'},    {"wait", required_argument, NULL, 'w'},       {"size", required_argument, NULL, 's'},
-        {"every", required_argument, NULL, 'e'},      {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},
-        {"warmup", required_argument, NULL, 'u'},     {"server-pid", required_argument, NULL, 'P'}, {"watch-cores", required_argument, NULL, 'W'},
+        {"connect", required_argument, NULL, 'c'},    {"wait", required_argument, NULL, 'w'},
+        {"size", required_argument, NULL, 's'},       {"every", required_argument, NULL, 'e'},
+        {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},
+        {"warmup", required_argument, NULL, 'u'},     {"server-pid", required_argument, NULL, 'P'},
+        {"watch-cores", required_argument, NULL, 'W'},
         {NULL, 0, NULL, 0},
     };
     static const char *const reply_words[] = {"set", "as-sent", NULL};
@@ -198,7 +201,9 @@ int main(int argc, char **argv) {
     histogram_clear();
 
     double server_from = 0, server_to = 0;
-    if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &server_from)) die("--server-pid %d: there is no such process", opt.server_pid);
+    if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &server_from)) {
+        die("--server-pid %d: there is no such process", opt.server_pid);
+    }
     double own_from = own_cpu_seconds(), busy_from = cores_busy_seconds(opt.watched_cores);
     count = 0;
     uint64_t from = now_ns(), to = round_trips(from, opt.duration, &count);
@@ -215,7 +220,8 @@ int main(int argc, char **argv) {
     if (opt.server_pid != 0) {
         double cpu = server_to - server_from;
         process_memory_kb(opt.server_pid, "VmHWM", &server_peak_kb);
-        printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_message\":%.4f,\"server_peak_rss_kb\":%ld", cpu, cpu * 1e6 / (double)count, server_peak_kb);
+        printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_message\":%.4f,\"server_peak_rss_kb\":%ld",
+               cpu, cpu * 1e6 / (double)count, server_peak_kb);
     }
     if (opt.watched_cores != NULL) {
         double others = busy - own - (server_to - server_from);

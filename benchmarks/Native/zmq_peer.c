@@ -191,8 +191,8 @@ static void await_client(const struct side *s) {
 static void print_side(const char *side, uint64_t messages, double seconds, double cpu, const char *more) {
     long peak_kb = 0;
     process_memory_kb(getpid(), "VmHWM", &peak_kb);
-    printf("{\"side\":\"%s\",\"messages\":%llu,\"seconds\":%.6f,\"cpu_s\":%.6f,\"peak_rss_kb\":%ld%s}\n", side, (unsigned long long)messages,
-           seconds, cpu, peak_kb, more);
+    printf("{\"side\":\"%s\",\"messages\":%llu,\"seconds\":%.6f,\"cpu_s\":%.6f,\"peak_rss_kb\":%ld%s}\n",
+           side, (unsigned long long)messages, seconds, cpu, peak_kb, more);
     fflush(stdout);
 }
 

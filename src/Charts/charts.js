@@ -21,7 +21,9 @@ const charts = (() => {
     : `${number(us / 1e6)} s`;
 
   // The same for an axis: a round number.
-  const timeTick = us => us < 1000 ? `${+us.toPrecision(3)} µs` : us < 1e6 ? `${+(us / 1000).toPrecision(3)} ms` : `${+(us / 1e6).toPrecision(3)} s`;
+  const timeTick = us => us < 1000 ? `${+us.toPrecision(3)} µs`
+    : us < 1e6 ? `${+(us / 1000).toPrecision(3)} ms`
+    : `${+(us / 1e6).toPrecision(3)} s`;
 
   const compact = value => value == null ? "-"
     : value >= 1e9 ? `${+(value / 1e9).toPrecision(3)} G`

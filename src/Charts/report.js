@@ -67,7 +67,8 @@
       return "-";
     }
 
-    const text = `${percent > 0 ? "+" : percent < 0 ? "−" : ""}${Math.abs(percent).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
+    const sign = percent > 0 ? "+" : percent < 0 ? "−" : "";
+    const text = `${sign}${Math.abs(percent).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
     if (moreIsBetter == null || Math.abs(percent) < 0.05) {
       return text;
     }
@@ -249,8 +250,10 @@
     }
 
     const timeline = after.timeline;
-    const made = section("Over time", timeline && `${capital([after.latencies[0]?.name, "throughput and errors"].filter(Boolean).join(", "))}; `
-      + `a column is ${+Math.max(...timeline.seconds).toPrecision(2)} s long.`);
+    const made = section(
+      "Over time",
+      timeline && `${capital([after.latencies[0]?.name, "throughput and errors"].filter(Boolean).join(", "))}; `
+        + `a column is ${+Math.max(...timeline.seconds).toPrecision(2)} s long.`);
     if (latencies.some(({ series }) => series.length)) {
       charts.draw(chartIn(made, "P50, P99 and maximum over time"), 260, {
         cursor, scales: { x: { time: false }, us: charts.latencyScale },
@@ -260,7 +263,12 @@
     }
 
     charts.draw(chartIn(made, "Messages per second and errors over time"), 180, {
-      cursor, scales: { x: { time: false }, y: { range: (_, low, high) => [0, high * 1.1 || 1] }, errors: { range: (_, low, high) => [0, Math.max(1, high)] } },
+      cursor,
+      scales: {
+        x: { time: false },
+        y: { range: (_, low, high) => [0, high * 1.1 || 1] },
+        errors: { range: (_, low, high) => [0, Math.max(1, high)] },
+      },
       axes: [
         seconds,
         charts.axis({ size: 64, values: (_, splits) => splits.map(compact) }),
@@ -308,7 +316,8 @@
     const rows = cells.flatMap(column => column.filter((_, i) => i % 2 === 0));
     const [low, high] = rows.reduce(([least, most], row) => [Math.min(least, row), Math.max(most, row + 1)], [Infinity, 0]);
     // Columns of different lengths are compared by what they have in a second.
-    const densest = Math.max(...cells.map((column, c) => Math.max(0, ...column.filter((_, i) => i % 2)) / Math.max(timeline.seconds[c], 1e-3)));
+    const densest = Math.max(...cells.map((column, c) =>
+      Math.max(0, ...column.filter((_, i) => i % 2)) / Math.max(timeline.seconds[c], 1e-3)));
     const made = section(
       `${capital(run.latencies[0]?.name ?? "latency")} over time, all messages${before ? run === before ? ", before" : ", after" : ""}`,
       "Each cell counts the messages of a time and a latency; the scale of the colors is logarithmic.");
@@ -376,7 +385,8 @@
     }
 
     rows.push(["errors", count(before.errors), count(after.errors), changeText(change(before.errors, after.errors), false)]);
-    section("Before and after").append(table("Figures before and after, and the change in %", ["figure", "before", "after", "change"], rows));
+    section("Before and after").append(table(
+      "Figures before and after, and the change in %", ["figure", "before", "after", "change"], rows));
   };
 
   const figures = us => [...percentiles.map(([key]) => time(us[key])), number(us.p99_over_avg)];
@@ -429,7 +439,10 @@
 
   const first = after.latencies[0]?.name ?? "latency";
   scopeTable("Message types", "type", `${first} by message type, and calls of operations`, after.types);
-  scopeTable("Worst sessions", "session", `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
+  scopeTable(
+    "Worst sessions",
+    "session",
+    `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
     after.sessions);
   factTable();
   root.append(element("footer", {}, "Made by FastPort from its JSON. Charts: uPlot, MIT license."));

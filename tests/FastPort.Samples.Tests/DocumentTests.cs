@@ -3,16 +3,20 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# in docs/embedding.md, docs/custom-protocols.md, docs/opc-ua.md, docs/bridge.md, docs/telemetry.md and docs/dashboard.md is
-/// compiled code: above each block a comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next
-/// <c>// docs: end</c> of one.
+/// The C# in README.md, docs/embedding.md, docs/custom-protocols.md, docs/opc-ua.md, docs/bridge.md, docs/telemetry.md and
+/// docs/dashboard.md is compiled code: above each block a comment names its source, either a whole file or the lines between
+/// <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
     private const string SourceMark = "<!-- source: ";
     private static readonly Dictionary<string, string[]> Documents =
-        new[] { "embedding.md", "custom-protocols.md", "opc-ua.md", "bridge.md", "telemetry.md", "dashboard.md" }.ToDictionary(
-            static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, "docs", name)), StringComparer.Ordinal);
+        new[]
+        {
+            "README.md", "docs/embedding.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/bridge.md", "docs/telemetry.md",
+            "docs/dashboard.md",
+        }.ToDictionary(
+            static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
 
     private static IEnumerable<string> Sources => Blocks.Select(static b => b.Data.Item3);
 

@@ -17,13 +17,13 @@ internal sealed class AuditLog : IAsyncDisposable
     private const int Capacity = 16 * 1024;
 
     // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.
-    private static readonly ConcurrentDictionary<string, SemaphoreSlim> Turns = new();
+    private static readonly ConcurrentDictionary<string, SemaphoreSlim> WriteLocks = new();
 
     private static readonly JsonEncodedText Time = JsonEncodedText.Encode("time");
     private static readonly JsonEncodedText Event = JsonEncodedText.Encode("event");
 
     private readonly string _path;
-    private readonly SemaphoreSlim _turn;
+    private readonly SemaphoreSlim _writeLock;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly Channel<(DateTimeOffset Time, AuditEvent Event)> _events =
@@ -42,7 +42,7 @@ internal sealed class AuditLog : IAsyncDisposable
     public AuditLog(string path, TimeProvider time, ILogger logger)
     {
         (_path, _time, _logger) = (path, time, logger);
-        _turn = Turns.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
+        _writeLock = WriteLocks.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
         Open(path).Dispose();
         _writing = Task.Run(WriteAllAsync);
     }
@@ -158,7 +158,7 @@ internal sealed class AuditLog : IAsyncDisposable
     // A disk that fails costs the batch, and an error in the log when it begins to fail.
     private async Task<bool> TrySaveAsync(MemoryStream batch)
     {
-        await _turn.WaitAsync().ConfigureAwait(false);
+        await _writeLock.WaitAsync().ConfigureAwait(false);
         try
         {
             FileStream file = Open(_path);
@@ -184,7 +184,7 @@ internal sealed class AuditLog : IAsyncDisposable
         }
         finally
         {
-            _turn.Release();
+            _writeLock.Release();
         }
     }
 

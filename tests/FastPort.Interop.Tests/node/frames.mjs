@@ -6,8 +6,8 @@ const TraceSize = 25;
 const Nothing = Buffer.alloc(0);
 
 /**
- * One frame as bytes. `version`, `flags` and `length` are written as given, so that broken frames can be made too. `trace` is the trace block
- * in hexadecimal.
+ * One frame as bytes. `version`, `flags` and `length` are written as given, so that broken frames can be made too. `trace` is the trace
+ * block in hexadecimal.
  */
 export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, timing = null, trace = '', body = Nothing, length = null }) {
   const block = timing === null ? trace.length / 2 : TimingSize;
@@ -70,7 +70,12 @@ function parse(bytes) {
     trace: null,
   };
   const isReply = (frame.flags & Flag.Reply) !== 0;
-  if (frame.version !== 1 || (frame.flags & 0xe0) !== 0 || (isReply && (frame.flags & Flag.Trace) !== 0) || ((frame.flags & Flag.Error) !== 0 && !isReply)) {
+  if (
+    frame.version !== 1
+    || (frame.flags & 0xe0) !== 0
+    || (isReply && (frame.flags & Flag.Trace) !== 0)
+    || ((frame.flags & Flag.Error) !== 0 && !isReply)
+  ) {
     throw new RangeError(`A frame has version ${frame.version} and flags ${frame.flags}.`);
   }
 

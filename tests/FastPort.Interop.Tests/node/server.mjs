@@ -16,7 +16,9 @@ const options = {
   peers: [], // what Peers answers
   ...JSON.parse(process.argv[2] ?? '{}'),
 };
-const report = { connections: 0, hellos: [], echoes: [], cancels: [], goodbyes: [], mirrored: [], relays: [], topics: [], queries: [], ends: [] };
+const report = {
+  connections: 0, hellos: [], echoes: [], cancels: [], goodbyes: [], mirrored: [], relays: [], topics: [], queries: [], ends: [],
+};
 const open = new Set();
 
 const server = net.createServer({ allowHalfOpen: true }, (socket) => {
@@ -59,7 +61,9 @@ class ServedPeer {
         this.#echo(frame);
         break;
       case Own.PushMe:
-        this.#write(encodeFrame({ type: Own.Pushed, flags: Flag.OneWay, body: encode('Echo', { payload: Buffer.from('pushed by node') }) }));
+        this.#write(encodeFrame({
+          type: Own.Pushed, flags: Flag.OneWay, body: encode('Echo', { payload: Buffer.from('pushed by node') }),
+        }));
         break;
       case Own.Fail:
         this.#reply(frame, encode('Error', { code: 12, message: 'There is no tag ‘Höhe’ here.' }), Flag.Error);
@@ -95,7 +99,9 @@ class ServedPeer {
     }
 
     if (options.goodbyeAfterEcho && this.number === 1) {
-      this.#write(encodeFrame({ type: Type.Goodbye, flags: Flag.OneWay, body: encode('Goodbye', { code: 10, reason: 'node is stopping' }) }));
+      this.#write(encodeFrame({
+        type: Type.Goodbye, flags: Flag.OneWay, body: encode('Goodbye', { code: 10, reason: 'node is stopping' }),
+      }));
     }
   }
 
@@ -146,7 +152,13 @@ class ServedPeer {
   #reply(request, body, flags = 0) {
     const wantsTiming = (request.flags & Flag.Timing) !== 0;
     const timing = wantsTiming ? { received: request.arrived, sent: process.hrtime.bigint() } : null;
-    const reply = { type: request.type, flags: Flag.Reply | flags | (wantsTiming ? Flag.Timing : 0), correlation: request.correlation, timing, body };
+    const reply = {
+      type: request.type,
+      flags: Flag.Reply | flags | (wantsTiming ? Flag.Timing : 0),
+      correlation: request.correlation,
+      timing,
+      body,
+    };
     if (request.type === Type.Echo) {
       report.echoes.push({
         correlation: request.correlation,

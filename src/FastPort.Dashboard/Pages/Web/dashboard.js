@@ -138,7 +138,10 @@ const showSources = ({ counts }) => {
     head.replaceChildren(line);
   }
 
-  fill(byId("sources").tBodies[0], [...owners], ([owner, own]) => [owner, ...names.map((name) => sourceText(own.find((one) => one.name === name)))]);
+  fill(
+    byId("sources").tBodies[0],
+    [...owners],
+    ([owner, own]) => [owner, ...names.map((name) => sourceText(own.find((one) => one.name === name)))]);
 };
 
 const group = (counts) => {
@@ -165,7 +168,10 @@ const kinds = {
 };
 
 const showReasons = ({ reasons }) => fill(
-  byId("reasons").tBodies[0], reasons, (one) => [kinds[one.kind] ?? one.kind, words(one.reason), count(one.count)], { numbersFrom: 2, none: "Nothing yet." });
+  byId("reasons").tBodies[0],
+  reasons,
+  (one) => [kinds[one.kind] ?? one.kind, words(one.reason), count(one.count)],
+  { numbersFrom: 2, none: "Nothing yet." });
 
 const addWarnings = (warnings) => {
   const list = byId("warnings");

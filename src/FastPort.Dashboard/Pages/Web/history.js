@@ -209,6 +209,7 @@ export class History {
   }
 
   fillSeriesChoice() {
-    this.choice.replaceChildren(...this.series.map((name, i) => new Option(name === "all" ? "all messages" : name, i, false, i === this.shown)));
+    this.choice.replaceChildren(...this.series.map((name, i) =>
+      new Option(name === "all" ? "all messages" : name, i, false, i === this.shown)));
   }
 }

@@ -56,8 +56,7 @@ public sealed class ConcurrentWritersTests
     [LinuxTheory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Where_loops_have_a_lane_of_their_own_a_write_of_the_loop_and_another_threads_may_lie_within_each_other(
-        bool loopBegins)
+    public async Task On_event_loops_a_write_of_the_loop_and_one_of_another_thread_may_overlap(bool loopBegins)
     {
         Session session = null!;
         using var inside = new ManualResetEventSlim();

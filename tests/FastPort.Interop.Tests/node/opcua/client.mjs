@@ -8,7 +8,8 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("./package.mjs");
-const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes, UserTokenType, VariantArrayType } = opcua;
+const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, UserTokenType } = opcua;
+const { AttributeIds, DataType, BrowseDirection, StatusCodes, VariantArrayType } = opcua;
 const { ClientSubscription, ClientMonitoredItem, DataChangeFilter, DataChangeTrigger, DeadbandType, TimestampsToReturn } = opcua;
 
 const [scenario, url, policy = "None", mode = "None", userName, password] = process.argv.slice(2);
@@ -156,7 +157,8 @@ const scenarios = {
     );
     // What is written before the server has made the items is not seen.
     await Promise.all([ints.ready, doubles.ready]);
-    const write = (nodeId, dataType, value) => session.write({ nodeId, attributeId: AttributeIds.Value, value: { value: { dataType, value } } });
+    const write = (nodeId, dataType, value) =>
+      session.write({ nodeId, attributeId: AttributeIds.Value, value: { value: { dataType, value } } });
     for (const value of [10, 20, 30]) await write("ns=2;i=1000", DataType.Int32, value);
     for (const value of [0.5, 2, 2.5, 4]) await write("ns=2;i=2000", DataType.Double, value);
     const result = { ints: await ints.all, doubles: await doubles.all };
@@ -173,7 +175,11 @@ const scenarios = {
       requestedPublishingInterval: 20, requestedLifetimeCount: 1000, requestedMaxKeepAliveCount: 5, publishingEnabled: true,
     });
     const item = ClientMonitoredItem.create(
-      subscription, { nodeId: id("press/speed"), attributeId: AttributeIds.Value }, { samplingInterval: 0, queueSize: 10 }, TimestampsToReturn.Both);
+      subscription,
+      { nodeId: id("press/speed"), attributeId: AttributeIds.Value },
+      { samplingInterval: 0, queueSize: 10 },
+      TimestampsToReturn.Both,
+    );
     const waiting = [];
     const changes = [];
     item.on("changed", (v) => {

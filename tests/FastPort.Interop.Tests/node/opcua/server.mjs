@@ -9,7 +9,8 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("./package.mjs");
-const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, VariantArrayType, StatusCodes, standardUnits } = opcua;
+const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy } = opcua;
+const { DataType, Variant, VariantArrayType, StatusCodes, standardUnits } = opcua;
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const server = new OPCUAServer({
@@ -59,7 +60,11 @@ if (!isChanged) {
     browseName: "Row",
     dataType: "Int32",
     valueRank: 1,
-    value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: Int32Array.from({ length: 10 }, (_, i) => i) }),
+    value: new Variant({
+      dataType: DataType.Int32,
+      arrayType: VariantArrayType.Array,
+      value: Int32Array.from({ length: 10 }, (_, i) => i),
+    }),
     minimumSamplingInterval: 0,
   });
 }

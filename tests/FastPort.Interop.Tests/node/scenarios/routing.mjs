@@ -20,8 +20,9 @@ export async function relay(port) {
   const second = await connect(port, 'β');
   const stranger = await Connection.connect(port);
   const big = Buffer.alloc(200_000, 0x5a);
+  const small = encode('Relay', { to: 'β', type: 70_000, body: Buffer.from('0102ff', 'hex') });
   const result = {
-    reply: describe(await first.request(Type.Relay, encode('Relay', { to: 'β', type: 70_000, body: Buffer.from('0102ff', 'hex') }), { flags: Flag.Timing })),
+    reply: describe(await first.request(Type.Relay, small, { flags: Flag.Timing })),
     forged: describe(await first.request(Type.Relay, encode('Relay', { to: 'β', type: 1, body: Buffer.from('00', 'hex'), from: 'boss' }))),
     nameless: describe(await stranger.request(Type.Relay, encode('Relay', { to: 'β', from: 'gerät-é' }))),
     nobody: describe(await first.request(Type.Relay, encode('Relay', { to: 'γ', type: 1 }))),
@@ -50,9 +51,10 @@ export async function topics(port) {
   const first = await connect(port, 'first');
   const second = await connect(port, 'second');
   const topic = (connection, type, prefix) => connection.request(type, encode('Topic', { prefix }));
-  const publish = async (topicName, type) =>
-    decode('Delivered', (await first.request(Type.Publish, encode('Publication', { topic: topicName, type, body: Buffer.from('ab', 'hex'), from: 'x' }))).body)
-      .sessions;
+  const publish = async (topicName, type) => {
+    const publication = encode('Publication', { topic: topicName, type, body: Buffer.from('ab', 'hex'), from: 'x' });
+    return decode('Delivered', (await first.request(Type.Publish, publication)).body).sessions;
+  };
   const replies = [
     await topic(second, Type.Subscribe, 'werk/'),
     await topic(second, Type.Subscribe, 'werk/ö'),
@@ -79,7 +81,8 @@ export async function peers(port, { ids }) {
   const list = async (query) => decode('PeerList', (await connections[0].request(Type.Peers, encode('PeersQuery', query))).body).peers;
   const whole = await list({});
   const pages = [];
-  for (let page = await list({ prefix: 'p', limit: 2 }); page.length > 0; page = await list({ prefix: 'p', limit: 2, after: page.at(-1).routingId })) {
+  const query = { prefix: 'p', limit: 2 };
+  for (let page = await list(query); page.length > 0; page = await list({ ...query, after: page.at(-1).routingId })) {
     pages.push(page.map((peer) => peer.routingId));
   }
 

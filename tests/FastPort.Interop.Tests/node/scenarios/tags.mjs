@@ -80,7 +80,10 @@ export async function tags(port) {
   // A Double, a text and a list of Int32; then a text for a Double.
   const written = await ask(Type.Write, 'WriteTags', {
     handles: handles.slice(0, 3),
-    samples: { count: 3, types: Buffer.from([11, 12, 0x86]), doubles: [2.5], sizes: [6], data: Buffer.from('grün!', 'utf8'), lengths: [2], ints: [-7, 8] },
+    samples: {
+      count: 3, types: Buffer.from([11, 12, 0x86]),
+      doubles: [2.5], sizes: [6], data: Buffer.from('grün!', 'utf8'), lengths: [2], ints: [-7, 8],
+    },
   }, 'WrittenTags');
   const refused = await ask(Type.Write, 'WriteTags', {
     handles: handles.slice(0, 1), samples: { count: 1, types: Buffer.from([12]), sizes: [1], data: Buffer.from('x') },
@@ -98,7 +101,9 @@ export async function tags(port) {
     return frame.type;
   };
   while (new Set(changes().map(([handle]) => handle)).size < 4) await receive();
-  await ask(Type.Write, 'WriteTags', { handles: [handles[0]], samples: { count: 1, types: Buffer.from([11]), doubles: [9.5] } }, 'WrittenTags');
+  await ask(Type.Write, 'WriteTags', {
+    handles: [handles[0]], samples: { count: 1, types: Buffer.from([11]), doubles: [9.5] },
+  }, 'WrittenTags');
   while (!changes().some(([handle, value]) => handle === handles[0] && value === 9.5)) await receive();
   await connection.request(Type.Unsubscribe, encode('UnsubscribeTags', { subscription: subscribed.subscription }));
 
@@ -143,7 +148,10 @@ export async function publish(port) {
   const [speed, state, table] = declared.handles;
   const pushed = await ask(Type.Push, 'PushTags', {
     handles: [speed, state, table],
-    samples: { count: 3, types: Buffer.from([11, 12, 0x86]), doubles: [12.5], sizes: [7], data: Buffer.from('l\u00e4uft!', 'utf8'), lengths: [2], ints: [1, 2] },
+    samples: {
+      count: 3, types: Buffer.from([11, 12, 0x86]),
+      doubles: [12.5], sizes: [7], data: Buffer.from('l\u00e4uft!', 'utf8'), lengths: [2], ints: [1, 2],
+    },
   }, 'WrittenTags');
 
   // The first write is taken, and its value pushed; the second is refused.
