@@ -20,9 +20,11 @@ internal static class SpinnersMode
 
         int alone = CountAtOnce(adaptive);
         var told = new LoopWaiting(100);
-        told.TryBegin();
-        Console.WriteLine($"alone={alone} beside-one={CountAtOnce(adaptive)}");
-        told.EndSpin();
+        told.Spin(() =>
+        {
+            Console.WriteLine($"alone={alone} beside-one={CountAtOnce(adaptive)}");
+            return true;
+        });
     }
 
     // One after the other they all may, so that each finds that spinning pays.
@@ -30,20 +32,25 @@ internal static class SpinnersMode
     {
         for (int i = 0; i < ShortWaits; i++)
         {
-            waiting.TryBegin();
-            waiting.EndSpin();
+            waiting.Spin(static () => true);
             waiting.Woken();
         }
     }
 
-    private static int CountAtOnce(LoopWaiting[] all)
+    // Each that spins has the others try meanwhile.
+    private static int CountAtOnce(LoopWaiting[] all, int from = 0)
     {
-        int count = all.Count(static waiting => waiting.TryBegin());
-        foreach (LoopWaiting waiting in all)
+        if (from == all.Length)
         {
-            waiting.EndSpin();
+            return 0;
         }
 
-        return count;
+        int count = 0;
+        bool spins = all[from].Spin(() =>
+        {
+            count = 1 + CountAtOnce(all, from + 1);
+            return true;
+        });
+        return spins ? count : CountAtOnce(all, from + 1);
     }
 }

@@ -20,7 +20,7 @@ internal sealed class ClockThread
     private ConnectionClock[] _clocks = [];
 
     // Calls of PostAfter by their due time, in stopwatch ticks.
-    private readonly PriorityQueue<(Connection Connection, Action<object?> Callback, object? State), long> _calls = new();
+    private readonly PriorityQueue<(Connection? Connection, Action<object?> Callback, object? State), long> _calls = new();
     private bool _isRunning;
 
     /// <summary>The process's instance.</summary>
@@ -56,8 +56,8 @@ internal sealed class ClockThread
         }
     }
 
-    /// <summary>Posts a callback to a connection after a delay.</summary>
-    public void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
+    /// <summary>Posts a callback to a connection after a delay; without a connection the clock's thread calls it, under the lock.</summary>
+    public void PostAfter(TimeSpan delay, Connection? connection, Action<object?> callback, object? state)
     {
         // At most 68 years, as the sum must not overflow.
         long due = Stopwatch.GetTimestamp() + (long)(Math.Min(delay.TotalSeconds, int.MaxValue) * Stopwatch.Frequency);
@@ -85,10 +85,10 @@ internal sealed class ClockThread
     }
 
     // Called under the lock. Posts the calls that are due and returns the milliseconds until the next one. Posting only queues a call for
-    // the connection's loop; no code of the connection runs here.
+    // the connection's loop; no code of the connection runs here. A call without a connection only queues work as well.
     private int PostDue()
     {
-        while (_calls.TryPeek(out (Connection Connection, Action<object?> Callback, object? State) call, out long due))
+        while (_calls.TryPeek(out (Connection? Connection, Action<object?> Callback, object? State) call, out long due))
         {
             long left = due - Stopwatch.GetTimestamp();
             if (left > 0)
@@ -97,7 +97,7 @@ internal sealed class ClockThread
             }
 
             _calls.Dequeue();
-            call.Connection.Post(call.Callback, call.State);
+            ConnectionClock.Call(call.Connection, call.Callback, call.State);
         }
 
         return int.MaxValue;

@@ -27,10 +27,6 @@ public sealed class ConnectionClock : IDisposable
     private readonly Lock _gate = new();
     private ClockChunk[] _chunks = [];
     private ClockChunk? _withRoom;
-    private List<(long Due, Action Call)>? _calls;
-
-    // The earliest due time of _calls. Written under the lock, read by every tick.
-    private long _nextCall = Never;
 
     /// <summary>Creates the clock and starts it.</summary>
     /// <param name="time">
@@ -104,21 +100,13 @@ public sealed class ConnectionClock : IDisposable
     }
 
     /// <summary>
-    /// Calls once, at the first tick after a delay, unless the clock is stopped before. Rarely used: for work that must succeed when the
-    /// process cannot start more threads, which a timer may need. The call must not block or throw.
+    /// Calls once, after a delay, also after the clock has stopped. Rarely used: for work that must succeed when the process cannot start
+    /// more threads, which a timer may need. The call must not block or throw.
     /// </summary>
-    internal void CallLater(TimeSpan delay, Action call)
-    {
-        lock (_gate)
-        {
-            long due = PreciseMilliseconds + (long)Math.Ceiling(delay.TotalMilliseconds);
-            (_calls ??= []).Add((due, call));
-            Volatile.Write(ref _nextCall, Math.Min(_nextCall, due));
-        }
-    }
+    internal void CallLater(TimeSpan delay, Action call) => PostAfter(delay, null, static call => ((Action)call!)(), call);
 
     /// <summary>Posts a callback to a connection after a delay; see <see cref="Connection.PostAfter"/>.</summary>
-    internal void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
+    internal void PostAfter(TimeSpan delay, Connection? connection, Action<object?> callback, object? state)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(delay, TimeSpan.Zero);
         if (_timer is null)
@@ -129,6 +117,19 @@ public sealed class ConnectionClock : IDisposable
 
         var timer = new TimerOfProvider(connection, callback, state);
         timer.Start(_time, delay);
+    }
+
+    /// <summary>Makes a call that is due: on the connection's loop, or here if there is none.</summary>
+    internal static void Call(Connection? connection, Action<object?> callback, object? state)
+    {
+        if (connection is null)
+        {
+            callback(state);
+        }
+        else
+        {
+            connection.Post(callback, state);
+        }
     }
 
     /// <summary>Stops the clock. Open connections have no deadlines from then on.</summary>
@@ -175,11 +176,6 @@ public sealed class ConnectionClock : IDisposable
             {
                 chunk.Visit(now);
             }
-
-            if (now >= Volatile.Read(ref _nextCall))
-            {
-                Call(now);
-            }
         }
         finally
         {
@@ -187,24 +183,8 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    private void Call(long now)
-    {
-        (long Due, Action Call)[] due;
-        lock (_gate)
-        {
-            due = [.. _calls!.Where(c => c.Due <= now)];
-            _calls!.RemoveAll(c => c.Due <= now);
-            _nextCall = _calls.Count == 0 ? Never : _calls.Min(static c => c.Due);
-        }
-
-        foreach ((_, Action call) in due)
-        {
-            call();
-        }
-    }
-
     // One call of PostAfter on a time source other than the system's.
-    private sealed class TimerOfProvider(Connection connection, Action<object?> callback, object? state)
+    private sealed class TimerOfProvider(Connection? connection, Action<object?> callback, object? state)
     {
         private ITimer? _timer;
 
@@ -217,7 +197,7 @@ public sealed class ConnectionClock : IDisposable
 
         private void Fire()
         {
-            connection.Post(callback, state);
+            Call(connection, callback, state);
             _timer!.Dispose();
         }
     }

@@ -35,39 +35,21 @@ internal static class AcceptErrors
 }
 
 /// <summary>
-/// Delays between accepts under pressure: 100 ms doubling to 5 s, starting anew after a success. Used by one thread at a time.
+/// Handles and logs the errors of an accept loop. Delays between accepts under pressure are 100 ms doubling to 5 s, starting anew after a
+/// success. Used by one thread at a time.
 /// </summary>
-internal sealed class AcceptBackoff
-{
-    private static readonly TimeSpan First = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan Longest = TimeSpan.FromSeconds(5);
-    private TimeSpan _next = First;
-
-    public TimeSpan Next()
-    {
-        TimeSpan delay = _next;
-        _next = delay + delay < Longest ? delay + delay : Longest;
-        return delay;
-    }
-
-    /// <summary>Resets the delay; true if there was a delay since the last success.</summary>
-    public bool Succeeded()
-    {
-        bool wasDelayed = _next != First;
-        _next = First;
-        return wasDelayed;
-    }
-}
-
-/// <summary>Handles and logs the errors of an accept loop. Used by one thread at a time.</summary>
 internal sealed class AcceptRecovery(ConnectionSettings settings)
 {
-    private readonly AcceptBackoff _backoff = new();
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LongestDelay = TimeSpan.FromSeconds(5);
+
+    private TimeSpan _delay = FirstDelay;
 
     public void Succeeded(Endpoint endpoint)
     {
-        if (_backoff.Succeeded())
+        if (_delay != FirstDelay)
         {
+            _delay = FirstDelay;
             TransportLog.AcceptRecovered(settings.Logger, endpoint);
         }
     }
@@ -95,7 +77,8 @@ internal sealed class AcceptRecovery(ConnectionSettings settings)
 
     public void RetryLater(Endpoint endpoint, SocketError error, Action retry)
     {
-        TimeSpan delay = _backoff.Next();
+        TimeSpan delay = _delay;
+        _delay = delay + delay < LongestDelay ? delay + delay : LongestDelay;
         TransportLog.AcceptPressure(settings.Logger, endpoint, error.ToString(), delay.TotalMilliseconds);
         settings.Clock.CallLater(delay, retry);
     }

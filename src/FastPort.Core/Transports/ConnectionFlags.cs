@@ -58,15 +58,9 @@ internal enum ReadFlags
     /// <summary>An event has reported the end of the peer's stream, or an error: receives continue until they find it.</summary>
     PeerEnded = 128,
 
-    /// <summary>An event has reported an error of the socket.</summary>
-    SocketFailed = 256,
-
     /// <summary>The loop reads nothing before a resumption, a close or an error: reading has paused, or the input has ended.</summary>
-    Waiting = 512,
+    Waiting = 256,
 
     /// <summary>The connection is flushed at the end of the loop's round.</summary>
-    FlushQueued = 1024,
-
-    /// <summary>The connection is read in the loop's next round: its turn ended too early.</summary>
-    ContinueQueued = 2048,
+    FlushQueued = 512,
 }

@@ -20,7 +20,7 @@ internal sealed class ListeningSocket : IDisposable
     {
         _file = endpoint.Scheme == "unix" ? new UnixSocketFile(endpoint, settings) : null;
         _file?.Prepare();
-        Address = _file?.Address ?? (EndPoint)SocketAddresses.ForListening(endpoint);
+        Address = _file?.Address ?? (EndPoint)AddressOf(endpoint);
         Socket? socket = null;
         try
         {
@@ -49,7 +49,7 @@ internal sealed class ListeningSocket : IDisposable
             socket?.Dispose();
             if (e is SocketException refused)
             {
-                throw new EndpointException(endpoint, SocketAddresses.DescribeBindError(endpoint, refused), e);
+                throw new EndpointException(endpoint, Describe(endpoint, refused), e);
             }
 
             throw;
@@ -72,4 +72,39 @@ internal sealed class ListeningSocket : IDisposable
         _file?.Remove();
         Socket.Dispose();
     }
+
+    private static IPEndPoint AddressOf(Endpoint endpoint)
+    {
+        if (endpoint.Host is "*" or "+")
+        {
+            return new IPEndPoint(Socket.OSSupportsIPv6 ? IPAddress.IPv6Any : IPAddress.Any, endpoint.Port);
+        }
+
+        if (IPAddress.TryParse(endpoint.Host, out IPAddress? address))
+        {
+            return new IPEndPoint(address, endpoint.Port);
+        }
+
+        if (string.Equals(endpoint.Host, "localhost", StringComparison.OrdinalIgnoreCase))
+        {
+            return new IPEndPoint(IPAddress.Loopback, endpoint.Port);
+        }
+
+        throw new EndpointException(
+            endpoint,
+            $"Cannot listen on {endpoint}: '{endpoint.Host}' is no address of this machine. Use an IP address, localhost, or * for all.");
+    }
+
+    private static string Describe(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
+    {
+        _ when endpoint.Scheme == "unix" => UnixSocketFile.DescribeBindError(endpoint, e.SocketErrorCode, e.Message),
+        SocketError.AddressAlreadyInUse =>
+            $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system "
+            + $"choose).",
+        SocketError.AccessDenied =>
+            $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
+        SocketError.AddressNotAvailable =>
+            $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
+        _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
+    };
 }

@@ -24,7 +24,7 @@ internal sealed class LoopWaiting
     private readonly long _spinTicks;
     private int _score;
     private long _since;
-    private bool _counted;
+    private long _spins;
 
     public LoopWaiting(int? spinMicroseconds)
         : this(spinMicroseconds, TimeProvider.System, MaxSpinners, OfProcess)
@@ -46,8 +46,13 @@ internal sealed class LoopWaiting
     /// <summary>Whether waits are timed: not if spinning is switched off or can never be allowed.</summary>
     private bool IsActive => _spinTicks > 0 && (SpinMicroseconds is not null || _maxSpinners > 0);
 
-    /// <summary>There is nothing to do: true if the loop may spin, until <see cref="GoOn"/> returns false.</summary>
-    public bool TryBegin()
+    /// <summary>How often the loop has spun before or instead of sleeping.</summary>
+    public long Spins => Volatile.Read(ref _spins);
+
+    /// <summary>There is nothing to do: looks for work until there is some or it is time to sleep, if the loop may spin at all.</summary>
+    /// <param name="look">Looks for work, for about a microsecond.</param>
+    /// <returns>Whether a look was successful.</returns>
+    public bool Spin(Func<bool> look)
     {
         if (!IsActive)
         {
@@ -58,31 +63,24 @@ internal sealed class LoopWaiting
         if (SpinMicroseconds is not null)
         {
             _spinners.Enter();
-            return _counted = true;
         }
-
-        if (_score < SpinFromScore)
+        else if (_score < SpinFromScore || !_spinners.TryEnter(_maxSpinners))
         {
             return false;
         }
 
-        return _counted = _spinners.TryEnter(_maxSpinners);
-    }
-
-    /// <summary>Whether the loop may spin on.</summary>
-    public bool GoOn() => _time.GetTimestamp() - _since < _spinTicks;
-
-    /// <summary>The loop has stopped spinning, with or without success.</summary>
-    public void EndSpin()
-    {
-        if (_counted)
+        _spins++;
+        bool found;
+        do
         {
-            _counted = false;
-            _spinners.Leave();
+            found = look();
         }
+        while (!found && _time.GetTimestamp() - _since < _spinTicks);
+        _spinners.Leave();
+        return found;
     }
 
-    /// <summary>The wait begun with <see cref="TryBegin"/> has ended: there is work.</summary>
+    /// <summary>The wait that began with <see cref="Spin"/> has ended: there is work.</summary>
     public void Woken()
     {
         if (SpinMicroseconds is null && IsActive)

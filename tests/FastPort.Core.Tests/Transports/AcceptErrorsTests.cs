@@ -1,4 +1,7 @@
+using System.Globalization;
 using System.Net.Sockets;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 using Xunit;
 
@@ -38,14 +41,29 @@ public sealed class AcceptErrorsTests
     [Fact]
     public void Delays_double_from_a_tenth_of_a_second_to_five_and_start_anew_after_a_success()
     {
-        var backoff = new AcceptBackoff();
-        Assert.False(backoff.Succeeded());
+        using var clock = new ConnectionClock(new FakeTimeProvider());
+        var log = new RecordingLog();
+        var recovery = new AcceptRecovery(new ConnectionSettings { Clock = clock, Logger = log });
+        var endpoint = Endpoint.Parse("tcp://127.0.0.1:1");
+        recovery.Succeeded(endpoint);
 
-        double[] delays = [.. Enumerable.Range(0, 8).Select(_ => backoff.Next().TotalMilliseconds)];
+        Fail(8);
+        Assert.Empty(log.WithId(1004));
+        recovery.Succeeded(endpoint);
+        recovery.Succeeded(endpoint);
+        Fail(1);
 
-        Assert.Equal([100, 200, 400, 800, 1600, 3200, 5000, 5000], delays);
-        Assert.True(backoff.Succeeded());
-        Assert.False(backoff.Succeeded());
-        Assert.Equal(100, backoff.Next().TotalMilliseconds);
+        Assert.Equal(
+            [100, 200, 400, 800, 1600, 3200, 5000, 5000, 100],
+            log.WithId(1001).Select(static line => int.Parse(line.Text.Split("next try in ")[1].Split(' ')[0], CultureInfo.InvariantCulture)));
+        Assert.Single(log.WithId(1004));
+
+        void Fail(int times)
+        {
+            for (int i = 0; i < times; i++)
+            {
+                Assert.Equal(AcceptErrorClass.Pressure, recovery.Failed(endpoint, SocketError.TooManyOpenSockets, static () => { }));
+            }
+        }
     }
 }

@@ -48,13 +48,14 @@ public sealed class LoopWaitingTests
             Wait(waiting, Short);
         }
 
-        Assert.True(waiting.TryBegin());
-        Assert.True(waiting.GoOn());
-        _time.Advance(TimeSpan.FromMicroseconds(49));
-        Assert.True(waiting.GoOn());
-        _time.Advance(TimeSpan.FromMicroseconds(2));
-        Assert.False(waiting.GoOn());
-        waiting.EndSpin();
+        int looks = 0;
+        Assert.False(waiting.Spin(() =>
+        {
+            looks++;
+            _time.Advance(TimeSpan.FromMicroseconds(looks == 1 ? 49 : 2));
+            return false;
+        }));
+        Assert.Equal(2, looks);
     }
 
     [Fact]
@@ -74,13 +75,8 @@ public sealed class LoopWaitingTests
         LoopWaiting second = Adaptive(spinners: 1);
         Steady(first, second);
 
-        Assert.True(first.TryBegin());
-        Assert.False(second.TryBegin());
-
-        first.EndSpin();
-        Assert.True(second.TryBegin());
-        Assert.False(first.TryBegin());
-        second.EndSpin();
+        Assert.True(Spins(first, () => Assert.False(Spins(second))));
+        Assert.True(Spins(second, () => Assert.False(Spins(first))));
     }
 
     [Fact]
@@ -91,26 +87,19 @@ public sealed class LoopWaitingTests
         LoopWaiting[] told = [Told(100), Told(100), Told(100)];
         Steady(first, second);
 
-        // The first of them leaves one place, the others none.
-        Assert.True(told[0].TryBegin());
-        Assert.True(first.TryBegin());
-        Assert.False(second.TryBegin());
-        Assert.True(told[1].TryBegin());
-        Assert.True(told[2].TryBegin());
-        first.EndSpin();
-        Assert.False(first.TryBegin());
-
-        // Each gives its place back, once.
-        told[2].EndSpin();
-        Assert.False(first.TryBegin());
-        told[1].EndSpin();
-        told[1].EndSpin();
-        Assert.True(first.TryBegin());
-        Assert.False(second.TryBegin());
-        told[0].EndSpin();
-        Assert.True(second.TryBegin());
-        first.EndSpin();
-        second.EndSpin();
+        // The first of them leaves one place, the others none; each gives its place back.
+        Assert.True(Spins(told[0], () =>
+        {
+            Assert.True(Spins(first, () => Assert.False(Spins(second))));
+            Assert.True(Spins(told[1], () =>
+            {
+                Assert.False(Spins(first));
+                Assert.True(Spins(told[2], () => Assert.False(Spins(first))));
+                Assert.False(Spins(first));
+            }));
+            Assert.True(Spins(first, () => Assert.False(Spins(second))));
+        }));
+        Assert.True(Spins(first, () => Assert.True(Spins(second))));
     }
 
     [Fact]
@@ -118,11 +107,14 @@ public sealed class LoopWaitingTests
     {
         LoopWaiting waiting = Told(100, spinners: 0);
 
-        Assert.True(waiting.TryBegin());
-        _time.Advance(TimeSpan.FromMicroseconds(99));
-        Assert.True(waiting.GoOn());
-        _time.Advance(TimeSpan.FromMicroseconds(2));
-        Assert.False(waiting.GoOn());
+        int looks = 0;
+        Assert.False(waiting.Spin(() =>
+        {
+            looks++;
+            _time.Advance(TimeSpan.FromMicroseconds(looks == 1 ? 99 : 2));
+            return false;
+        }));
+        Assert.Equal(2, looks);
         Assert.True(Wait(waiting, Long));
         Assert.True(Wait(waiting, Long));
     }
@@ -133,10 +125,9 @@ public sealed class LoopWaitingTests
         LoopWaiting adaptive = Adaptive(spinners: 1);
         Steady(adaptive);
 
-        Assert.False(Told(0).TryBegin());
+        Assert.False(Spins(Told(0)));
 
-        Assert.True(adaptive.TryBegin());
-        adaptive.EndSpin();
+        Assert.True(Spins(adaptive));
     }
 
     private LoopWaiting Adaptive(int spinners) => new(null, _time, spinners, _spinners);
@@ -158,14 +149,20 @@ public sealed class LoopWaitingTests
     // One wait of a loop. Whether it spun.
     private bool Wait(LoopWaiting waiting, TimeSpan until)
     {
-        bool spins = waiting.TryBegin();
-        _time.Advance(until);
-        if (spins)
+        bool spins = Spins(waiting, () => _time.Advance(until));
+        if (!spins)
         {
-            waiting.EndSpin();
+            _time.Advance(until);
         }
 
         waiting.Woken();
         return spins;
     }
+
+    // Whether it spins. There is work at the first look.
+    private static bool Spins(LoopWaiting waiting, Action? meanwhile = null) => waiting.Spin(() =>
+    {
+        meanwhile?.Invoke();
+        return true;
+    });
 }

@@ -106,7 +106,7 @@ public sealed class UnixSocketTests : IDisposable
 
         // The kernel takes no more than its limit, and doubles it; a default that is larger stays.
         int usual = Kernel("wmem_default");
-        int expected = usual < UnixSendBuffer.Bytes ? 2 * Math.Min(UnixSendBuffer.Bytes, Kernel("wmem_max")) : usual;
+        int expected = usual < SocketTuning.UnixSendBuffer ? 2 * Math.Min(SocketTuning.UnixSendBuffer, Kernel("wmem_max")) : usual;
         Assert.Equal([expected, expected], ends.Select(OwnSockets.SendBufferOf));
 
         static int Kernel(string name) => int.Parse(File.ReadAllText($"/proc/sys/net/core/{name}"), CultureInfo.InvariantCulture);

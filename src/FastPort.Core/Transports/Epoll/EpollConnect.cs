@@ -9,26 +9,22 @@ namespace FastPort.Transports.Epoll;
 /// One attempt to connect. The attempt owns the descriptor until it has succeeded; the connection then runs on the loop that watched the
 /// descriptor. Only the loop ends the attempt, so a cancellation and a success cannot both happen.
 /// </summary>
-internal sealed class EpollConnect : ILoopHandler, ILoopTask
+internal sealed class EpollConnect : ILoopHandler
 {
     private readonly EndPoint _address;
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
     private readonly ConnectionSettings _settings;
-    private readonly CancellationToken _cancellationToken;
     private readonly TaskCompletionSource<Connection> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly int _descriptor;
-    private ulong _number;
-    private int _posted;
     private bool _watched;
     private bool _over;
 
-    private EpollConnect(EndPoint address, EpollLoopGroup group, ConnectionSettings settings, CancellationToken cancellationToken)
+    private EpollConnect(EndPoint address, EpollLoopGroup group, ConnectionSettings settings)
     {
         _address = address;
         _group = group;
         _settings = settings;
-        _cancellationToken = cancellationToken;
 
         // Before the loop is acquired: creating the descriptor fails when the process has no free one.
         _descriptor = NativeSocket.Create(address, settings);
@@ -43,8 +39,6 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         }
     }
 
-    ILoopTask? ILoopTask.Next { get; set; }
-
     /// <exception cref="System.Net.Sockets.SocketException">Not connected.</exception>
     /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
@@ -52,42 +46,32 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         EndPoint address, EpollLoopGroup group, ConnectionSettings settings, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        var attempt = new EpollConnect(address, group, settings, cancellationToken);
-        attempt.Post();
-        await using (cancellationToken.UnsafeRegister(static state => ((EpollConnect)state!).Post(), attempt).ConfigureAwait(false))
+        var attempt = new EpollConnect(address, group, settings);
+        attempt._loop.Run(attempt.Begin);
+        await using (cancellationToken.UnsafeRegister(
+            static (state, token) => ((EpollConnect)state!).CancelSoon(token), attempt).ConfigureAwait(false))
         {
             return await attempt._result.Task.ConfigureAwait(false);
         }
     }
 
-    void ILoopTask.RunOnLoop()
+    void ILoopHandler.OnReady(uint events)
     {
-        // A full fence: who cancels after this line posts again, and a cancellation before it is seen below.
-        Interlocked.Exchange(ref _posted, 0);
-        if (_over)
+        // The event may be that of a closed descriptor with the same number, which a process that is being started still holds.
+        int error = NativeSocket.TakeError(_descriptor);
+        if (error != 0 || NativeSocket.RemoteAddress(_descriptor, _address) is not null)
         {
-            return;
-        }
-
-        if (_cancellationToken.IsCancellationRequested)
-        {
-            Fail(new OperationCanceledException(_cancellationToken));
-        }
-        else if (!_watched)
-        {
-            Begin();
+            Complete(error);
         }
     }
 
-    void ILoopHandler.OnReady(uint events) => Complete(NativeSocket.TakeError(_descriptor));
-
-    private void Post()
+    private void CancelSoon(CancellationToken token) => _loop.Run(() =>
     {
-        if (Interlocked.Exchange(ref _posted, 1) == 0)
+        if (!_over)
         {
-            _loop.Post(this);
+            Fail(new OperationCanceledException(token));
         }
-    }
+    });
 
     private void Begin()
     {
@@ -98,7 +82,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
             return;
         }
 
-        _watched = _loop.TryWatch(_descriptor, Libc.EpollOut, this, out _number);
+        _watched = _loop.TryWatch(_descriptor, Libc.EpollOut, this);
         if (!_watched)
         {
             Complete(Errno.Last);
@@ -141,7 +125,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         if (_watched)
         {
             _watched = false;
-            _loop.Unwatch(_descriptor, _number);
+            _loop.Unwatch(_descriptor);
         }
     }
 }

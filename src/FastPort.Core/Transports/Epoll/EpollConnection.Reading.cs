@@ -17,10 +17,9 @@ internal sealed partial class EpollConnection
 
         try
         {
-            if (!PumpTurn() && !Has(ReadFlags.ContinueQueued))
+            if (!PumpTurn())
             {
-                Set(ReadFlags.ContinueQueued);
-                _loop.ContinueLater(this);
+                Request(ContinueRequested);
             }
         }
         catch (Exception e)
@@ -134,7 +133,7 @@ internal sealed partial class EpollConnection
     // can stop. The event is raised once and may arrive together with the last bytes. False when the connection was reset.
     private bool TryWait()
     {
-        if (Has(ReadFlags.SocketFailed) && NativeSocket.TakeError(Descriptor) is not 0 and int error)
+        if (Has(ReadFlags.PeerEnded) && NativeSocket.TakeError(Descriptor) is not 0 and int error)
         {
             Lose(Lost(error));
         }

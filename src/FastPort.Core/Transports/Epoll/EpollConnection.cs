@@ -25,15 +25,13 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const int FlushRequested = 2;
     private const int ResumeRequested = 4;
     private const int WorkRequested = 8;
+    private const int ContinueRequested = 16;
 
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
     private readonly ReceiveBuffer _input;
     private readonly EpollOutput _output;
     private int _requested;
-
-    // Used only by the loop: the number that epoll stores for the descriptor.
-    private ulong _number;
 
     /// <param name="descriptor">A connected, non-blocking socket; the connection owns it from now on.</param>
     /// <param name="group">The loops.</param>
@@ -54,8 +52,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     public int Descriptor { get; }
-
-    private bool IsTcp => LocalEndPoint is IPEndPoint;
 
     public override EndPoint? LocalEndPoint { get; }
 
@@ -163,6 +159,10 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         if ((requested & ResumeRequested) != 0)
         {
             Set(ReadFlags.Waiting, false);
+        }
+
+        if ((requested & (ResumeRequested | ContinueRequested)) != 0)
+        {
             Pump();
         }
     }
@@ -186,7 +186,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         Set(ReadFlags.Readable);
         if ((events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0)
         {
-            Set(ReadFlags.PeerEnded | ((events & Libc.EpollErr) != 0 ? ReadFlags.SocketFailed : ReadFlags.None));
+            Set(ReadFlags.PeerEnded);
         }
 
         if (Has(ReadFlags.Waiting))
@@ -205,13 +205,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         {
             _output.SendOnLoop();
         }
-    }
-
-    /// <summary>Called by the loop after a turn that ended with input left: reads on.</summary>
-    public void Continue()
-    {
-        Set(ReadFlags.ContinueQueued, false);
-        Pump();
     }
 
     protected override void BeginLoop() => Request(StartRequested);
@@ -235,27 +228,13 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>
-    /// Called when the socket has accepted all bytes; on the loop, as sender. A Unix socket reports that it is writable after each piece
-    /// that the peer reads, even when no send was refused: it would wake the loop for nearly each send. A TCP socket reports it once, and
-    /// only after a refused send.
+    /// Whether the system reports when the socket is writable again; false when it refuses. Called by the sender: when the socket is full,
+    /// with <paramref name="forRoom"/>, and on the loop when it has accepted all bytes, without. A Unix socket reports that it is writable
+    /// after each piece that the peer reads, even when no send was refused: it would wake the loop for nearly each send, so it is watched
+    /// only while it is full. A TCP socket reports it once, and only after a refused send: it is always watched.
     /// </summary>
-    internal void AwaitNoWritable()
-    {
-        if (!IsTcp)
-        {
-            // When the system refuses, the loop only wakes more often than needed.
-            _ = TryWatch(forRoom: false);
-        }
-    }
-
-    /// <summary>Called by the sender when the socket is full. False when the system refuses to report when it is writable again.</summary>
-    internal bool TryAwaitWritable() => IsTcp || TryWatch(forRoom: true);
-
-    /// <summary>
-    /// Watches for input and, when <paramref name="forRoom"/> is true or the socket is a TCP socket, for writability. False when the system
-    /// refuses.
-    /// </summary>
-    internal bool TryWatch(bool forRoom) => _loop.TryWatchFor(Descriptor, forRoom || IsTcp ? Watched : WatchedForInput, _number);
+    internal bool TryAwaitWritable(bool forRoom) =>
+        LocalEndPoint is IPEndPoint || _loop.TryWatchFor(Descriptor, forRoom ? Watched : WatchedForInput);
 
     /// <summary>Called by the sender when a send fails.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
@@ -283,7 +262,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     private void Watch()
     {
-        Set(ReadFlags.Watched, _loop.TryWatch(Descriptor, Watched, this, out _number));
+        Set(ReadFlags.Watched, _loop.TryWatch(Descriptor, Watched, this));
         if (!Has(ReadFlags.Watched))
         {
             Lose(Lost(Errno.Last));
@@ -312,7 +291,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         LeaveClock();
         if (Has(ReadFlags.Watched))
         {
-            _loop.Forget(_number);
+            _loop.Forget(Descriptor);
         }
 
         if (EndsByReset)

@@ -10,14 +10,10 @@ namespace FastPort.Transports.Epoll;
 /// more evenly than the kernel's hashing over one listening socket per loop. Only an error of the listening socket itself ends it (see
 /// <see cref="AcceptErrors"/>).
 /// </summary>
-internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTask
+internal sealed class EpollListener : ITransportListener, ILoopHandler
 {
     // Limits a turn, so that many new connections do not keep the loop from its existing ones.
     private const int AcceptsPerTurn = 64;
-
-    private const int StartRequested = 1;
-    private const int RetryRequested = 2;
-    private const int StopRequested = 4;
 
     private readonly EpollLoopGroup _group;
     private readonly ConnectionSettings _settings;
@@ -27,11 +23,9 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private EpollLoop? _loop;
     private Action<Connection>? _accepted;
     private int _descriptor;
-    private int _requested;
     private int _stopping;
 
     // The fields below are used only by the loop.
-    private ulong _number;
     private bool _watched;
     private bool _stopped;
 
@@ -44,8 +38,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     }
 
     public Endpoint Endpoint { get; private set; }
-
-    ILoopTask? ILoopTask.Next { get; set; }
 
     public void Start(Action<Connection> accepted)
     {
@@ -64,7 +56,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         _listening.Socket.Blocking = false;
         _descriptor = (int)_listening.Socket.Handle;
         Endpoint = _listening.Endpoint;
-        Request(StartRequested);
+        _loop.Run(Watch);
     }
 
     public async ValueTask StopAsync()
@@ -76,31 +68,13 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
         if (Interlocked.Exchange(ref _stopping, 1) == 0)
         {
-            Request(StopRequested);
+            _loop.Run(Close);
         }
 
         await _closed.Task.ConfigureAwait(false);
     }
 
     public ValueTask DisposeAsync() => StopAsync();
-
-    void ILoopTask.RunOnLoop()
-    {
-        int requested = Interlocked.Exchange(ref _requested, 0);
-        if (_stopped)
-        {
-            return;
-        }
-
-        if ((requested & StopRequested) != 0)
-        {
-            Close();
-        }
-        else if ((requested & (StartRequested | RetryRequested)) != 0 && !_watched)
-        {
-            Watch();
-        }
-    }
 
     void ILoopHandler.OnReady(uint events)
     {
@@ -119,18 +93,15 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         }
     }
 
-    private void Request(int what)
-    {
-        if (Interlocked.Or(ref _requested, what) == 0)
-        {
-            _loop!.Post(this);
-        }
-    }
-
     // Level-triggered: connections that a turn does not accept are reported again.
     private void Watch()
     {
-        _watched = _loop!.TryWatch(_descriptor, Libc.EpollIn, this, out _number);
+        if (_stopped || _watched)
+        {
+            return;
+        }
+
+        _watched = _loop!.TryWatch(_descriptor, Libc.EpollIn, this);
         if (!_watched)
         {
             _recovery.RetryLater(Endpoint, Errno.ToSocketError(Errno.Last), Retry);
@@ -154,7 +125,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         return false;
     }
 
-    private void Retry() => Request(RetryRequested);
+    private void Retry() => _loop!.Run(Watch);
 
     private void HandOver(int descriptor, EndPoint? remote)
     {
@@ -191,7 +162,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         if (_watched)
         {
             _watched = false;
-            _loop!.Unwatch(_descriptor, _number);
+            _loop!.Unwatch(_descriptor);
         }
     }
 

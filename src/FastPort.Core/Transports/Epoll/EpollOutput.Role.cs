@@ -138,8 +138,9 @@ internal sealed partial class EpollOutput
 
         if (_awaitsWritable && !_blocked && !_failed)
         {
+            // Refused, the loop only wakes more often than needed.
             _awaitsWritable = false;
-            _connection.AwaitNoWritable();
+            _ = _connection.TryAwaitWritable(forRoom: false);
         }
 
         Volatile.Write(ref _role, Free);

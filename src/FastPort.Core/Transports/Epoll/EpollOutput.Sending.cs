@@ -130,7 +130,7 @@ internal sealed partial class EpollOutput
     // If the socket becomes writable before this request, epoll still reports the event.
     private bool TryAwaitWritable(ref int error)
     {
-        if (!_awaitsWritable && !_connection.TryAwaitWritable())
+        if (!_awaitsWritable && !_connection.TryAwaitWritable(forRoom: true))
         {
             error = Errno.Last;
             return false;

@@ -2,7 +2,6 @@ using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Transports.Epoll.Loop;
-using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
 
@@ -51,7 +50,7 @@ public sealed class EpollTransport : ITransport
     public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings)
     {
         ArgumentNullException.ThrowIfNull(endpoint);
-        return endpoint.Scheme == "unix" ? new UnixConnector(endpoint, settings, Connect) : new TcpConnector(endpoint, settings, Connect);
+        return new StreamConnector(endpoint, settings, Connect);
     }
 
     /// <summary>The idle time and the rounds of each loop; empty while no loop runs.</summary>

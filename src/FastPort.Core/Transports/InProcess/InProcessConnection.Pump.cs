@@ -6,6 +6,8 @@ internal sealed partial class InProcessConnection
     // Iterations between checks of the clock and of the pool: about a microsecond.
     private const int Looks = 25;
 
+    private readonly Func<bool> _look;
+
     internal LoopWaiting Waiting { get; }
 
     protected override void Woken() => Waiting.Woken();
@@ -18,27 +20,17 @@ internal sealed partial class InProcessConnection
 
     protected override bool Linger()
     {
-        if (IsPaused || IsClosing || !Waiting.TryBegin())
+        if (IsPaused || IsClosing || !Waiting.Spin(_look) || !IsSignalled)
         {
             return false;
         }
 
-        bool came;
-        do
-        {
-            came = CameSoon();
-        }
-        while (!came && ThreadPool.PendingWorkItemCount == 0 && Waiting.GoOn());
-        Waiting.EndSpin();
-        if (came)
-        {
-            Waiting.Woken();
-        }
-
-        return came;
+        Waiting.Woken();
+        return true;
     }
 
-    private bool CameSoon()
+    // Also true if other work waits for this thread.
+    private bool Look()
     {
         for (int i = 0; i < Looks; i++)
         {
@@ -50,7 +42,7 @@ internal sealed partial class InProcessConnection
             Thread.SpinWait(1);
         }
 
-        return false;
+        return ThreadPool.PendingWorkItemCount != 0;
     }
 
     protected override bool Step(int signals)

@@ -18,11 +18,12 @@ internal sealed partial class InProcessConnection : PumpedConnection
     private LinkPipe _inbound = null!;
     private LinkInput _input = null!;
 
-    // What the end still waits for: its own steps, and what the peer has to give back. Those may be done in either order, by two threads.
-    private int _toFinish = 2;
-
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
-        : base(settings, new InProcessEndPoint(endpoint), unixPeer: null) => Waiting = new LoopWaiting(spinMicroseconds);
+        : base(settings, new LinkName(endpoint), unixPeer: null)
+    {
+        Waiting = new LoopWaiting(spinMicroseconds);
+        _look = Look;
+    }
 
     public override EndPoint? LocalEndPoint => RemoteEndPoint;
 
@@ -87,9 +88,13 @@ internal sealed partial class InProcessConnection : PumpedConnection
     }
 
     /// <summary>
-    /// The peer has given back what it had borrowed when this end's pump came to its end. By the peer, perhaps before that pump is done.
+    /// This end's pump came to its end, and the peer has given back what it had borrowed. Called by whichever was last, under no lock.
     /// </summary>
-    internal void BorrowedIsBack() => FinishOne();
+    internal void Finish()
+    {
+        LeaveClock();
+        CompleteEndAsLoop();
+    }
 
     private static CloseReason Lost { get; } = new(
         CloseKind.ConnectionLost, "The connection was lost (the other end of the link is gone).");
@@ -112,23 +117,14 @@ internal sealed partial class InProcessConnection : PumpedConnection
         _outbound.ReleaseWhenIdle();
 
         // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
-        if (_outbound.TryCloseSender())
-        {
-            FinishOne();
-        }
-
+        _outbound.CloseSender();
         _inbound.CloseReceiver();
-        FinishOne();
+        _outbound.EndHold();
     }
 
-    private void FinishOne()
+    // The address of both ends.
+    private sealed class LinkName(Endpoint endpoint) : EndPoint
     {
-        if (Interlocked.Decrement(ref _toFinish) != 0)
-        {
-            return;
-        }
-
-        LeaveClock();
-        CompleteEndAsLoop();
+        public override string ToString() => endpoint.ToString();
     }
 }

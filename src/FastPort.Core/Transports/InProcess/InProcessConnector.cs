@@ -14,7 +14,7 @@ internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings s
             return ValueTask.FromCanceled<Connection>(cancellationToken);
         }
 
-        return InProcessListener.Find(endpoint.Host)?.TryConnect(settings, spinMicroseconds) is { } connection
+        return InProcessListener.Find(endpoint.Host)?.Connect(settings, spinMicroseconds) is { } connection
             ? new ValueTask<Connection>(connection)
             : ValueTask.FromException<Connection>(new EndpointException(
                 endpoint,

@@ -4,21 +4,17 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// Listens at a name of the process. Links are handed over one after the other by a work item of the pool, not on the connecting thread:
-/// what accepts them is other people's code, and the connecting thread may hold their locks.
+/// Listens at a name of the process. Links are handed over by work items of the pool, not on the connecting thread: what accepts them is
+/// other people's code, and the connecting thread may hold their locks.
 /// </summary>
-internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener,
-IThreadPoolWorkItem
+internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener
 {
     private static readonly ConcurrentDictionary<string, InProcessListener> ByName = new(StringComparer.Ordinal);
 
-    private readonly ConcurrentQueue<InProcessConnection> _waiting = new();
-
-    // Held while a link is handed over: none is handed over after a stop.
+    // Held while a link is handed over: one at a time, and none after a stop.
     private readonly Lock _handOver = new();
     private Action<Connection>? _accepted;
-    private int _scheduled;
-    private volatile bool _stopped;
+    private bool _stopped;
 
     public Endpoint Endpoint => endpoint;
 
@@ -36,24 +32,13 @@ IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Makes a link and returns the connecting side's end; null where the listener has been stopped.</summary>
-    public InProcessConnection? TryConnect(ConnectionSettings connecting, int? connectingSpin)
+    /// <summary>Makes a link and returns the connecting side's end, which is lost if the listener stops meanwhile.</summary>
+    public InProcessConnection Connect(ConnectionSettings connecting, int? connectingSpin)
     {
         (InProcessConnection connection, InProcessConnection accepted) = InProcessConnection.CreatePair(
             endpoint, (connecting, connectingSpin), (settings, spinMicroseconds));
-        _waiting.Enqueue(accepted);
-        if (_stopped)
-        {
-            // The stopping thread may have checked already.
-            AbortWaiting();
-            return null;
-        }
-
-        if (Interlocked.Exchange(ref _scheduled, 1) == 0)
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-
+        ThreadPool.UnsafeQueueUserWorkItem(
+            static link => link.Listener.HandOver(link.Accepted), (Listener: this, Accepted: accepted), preferLocal: false);
         return connection;
     }
 
@@ -65,30 +50,10 @@ IThreadPoolWorkItem
             _stopped = true;
         }
 
-        AbortWaiting();
         return ValueTask.CompletedTask;
     }
 
     public ValueTask DisposeAsync() => StopAsync();
-
-    void IThreadPoolWorkItem.Execute()
-    {
-        // Cleared before looking: what is added from here on is either seen below or schedules the next run.
-        Interlocked.Exchange(ref _scheduled, 0);
-        while (_waiting.TryDequeue(out InProcessConnection? connection))
-        {
-            HandOver(connection);
-        }
-    }
-
-    private void AbortWaiting()
-    {
-        // The full fence of the lock, or of the queue, lies between the stop and this look on either side.
-        while (_waiting.TryDequeue(out InProcessConnection? connection))
-        {
-            connection.Abort(CloseReason.LocalClosed);
-        }
-    }
 
     private void HandOver(InProcessConnection connection)
     {

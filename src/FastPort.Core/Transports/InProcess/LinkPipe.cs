@@ -22,9 +22,9 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     private bool _receiverGone;
     private volatile bool _isReset;
 
-    // Number of borrowed segments that the receiver has yet to release, and whether the sender's end waits for them.
-    private int _lent;
-    private bool _awaited;
+    // What the sender's end waits for: borrowed segments that the receiver has yet to release, the receiver's end while it drops some, and
+    // the sender itself.
+    private int _holds = 1;
 
     public long BytesReceived => Volatile.Read(ref _received);
 
@@ -75,10 +75,10 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     }
 
     /// <summary>
-    /// The sender ends. Unless it has ended in order before, the bytes not yet taken are dropped and the receiver sees a reset. False if
-    /// the receiver still holds borrowed memory: the receiver notifies the sender once all is released.
+    /// The sender ends. Unless it has ended in order before, the bytes not yet taken are dropped and the receiver sees a reset. The sender
+    /// then ends its own hold.
     /// </summary>
-    public bool TryCloseSender()
+    public void CloseSender()
     {
         lock (Gate)
         {
@@ -91,16 +91,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             DropWaiting(taken: null);
         }
 
-        // After the drop: what it did not find, the receiver has taken, perhaps to drop it itself, and counts as lent.
-        bool isBack;
-        lock (Gate)
-        {
-            isBack = _lent == 0;
-            _awaited = !isBack;
-        }
-
         receiver.Signal(PumpSignals.Look);
-        return isBack;
     }
 
     /// <summary>Takes the next ring, once <see cref="Reading"/> is empty. False if there is none. Called by the receiver.</summary>
@@ -124,7 +115,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             // does not find it.
             Return(Reading, keepArray: true);
             Reading = taken;
-            _lent += taken.BorrowedCount;
+            _holds += taken.BorrowedCount;
             Volatile.Write(ref _received, _received + taken.Bytes);
 
             // A full fence before the check of the drain mark. Bytes that the sender left behind are counted already.
@@ -143,7 +134,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         sender.SentSome();
 
         // Last: after this call the sender may have ended.
-        GaveBack();
+        EndHold();
     }
 
     /// <summary>Returns arrays to the pool before the receiver waits: an idle link holds none. Called by the receiver.</summary>
@@ -157,13 +148,15 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     public void CloseReceiver()
     {
         bool undelivered;
+        bool holds;
         lock (Gate)
         {
             _receiverGone = true;
             undelivered = !IsClosed && !_outputDown && (IsEnding || !IsEmpty);
 
-            // One more until all segments are released below: the sender's end waits for these, too.
-            _lent++;
+            // Until all segments are released below the sender's end waits for these, too. One that has ended waits for nothing.
+            holds = _holds != 0;
+            _holds += holds ? 1 : 0;
             Close();
         }
 
@@ -177,7 +170,33 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         ReleaseSpares();
         DropWaiting(taken: null, countAsSent: _outputDown);
         sender.SentSome();
-        GaveBack();
+        if (holds)
+        {
+            EndHold();
+        }
+    }
+
+    /// <summary>A hold has ended; with the last one the sender has.</summary>
+    public void EndHold()
+    {
+        bool down;
+        bool isOver;
+        lock (Gate)
+        {
+            _holds--;
+            down = TryGoDown();
+            isOver = _holds == 0;
+        }
+
+        if (down)
+        {
+            sender.OutputShutDown();
+        }
+
+        if (isOver)
+        {
+            sender.Finish();
+        }
     }
 
     protected override void Ending()
@@ -201,7 +220,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     // OutputShutDown.
     private bool TryGoDown()
     {
-        if (!IsEnding || HasWriter || _outputDown || IsClosed || _lent != 0 || Waiting.Any(static ring => ring.BorrowedCount != 0))
+        if (!IsEnding || HasWriter || _outputDown || IsClosed || _holds != 1 || Waiting.Any(static ring => ring.BorrowedCount != 0))
         {
             return false;
         }
@@ -209,28 +228,5 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         _outputDown = true;
         CountSent(Waiting.Sum(static ring => (long)ring.Ring.Length));
         return true;
-    }
-
-    private void GaveBack()
-    {
-        bool down;
-        bool isBack;
-        lock (Gate)
-        {
-            _lent--;
-            down = TryGoDown();
-            isBack = _awaited && _lent == 0;
-            _awaited &= !isBack;
-        }
-
-        if (down)
-        {
-            sender.OutputShutDown();
-        }
-
-        if (isBack)
-        {
-            sender.BorrowedIsBack();
-        }
     }
 }

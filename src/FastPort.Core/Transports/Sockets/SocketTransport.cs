@@ -1,5 +1,6 @@
+using System.Net;
+using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
@@ -35,8 +36,25 @@ public sealed class SocketTransport : ITransport
     public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings)
     {
         ArgumentNullException.ThrowIfNull(endpoint);
-        return endpoint.Scheme == "unix"
-            ? new UnixConnector(endpoint, settings, SocketConnect.RunAsync)
-            : new TcpConnector(endpoint, settings, SocketConnect.RunAsync);
+        return new StreamConnector(endpoint, settings, TryConnectAsync);
+    }
+
+    private static async ValueTask<Connection> TryConnectAsync(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken)
+    {
+        Socket? socket = null;
+        try
+        {
+            // Inside the try block: creating the socket fails if the process has no free descriptors.
+            socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
+            SocketTuning.Prepare(socket, address, settings);
+            await socket.ConnectAsync(address, cancellationToken).ConfigureAwait(false);
+            SocketTuning.Apply(socket, settings);
+            return new SocketConnection(socket, settings);
+        }
+        catch
+        {
+            socket?.Dispose();
+            throw;
+        }
     }
 }

@@ -23,33 +23,20 @@ internal sealed unsafe class EpollEvents : IDisposable
     public int Wait(int epoll, int timeoutMilliseconds) => Math.Max(0, Libc.EpollWait(epoll, _events, Capacity, timeoutMilliseconds));
 
     /// <summary>One of the events that <see cref="Wait"/> found.</summary>
-    public void Read(int index, out uint events, out ulong data)
+    public void Read(int index, out uint events, out int descriptor)
     {
         byte* at = _events + (index * Stride);
         events = *(uint*)at;
-        data = *(ulong*)(at + DataOffset);
+        descriptor = *(int*)(at + DataOffset);
     }
 
-    /// <summary>Watches a descriptor. False on an error.</summary>
-    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data) =>
-        Control(epoll, Libc.EpollCtlAdd, descriptor, events, data);
-
-    /// <summary>Changes the events that a watched descriptor is watched for. False on an error.</summary>
-    public static bool TryChange(int epoll, int descriptor, uint events, ulong data) =>
-        Control(epoll, Libc.EpollCtlMod, descriptor, events, data);
-
-    private static bool Control(int epoll, int operation, int descriptor, uint events, ulong data)
+    /// <summary>epoll_ctl: adds, changes or removes a watched descriptor. False on an error.</summary>
+    public static bool Control(int epoll, int operation, int descriptor, uint events = 0)
     {
         byte* at = stackalloc byte[16];
         *(uint*)at = events;
-        *(ulong*)(at + DataOffset) = data;
+        *(long*)(at + DataOffset) = descriptor;
         return Libc.EpollControl(epoll, operation, descriptor, at) == 0;
-    }
-
-    public static void Remove(int epoll, int descriptor)
-    {
-        byte* unused = stackalloc byte[16];
-        Libc.EpollControl(epoll, Libc.EpollCtlDel, descriptor, unused);
     }
 
     public void Dispose()

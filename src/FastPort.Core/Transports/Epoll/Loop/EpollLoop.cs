@@ -8,17 +8,14 @@ namespace FastPort.Transports.Epoll.Loop;
 /// One thread with one epoll descriptor. The thread reads its connections and runs their protocols, so their input, their protocol state
 /// and the loop's own writes need no lock. Other threads pass tasks to the loop through <see cref="Post"/> only.
 /// <para>
-/// A round: wait; read and handle every ready descriptor; run the posted tasks; continue with connections that had more to read than their
-/// turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its answers
+/// A round: wait; read and handle every ready descriptor; run the posted tasks, those of connections that had more to read than their turn
+/// allowed among them; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its answers
 /// connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than the sends.
 /// </para>
 /// <para><see cref="EpollLoopGroup"/> starts and stops the loops.</para>
 /// </summary>
 internal sealed class EpollLoop
 {
-    // The number of the wake-up descriptor: its event has no handler and only ends the wait.
-    private const ulong WakeUp = ulong.MaxValue;
-
     // The most connections flushed at the end of a round; a send to a socket takes some microseconds.
     private const int SendsPerRound = 512;
 
@@ -30,20 +27,22 @@ internal sealed class EpollLoop
     // In a safe handle: another thread may be about to write to the descriptor while the loop ends.
     private readonly SafeFileHandle _wake;
     private readonly EpollEvents _events = new();
-    private readonly LoopSlots _slots = new();
+
+    // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only by
+    // a task, after all of them. The wake-up descriptor has no handler: its event only ends the wait.
+    private readonly Dictionary<int, ILoopHandler> _handlers = [];
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
+    private readonly Func<bool> _look;
     private readonly LoopIdleTime _idle = new();
 
     // Written by the loop, read by any thread: that it grows is what counts.
     private long _rounds;
     private readonly Thread _thread;
     private readonly Queue<EpollConnection> _written = new();
-    private List<EpollConnection> _unfinished = [];
-    private List<EpollConnection> _continuing = [];
     private int _asleep;
     private long _wakeUps;
-    private long _spins;
+    private int _found;
     private volatile bool _stopped;
 
     public EpollLoop(int index, EpollOptions options, ILogger logger)
@@ -52,6 +51,7 @@ internal sealed class EpollLoop
         _options = options;
         _logger = logger;
         _waiting = new LoopWaiting(options.SpinMicroseconds);
+        _look = Look;
         _epoll = Libc.EpollCreate(Libc.CloseOnExec);
         int wake = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.NonBlocking | Libc.CloseOnExec);
         _wake = new SafeFileHandle(wake, ownsHandle: true);
@@ -59,7 +59,7 @@ internal sealed class EpollLoop
         try
         {
             // Edge-triggered: every write to it ends a wait, and its counter is never read.
-            if (wake < 0 || !EpollEvents.TryAdd(_epoll, wake, Libc.EpollIn | Libc.EpollEdge, WakeUp))
+            if (wake < 0 || !EpollEvents.Control(_epoll, Libc.EpollCtlAdd, wake, Libc.EpollIn | Libc.EpollEdge))
             {
                 throw Errno.ToException(Errno.Last);
             }
@@ -88,7 +88,7 @@ internal sealed class EpollLoop
     public long WakeUps => Interlocked.Read(ref _wakeUps);
 
     /// <summary>How often the loop has spun before or instead of sleeping.</summary>
-    public long Spins => Volatile.Read(ref _spins);
+    public long Spins => _waiting.Spins;
 
     /// <summary>How long the loop has had nothing to do since it started, in nanoseconds, and how often it has looked for work.</summary>
     public (long IdleNanoseconds, long Rounds) Progress => (_idle.Nanoseconds, Volatile.Read(ref _rounds));
@@ -106,45 +106,44 @@ internal sealed class EpollLoop
         }
     }
 
-    /// <summary>Ends the thread after the tasks that are posted already. Does not wait for the thread's end.</summary>
-    public void Stop() => Post(new StopTask(this));
+    /// <summary>Posts an action, from any thread, in order with the tasks.</summary>
+    public void Run(Action action) => Post(new ActionTask(action));
 
-    /// <summary>Watches a descriptor for the given events; on the loop. False when the system refuses.</summary>
-    public bool TryWatch(int descriptor, uint events, ILoopHandler handler, out ulong number)
+    /// <summary>Ends the thread after the tasks that are posted already. Does not wait for the thread's end.</summary>
+    public void Stop() => Run(() => _stopped = true);
+
+    /// <summary>Watches a descriptor for the given events; in a task on the loop. False when the system refuses.</summary>
+    public bool TryWatch(int descriptor, uint events, ILoopHandler handler)
     {
-        number = _slots.Add(handler);
-        if (EpollEvents.TryAdd(_epoll, descriptor, events, number))
+        if (!EpollEvents.Control(_epoll, Libc.EpollCtlAdd, descriptor, events))
         {
-            return true;
+            return false;
         }
 
-        _slots.Remove(number);
-        return false;
+        _handlers[descriptor] = handler;
+        return true;
     }
 
     /// <summary>
     /// Changes the events that a descriptor is watched for; on any thread, while the descriptor is open. False when the system refuses.
     /// </summary>
-    public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
+    public bool TryWatchFor(int descriptor, uint events) => EpollEvents.Control(_epoll, Libc.EpollCtlMod, descriptor, events);
 
     /// <summary>
-    /// Stops delivering events of this number; on the loop. The descriptor itself leaves epoll when it is closed, or with
+    /// Stops delivering events of a descriptor; on the loop. The descriptor itself leaves epoll when it is closed, or with
     /// <see cref="Unwatch"/>.
     /// </summary>
-    public void Forget(ulong number) => _slots.Remove(number);
+    public void Forget(int descriptor) => _handlers.Remove(descriptor);
 
     /// <summary>Stops watching a descriptor that stays open; on the loop.</summary>
-    public void Unwatch(int descriptor, ulong number)
+    public void Unwatch(int descriptor)
     {
-        EpollEvents.Remove(_epoll, descriptor);
-        _slots.Remove(number);
+        _ = EpollEvents.Control(_epoll, Libc.EpollCtlDel, descriptor);
+        Forget(descriptor);
     }
 
     /// <summary>Flushes the connection at the end of this round; on the loop, at most once until that flush.</summary>
     public void FlushLater(EpollConnection connection) => _written.Enqueue(connection);
-
-    /// <summary>Lets the connection read on after the ready descriptors and posted tasks; on the loop, at most once until then.</summary>
-    public void ContinueLater(EpollConnection connection) => _unfinished.Add(connection);
 
     private void Run()
     {
@@ -160,12 +159,11 @@ internal sealed class EpollLoop
             _rounds++;
             for (int i = 0; i < count; i++)
             {
-                _events.Read(i, out uint events, out ulong number);
-                Ready(number == WakeUp ? null : _slots.Find(number), events);
+                _events.Read(i, out uint events, out int descriptor);
+                Ready(_handlers.GetValueOrDefault(descriptor), events);
             }
 
             _inbox.RunAll();
-            Continue();
             Flush();
         }
 
@@ -176,7 +174,7 @@ internal sealed class EpollLoop
     // Polls, spins, or sleeps until there is work. Returns the number of descriptors that are ready.
     private int Wait()
     {
-        if (!_inbox.IsEmpty || _unfinished.Count != 0 || _written.Count != 0)
+        if (!_inbox.IsEmpty || _written.Count != 0)
         {
             return _events.Wait(_epoll, 0);
         }
@@ -191,39 +189,23 @@ internal sealed class EpollLoop
     // Spins or sleeps until there is work.
     private int WaitIdle()
     {
-        if (_waiting.TryBegin())
+        if (!_waiting.Spin(_look))
         {
-            bool hasWork = Spin(out int found);
-            _waiting.EndSpin();
-            if (hasWork)
-            {
-                _waiting.Woken();
-                return found;
-            }
+            // A full fence: see Post.
+            Interlocked.Exchange(ref _asleep, 1);
+            _found = _events.Wait(_epoll, _inbox.IsEmpty ? -1 : 0);
+            Volatile.Write(ref _asleep, 0);
         }
 
-        // A full fence: see Post.
-        Interlocked.Exchange(ref _asleep, 1);
-        int count = _events.Wait(_epoll, _inbox.IsEmpty ? -1 : 0);
-        Volatile.Write(ref _asleep, 0);
         _waiting.Woken();
-        return count;
+        return _found;
     }
 
     // True when there is work: epoll reports an event or a task is posted.
-    private bool Spin(out int found)
+    private bool Look()
     {
-        _spins++;
-        do
-        {
-            found = _events.Wait(_epoll, 0);
-            if (found != 0 || !_inbox.IsEmpty)
-            {
-                return true;
-            }
-        }
-        while (_waiting.GoOn());
-        return false;
+        _found = _events.Wait(_epoll, 0);
+        return _found != 0 || !_inbox.IsEmpty;
     }
 
     private void Ready(ILoopHandler? handler, uint events)
@@ -239,22 +221,6 @@ internal sealed class EpollLoop
         }
     }
 
-    private void Continue()
-    {
-        if (_unfinished.Count == 0)
-        {
-            return;
-        }
-
-        (_continuing, _unfinished) = (_unfinished, _continuing);
-        foreach (EpollConnection connection in _continuing)
-        {
-            connection.Continue();
-        }
-
-        _continuing.Clear();
-    }
-
     // Callbacks of a flush may write to other connections. The limit makes the loop read again before it sends the rest.
     private void Flush()
     {
@@ -266,24 +232,15 @@ internal sealed class EpollLoop
 
     private unsafe void Wake()
     {
-        bool held = false;
+        Interlocked.Increment(ref _wakeUps);
+        long one = 1;
         try
         {
-            _wake.DangerousAddRef(ref held);
-            Interlocked.Increment(ref _wakeUps);
-            long one = 1;
-            Libc.Write((int)_wake.DangerousGetHandle(), &one, sizeof(long));
+            Libc.Write(_wake, &one, sizeof(long));
         }
         catch (ObjectDisposedException)
         {
             // The loop has ended and runs no more tasks.
-        }
-        finally
-        {
-            if (held)
-            {
-                _wake.DangerousRelease();
-            }
         }
     }
 
@@ -296,10 +253,10 @@ internal sealed class EpollLoop
         }
     }
 
-    private sealed class StopTask(EpollLoop loop) : ILoopTask
+    private sealed class ActionTask(Action action) : ILoopTask
     {
         public ILoopTask? Next { get; set; }
 
-        public void RunOnLoop() => loop._stopped = true;
+        public void RunOnLoop() => action();
     }
 }

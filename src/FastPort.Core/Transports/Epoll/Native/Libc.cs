@@ -1,9 +1,10 @@
 using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
-/// The Linux calls of the event loops, with the C library's own signatures. Every call is blittable; after a result of -1
+/// The Linux calls of the event loops, with the C library's own signatures. After a result of -1
 /// <see cref="Marshal.GetLastPInvokeError"/> returns the error. All descriptors are created non-blocking, so only <see cref="EpollWait"/>
 /// blocks.
 /// </summary>
@@ -51,7 +52,7 @@ internal static unsafe partial class Libc
     public static partial int EventDescriptor(uint initial, int flags);
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
-    public static partial nint Write(int descriptor, void* buffer, nint count);
+    public static partial nint Write(SafeFileHandle descriptor, void* buffer, nint count);
 
     [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
     public static partial nint Receive(int descriptor, void* buffer, nint length, int flags);

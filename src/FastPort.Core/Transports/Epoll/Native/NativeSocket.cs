@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Transports.Unix;
+using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll.Native;
 
@@ -98,9 +98,9 @@ internal static unsafe class NativeSocket
     {
         if (family is not IPEndPoint)
         {
-            if (GetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer) < UnixSendBuffer.Bytes)
+            if (GetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer) < SocketTuning.UnixSendBuffer)
             {
-                SetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer, UnixSendBuffer.Bytes);
+                SetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer, SocketTuning.UnixSendBuffer);
             }
 
             return;

@@ -29,17 +29,17 @@ public sealed class EpollLoopTests
         await Patience.UntilAsync(() => loop.IsAsleep, "the loop has nothing to do");
         long before = loop.WakeUps;
 
-        loop.Post(new Posted(() =>
+        loop.Run(() =>
         {
             inside.Set();
             Assert.True(release.Wait(Patience.Limit));
-        }));
+        });
         Assert.True(inside.Wait(Patience.Limit));
         await Task.WhenAll(Enumerable.Range(0, threads).Select(_ => Task.Run(() =>
         {
             for (int i = 0; i < Each; i++)
             {
-                loop.Post(new Posted(() => all.Signal()));
+                loop.Run(() => all.Signal());
             }
         })));
 
@@ -116,12 +116,5 @@ public sealed class EpollLoopTests
 
         peers.ForEach(static peer => peer.Dispose());
         Assert.Equal([3, 4], loops.GroupBy(static loop => loop).Select(static on => on.Count()).Order());
-    }
-
-    private sealed class Posted(Action run) : ILoopTask
-    {
-        public ILoopTask? Next { get; set; }
-
-        public void RunOnLoop() => run();
     }
 }
