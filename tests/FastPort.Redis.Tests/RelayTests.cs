@@ -52,13 +52,13 @@ public sealed class RelayTests
         await using FastPortClient sender = await a.ConnectAsync("sender");
         for (int i = 0; i < Count; i++)
         {
-            await sender.RelayOneWayAsync("no\nbody", Type, new Bytes([1]));
+            await sender.RelayOneWayAsync("no\nbody\u202E", Type, new Bytes([1]));
         }
 
         await Patience.UntilAsync(() => a.Backplane.Running!.Transport.Counters.LostOneWays == Count, "all are counted");
         await Patience.UntilAsync(() => a.Log.WithId(6006).Count != 0, "the log names the target");
 
-        Assert.All(a.Log.WithId(6006), static line => Assert.Contains("to 'no?body'", line.Text, StringComparison.Ordinal));
+        Assert.All(a.Log.WithId(6006), static line => Assert.Contains(@"to 'no\u000Abody\u202E'", line.Text, StringComparison.Ordinal));
         Assert.True(a.Log.WithId(6006).Count < 10, $"{a.Log.WithId(6006).Count} lines");
     }
 

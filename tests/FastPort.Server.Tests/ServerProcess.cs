@@ -129,11 +129,31 @@ internal sealed partial class ServerProcess : IAsyncDisposable
             first == printed.Task || printed.Task.IsCompleted, $"The server ended without '{part}' {times} times:\n{Output}\n{Errors}");
     }
 
+    /// <summary>Sends a signal. Returns from <see cref="SigStop"/> when all threads stand still: until one takes it the others run on.</summary>
     public void Signal(int signal)
     {
         if (Kill(_process.Id, signal) != 0)
         {
             throw new InvalidOperationException($"Process {_process.Id} cannot be signalled.");
+        }
+
+        if (signal == SigStop)
+        {
+            Assert.True(SpinWait.SpinUntil(IsStopped, Limit), $"Process {_process.Id} does not stop.");
+        }
+    }
+
+    private bool IsStopped()
+    {
+        try
+        {
+            return Directory.GetDirectories($"/proc/{_process.Id}/task").All(
+                static thread => File.ReadAllText($"{thread}/stat") is var stat && stat[stat.LastIndexOf(')') + 2] == 'T');
+        }
+        catch (IOException)
+        {
+            // A thread has just ended.
+            return false;
         }
     }
 

@@ -17,9 +17,11 @@ internal static class ScarceMode
         options.Endpoints.Add("tcp://127.0.0.1:0");
         using var log = new ConsoleLog();
         await using var server = new FastPortServer(options, new MessageHandlers(), loggerFactory: log);
+        int offLoop = 0;
+        server.SessionOpened += session => offLoop += session.Connection.IsOnLoop ? 0 : 1;
         await server.StartAsync();
         List<FileStream> eaten = [];
-        Console.WriteLine(Figures(server));
+        Console.WriteLine(Figures(server, offLoop));
         while (Console.ReadLine() is { } line)
         {
             switch (line)
@@ -33,14 +35,14 @@ internal static class ScarceMode
                     break;
             }
 
-            Console.WriteLine(Figures(server));
+            Console.WriteLine(Figures(server, offLoop));
         }
     }
 
     // Opens nothing to stay open.
-    private static string Figures(FastPortServer server) =>
+    private static string Figures(FastPortServer server, int openedOffLoop) =>
         $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} "
-        + $"connections={server.ConnectionCount} "
+        + $"connections={server.ConnectionCount} opened-off-loop={openedOffLoop} "
         + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
 
     // 0 also where none is left to look with.

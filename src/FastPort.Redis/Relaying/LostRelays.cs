@@ -1,5 +1,6 @@
 using System.Text;
 using FastPort.Sessions;
+using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Relaying;
@@ -34,7 +35,9 @@ internal sealed class LostRelays
         lock (_gate)
         {
             (count, status) = (_count, _status);
-            target = Plain(_target);
+
+            // The peer has chosen the id: it must not break the line, or send the terminal commands.
+            target = PeerText.Escape(Encoding.UTF8.GetString(_target));
             _count = 0;
         }
 
@@ -43,8 +46,4 @@ internal sealed class LostRelays
             BackplaneLog.OneWaysLost(logger, count, target, status);
         }
     }
-
-    // The peer has chosen the id: it must not break the line, or send the terminal commands.
-    private static string Plain(ReadOnlySpan<byte> utf8) =>
-        string.Concat(Encoding.UTF8.GetString(utf8).Select(static c => char.IsControl(c) || c is '\u2028' or '\u2029' ? '?' : c));
 }

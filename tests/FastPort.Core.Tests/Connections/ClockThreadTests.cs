@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using Xunit;
@@ -52,6 +53,60 @@ public sealed class ClockThreadTests
         await called.Task.InTimeAsync();
     }
 
+    // Both are of the same thread, so a slow machine makes both slow.
+    [Fact]
+    public async Task Thirty_timers_one_after_the_other_take_fewer_than_thirty_ticks()
+    {
+        const int Timers = 30;
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        Connection connection = (await server.SessionAsync()).Connection;
+        using var clock = new Watched(new ConnectionClock());
+        await clock.TicksAsync(1);
+        int before = clock.Ticks;
+        int called = 0;
+        var all = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        Next(null);
+
+        Assert.InRange(await all.Task.InTimeAsync(), 0, Timers / 2);
+
+        void Next(object? _)
+        {
+            if (++called > Timers)
+            {
+                all.SetResult(clock.Ticks - before);
+                return;
+            }
+
+            connection.PostAfter(TimeSpan.FromMilliseconds(1), Next, null);
+        }
+    }
+
+    [LinuxTheory]
+    [InlineData(10)]
+    public async Task While_no_timer_is_set_the_thread_wakes_once_a_tick(int ticks)
+    {
+        string status = "";
+        var thread = new ClockThread();
+        using var clock = new Watched(new ConnectionClock(new FakeTimeProvider()));
+        clock.Visited = () => status = $"/proc/{new FileInfo("/proc/thread-self").LinkTarget}/status";
+        thread.Add(clock.Clock);
+        await clock.TicksAsync(2);
+        int before = clock.Ticks;
+        long sleepsBefore = Sleeps();
+
+        await clock.TicksAsync(before + ticks);
+
+        // Another thread holds the lock now and then.
+        Assert.InRange(Sleeps() - sleepsBefore, 1, 2 * ticks);
+        thread.Remove(clock.Clock);
+
+        long Sleeps() => long.Parse(
+            File.ReadLines(status).First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
+            CultureInfo.InvariantCulture);
+    }
+
     [Fact]
     public async Task The_thread_ends_with_its_last_clock_and_another_begins_with_the_next()
     {
@@ -104,6 +159,7 @@ public sealed class ClockThreadTests
                 Visited = _ =>
                 {
                     Thread = Thread.CurrentThread;
+                    Visited?.Invoke();
                     Interlocked.Increment(ref _ticks);
                     return ConnectionClock.NextTick;
                 },
@@ -113,6 +169,8 @@ public sealed class ClockThreadTests
         public ConnectionClock Clock { get; }
 
         public Thread? Thread { get; private set; }
+
+        public Action? Visited { get; set; }
 
         public int Ticks => Volatile.Read(ref _ticks);
 

@@ -12,7 +12,7 @@ public sealed class AllocationTests(ITestOutputHelper output)
     private const ushort RawQueued = 0x1001;
     private const ushort TypedCopied = 0x1002;
     private const ushort Echo = 0x0100;
-    private const int Messages = 200_000;
+    private const int Messages = 75_000;
 
     // The least of several rounds counts: an array that the pool lacks for a thread that is new to it is rented once, what a message costs
     // is paid in every round.
@@ -146,7 +146,7 @@ public sealed class AllocationTests(ITestOutputHelper output)
 
     private async Task<double> MeasureAsync(TestHostProcess host, Action<int> exchange)
     {
-        exchange(20_000);
+        exchange(10_000);
         long measuring = await MeasuringCostsAsync(host);
         long before = (await host.MeasureAsync())["allocated"];
         double least = double.MaxValue;

@@ -86,6 +86,7 @@ public sealed class TakeOverTests
                 Add(frame);
             }
 
+            target.Dispose();
             await Patience.UntilAsync(() => server.Server.FindSession("target") is null, "the target was gone");
         }
 

@@ -82,6 +82,7 @@ public sealed class BackPressureTests
         CloseReason reason = await server.ClosedAsync();
         Assert.Equal(CloseKind.WriteTimeout, reason.Kind);
         Assert.Contains("for 10 s", reason.Message, StringComparison.Ordinal);
+        Assert.Equal(1, server.WriteTimeouts);
     }
 
     [Theory, EveryLink]

@@ -97,5 +97,8 @@ public sealed class DescriptorExhaustionTests
         late.Exchange(Ping, 1, 1);
         Dictionary<string, long> end = await host.MeasureAsync();
         Assert.Equal((2, host.Log.Count(static l => l.EventId == 1001)), (end["connections"], end["accept-errors"]));
+
+        // Code of the user runs neither on the accepting thread nor, after a wait, on the clock's.
+        Assert.Equal(0, end["opened-off-loop"]);
     }
 }

@@ -8,8 +8,8 @@ namespace FastPort.Core.Tests.Transports.Support;
 
 /// <summary>
 /// A protocol that does what a test says and notes what it is told: collects all bytes unless <see cref="OnBytes"/> is set, and closes when
-/// the peer's side has ended unless <see cref="StaysOpen"/> is. It also watches the transport: calls that must come one at a time, and none
-/// after the last.
+/// the peer's side has ended unless <see cref="StaysOpen"/> is. It also watches the transport: all calls come on the loop, one at a time, and
+/// none after the last.
 /// </summary>
 internal sealed class TestProtocol : IConnectionProtocol
 {
@@ -24,6 +24,7 @@ internal sealed class TestProtocol : IConnectionProtocol
     private int _bursts;
     private int _drains;
     private int _ticks;
+    private int _writeTimeouts;
 
     /// <summary>The connection: set before it is started, as a program that starts one has it at once.</summary>
     public Connection Connection { get; set; } = null!;
@@ -59,6 +60,9 @@ internal sealed class TestProtocol : IConnectionProtocol
     public int Drains => Volatile.Read(ref _drains);
 
     public int Ticks => Volatile.Read(ref _ticks);
+
+    /// <summary>Calls of OnWriteTimeout.</summary>
+    public int WriteTimeouts => Volatile.Read(ref _writeTimeouts);
 
     /// <summary>Each call of OnInputEnded, with what it said.</summary>
     public IReadOnlyList<bool> Ends => [.. _ends];
@@ -123,15 +127,21 @@ internal sealed class TestProtocol : IConnectionProtocol
     void IConnectionProtocol.OnOutputDrained()
     {
         Interlocked.Increment(ref _drains);
-        Drained?.Invoke();
+        OnLoop(() => Drained?.Invoke());
         Interlocked.Exchange(ref _drained, null)?.TrySetResult();
     }
 
     long IConnectionProtocol.OnTick(long nowMilliseconds)
     {
         Interlocked.Increment(ref _ticks);
-        Ticked?.Invoke();
+        OnLoop(() => Ticked?.Invoke());
         return NextTick;
+    }
+
+    void IConnectionProtocol.OnWriteTimeout(CloseReason reason)
+    {
+        Interlocked.Increment(ref _writeTimeouts);
+        OnLoop(static () => { });
     }
 
     void IConnectionProtocol.OnClosed(CloseReason reason)
@@ -266,6 +276,11 @@ internal sealed class TestProtocol : IConnectionProtocol
         if (Interlocked.Exchange(ref _inside, 1) != 0)
         {
             _misuse.Enqueue("Two calls on the loop at the same time.");
+        }
+
+        if (!Connection.IsOnLoop)
+        {
+            _misuse.Enqueue("A call on another thread than the loop.");
         }
 
         if (_closed.Task.IsCompleted)
