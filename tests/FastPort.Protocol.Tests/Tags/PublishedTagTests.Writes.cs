@@ -86,6 +86,8 @@ public sealed partial class PublishedTagTests
         Assert.False(first.IsCompleted || second.IsCompleted);
         call.End.SetResult(TagStatus.BadUserAccessDenied);
         Assert.Equal(TagStatus.BadUserAccessDenied, await first);
+        (await stuck.NextAsync()).End.SetResult(TagStatus.BadUserAccessDenied);
+        Assert.Equal(TagStatus.BadUserAccessDenied, await second);
     }
 
     [Fact]
@@ -95,7 +97,8 @@ public sealed partial class PublishedTagTests
         await using TagBridge bridge = await TagBridge.StartAsync(source);
         await using TagClient other = await bridge.ConnectAsync("stuck");
         await using TagClient publisher = await bridge.ConnectAsync("press");
-        await other.PublishAsync(new ControlledSource(), new TagPublicationOptions { Names = ["1"] });
+        var stuck = new ControlledSource();
+        await other.PublishAsync(stuck, new TagPublicationOptions { Names = ["1"] });
         await publisher.PublishAsync(_press);
         var infos = new TagInfo?[2];
         await source.ResolveAsync(["1", "press/speed"], infos, _limit.Token);
@@ -107,5 +110,6 @@ public sealed partial class PublishedTagTests
         Assert.Equal(TagStatus.Good, await source.WriteAsync([.. infos.Select(static one => one!.Tag)], values, statuses, _limit.Token));
 
         Assert.Equal([TagStatus.BadTimeout, TagStatus.Good], statuses);
+        (await stuck.NextAsync()).End.SetResult(TagStatus.BadUserAccessDenied);
     }
 }
