@@ -65,9 +65,12 @@ public sealed class SinkLaneTests
     {
         MessageHandlers handlers = new MessageHandlers().MapQueued(
             DiagnosticType.Sink, static async context => await Task.Delay(Timeout.Infinite, context.Aborted));
-        await using FastPortServer server = await TestServer.StartAsync(handlers);
+        await using FastPortServer server = await TestServer.StartAsync(
+            handlers, configure: static o => o.Session.FrameTimeout = TimeSpan.Zero);
+
+        // No deadline ends the session either.
         var options = new FastPortClientOptions { Endpoint = server.Uri() };
-        options.Session.WriteTimeout = TimeSpan.Zero;
+        options.Session.WriteTimeout = options.Session.UserTimeout = TimeSpan.Zero;
         await using var client = new FastPortClient(options);
         var errors = new LoadErrors();
         var lane = new SinkLane(new byte[60_000], 16, errors);
