@@ -125,7 +125,8 @@ public sealed class SecurityTests
         Assert.Equal(2, cookies.Count);
         foreach (DashboardHost each in (DashboardHost[])[host, other])
         {
-            using HttpResponseMessage answer = await browser.GetAsync(new Uri(each.Url, "/sessions"), TestContext.Current.CancellationToken);
+            using HttpResponseMessage answer = await browser.GetAsync(
+                new Uri(each.Url, "/sessions"), TestContext.Current.CancellationToken);
             Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
         }
 
@@ -141,7 +142,8 @@ public sealed class SecurityTests
 
         async Task<HttpResponseMessage> PostAsync(DashboardHost to, string path, params KeyValuePair<string, string>[] fields)
         {
-            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(to.Url, path)) { Content = new FormUrlEncodedContent(fields) };
+            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(to.Url, path));
+            request.Content = new FormUrlEncodedContent(fields);
             request.Headers.Add("Origin", to.Url.GetLeftPart(UriPartial.Authority));
             return await browser.SendAsync(request, TestContext.Current.CancellationToken);
         }

@@ -211,6 +211,7 @@ export class History {
   fillSeriesChoice() {
     // By name: a server that was started again has its series in another order, and that of the choice only after its first message.
     const names = this.series.includes(this.shown) ? this.series : [...this.series, this.shown];
-    this.choice.replaceChildren(...names.map((name) => new Option(name === "all" ? "all messages" : name, name, false, name === this.shown)));
+    const option = (name) => new Option(name === "all" ? "all messages" : name, name, false, name === this.shown);
+    this.choice.replaceChildren(...names.map(option));
   }
 }
