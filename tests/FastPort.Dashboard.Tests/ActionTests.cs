@@ -82,7 +82,7 @@ public sealed class ActionTests
 
         Assert.Equal(LogLevel.Debug, ((IDashboardLogLevel)level).Level);
         Assert.Contains("Warning Dashboard action by 127.0.0.1: log level Debug, before Information", log.Lines);
-        foreach (string wrong in (string[])["loud", "None", "1", "debug", ""])
+        foreach (string wrong in (string[])["loud", "None", "1", "debug", "", "Error", "Critical"])
         {
             Assert.Equal(HttpStatusCode.BadRequest, (await PostAsync(host, $"/actions/log-level?level={wrong}")).Status);
         }

@@ -60,6 +60,29 @@ public sealed class LiveNodeTests
             one.GetProperty(name) is { ValueKind: JsonValueKind.Number } number ? number.GetRawText() : "-";
     }
 
+    [Fact]
+    public async Task TwoNodesOfOneNameAreShownWithoutRates()
+    {
+        var time = new FakeTimeProvider();
+        var nodes = new Nodes { Known = [new NodeInfo("a") { RelaysSent = 1 }, new NodeInfo("b") { RelaysSent = 1 }] };
+        await using var feed = new Feed(time, nodes);
+        await feed.TakenAsync(1);
+        nodes.Known = [new NodeInfo("a") { RelaysSent = 9 }, new NodeInfo("a") { RelaysSent = 7 }, new NodeInfo("b") { RelaysSent = 3 }];
+        time.Advance(Second);
+        await feed.TakenAsync(2);
+        Assert.Equal(["a null", "a null", "b 2"], await ShownAsync());
+
+        time.Advance(Second);
+        await feed.TakenAsync(3);
+        nodes.Known = [new NodeInfo("a") { RelaysSent = 10 }];
+        time.Advance(Second);
+        await feed.TakenAsync(4);
+        Assert.Equal(["a null"], await ShownAsync());
+
+        async Task<IEnumerable<string>> ShownAsync() => (await feed.LatestAsync()).GetProperty("nodes").EnumerateArray()
+            .Select(static one => $"{one.GetProperty("name")} {one.GetProperty("relays").GetRawText()}");
+    }
+
     private sealed class Nodes : INodes
     {
         public IReadOnlyList<NodeInfo> Known { get; set; } = [];

@@ -82,6 +82,73 @@ public sealed class SecurityTests
             (await events.ReadFiguresAsync(f => f.GetProperty("wrongTokens").GetInt64() > 0)).GetProperty("wrongTokens").GetInt64());
     }
 
+    [Theory]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", false)]
+    [InlineData("2001:db8:1:2::1", "2001:db8:1:3::1", true)]
+    [InlineData("192.0.2.7", "::ffff:192.0.2.7", false)]
+    [InlineData("192.0.2.7", "192.0.2.8", true)]
+    public void AnIpv6PeerHasAllAddressesOfItsNetwork(string address, string other, bool mayTry)
+    {
+        using var wrong = new WrongTokens();
+        for (int i = 0; i < WrongTokens.Allowed; i++)
+        {
+            wrong.Add(IPAddress.Parse(address));
+        }
+
+        Assert.False(wrong.MayTry(IPAddress.Parse(address)));
+        Assert.Equal(mayTry, wrong.MayTry(IPAddress.Parse(other)));
+    }
+
+    [Fact]
+    public void ManyAddressesDoNotFillTheLog()
+    {
+        using var wrong = new WrongTokens();
+
+        int lines = Enumerable.Range(0, 1000).Count(i => wrong.Add(new IPAddress([10, 0, (byte)(i >> 8), (byte)i])));
+
+        Assert.Equal(WrongTokens.Lines, lines);
+        Assert.Equal(1000, wrong.Count);
+    }
+
+    [Fact]
+    public async Task DashboardsOfOneMachineDoNotLogEachOtherOut()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+        await using DashboardHost other = await DashboardHost.StartAsync(null, ("Dashboard:Token", "another-token-of-the-tests"));
+        var cookies = new CookieContainer();
+        using var handler = new SocketsHttpHandler { AllowAutoRedirect = false, CookieContainer = cookies };
+        using var browser = new HttpClient(handler);
+
+        await LoginAsync(host, DashboardHost.Token);
+        await LoginAsync(other, "another-token-of-the-tests");
+
+        Assert.Equal(2, cookies.Count);
+        foreach (DashboardHost each in (DashboardHost[])[host, other])
+        {
+            using HttpResponseMessage answer = await browser.GetAsync(
+                new Uri(each.Url, "/sessions"), TestContext.Current.CancellationToken);
+            Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        }
+
+        // Who logs out leaves the other.
+        using HttpResponseMessage logout = await PostAsync(host, "/logout");
+        Assert.Equal(1, cookies.Count);
+
+        async Task LoginAsync(DashboardHost to, string token)
+        {
+            using HttpResponseMessage answer = await PostAsync(to, "/login", KeyValuePair.Create("token", token));
+            Assert.Equal("/", answer.Headers.Location?.ToString());
+        }
+
+        async Task<HttpResponseMessage> PostAsync(DashboardHost to, string path, params KeyValuePair<string, string>[] fields)
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(to.Url, path));
+            request.Content = new FormUrlEncodedContent(fields);
+            request.Headers.Add("Origin", to.Url.GetLeftPart(UriPartial.Authority));
+            return await browser.SendAsync(request, TestContext.Current.CancellationToken);
+        }
+    }
+
     [Fact]
     public async Task AWrongTokenIsToldOnTheLoginPage()
     {

@@ -113,6 +113,8 @@ public sealed class SecurityCommandTests : IDisposable
     [InlineData("anna", "01:00:00", "'anna' cannot be banned; allowed are addresses")]
     [InlineData("user:anna", "soon", "--for is 'soon'; give a time as d.hh:mm:ss")]
     [InlineData("user:anna", "-01:00:00", "--for is '-01:00:00'")]
+    [InlineData("user:anna", "30", "--for is '30'; give a time as d.hh:mm:ss")]
+    [InlineData("user:anna", "36:00:00", "--for is '36:00:00'; give a time as d.hh:mm:ss")]
     public async Task A_ban_that_cannot_be_one_is_exit_code_2(string subject, string time, string error)
     {
         await using ServerProcess add = ServerProcess.Start(

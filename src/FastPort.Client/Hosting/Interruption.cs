@@ -29,7 +29,8 @@ internal sealed class Interruption : IDisposable
     {
         _interrupt.Dispose();
         _terminate.Dispose();
-        _interrupted.Dispose();
+
+        // The source stays: a signal of just before may still be on its way to another thread, which would find it disposed.
     }
 
     private void OnSignal(PosixSignalContext context)

@@ -1,3 +1,4 @@
+using FastPort.Client.Reports;
 using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
@@ -32,7 +33,7 @@ internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
         if ((last == long.MinValue || time.GetElapsedTime(last, now) >= TimeSpan.FromSeconds(1))
             && Interlocked.CompareExchange(ref _loggedAt, now, last) == last)
         {
-            ConnectionLost(logger, reason.Message);
+            ConnectionLost(logger, SafeText.Message(reason.Message));
         }
     }
 

@@ -1,3 +1,5 @@
+using FastPort.Client.Reports;
+
 namespace FastPort.Client.Load;
 
 /// <summary>
@@ -32,12 +34,16 @@ internal sealed class LoadErrors
         }
     }
 
+    /// <summary>Counts errors of a kind.</summary>
+    /// <param name="kind">The kind.</param>
+    /// <param name="message">What happened; it may contain texts of the server.</param>
+    /// <param name="count">How many. Defaults to one.</param>
     public void Add(LoadErrorKind kind, string message, long count = 1)
     {
         lock (_gate)
         {
             _counts[(int)kind] += count;
-            _first[(int)kind] ??= message;
+            _first[(int)kind] ??= SafeText.Message(message);
         }
     }
 

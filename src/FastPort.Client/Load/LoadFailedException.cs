@@ -1,7 +1,8 @@
+using FastPort.Client.Reports;
 using FastPort.Programs;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The run cannot start or continue.</summary>
+/// <summary>The run cannot start or continue. The message may contain texts of the server.</summary>
 internal sealed class LoadFailedException(string message, int exitCode, Exception? inner = null) : ProgramFailedException(
-    message, exitCode, inner);
+    SafeText.Message(message), exitCode, inner);

@@ -54,11 +54,15 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         return from;
     }
 
-    /// <summary>Ends the measured time. In the open loop a request that was due before still counts when its reply arrives.</summary>
+    /// <summary>
+    /// Ends the measured time, also that of the statistics: the drain has no part in it. In the open loop a request that was due before
+    /// still counts when its reply arrives.
+    /// </summary>
     /// <returns>When the measured time ended, in monotonic nanoseconds.</returns>
     public long End(bool openLoop)
     {
         _on = openLoop;
+        Stats.StopMeasuring();
         long to = LoadClock.Nanoseconds;
         Volatile.Write(ref _dueTo, to);
         return to;

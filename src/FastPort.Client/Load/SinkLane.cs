@@ -49,7 +49,13 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
             }
 
             // Wait for room first: while another thread sends, a batch is accepted however many bytes wait.
-            await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
+            // A run that stops does not wait: a peer that no longer reads leaves no room for a long time.
+            await session.WhenWritableAsync(stop).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (stop.IsCancellationRequested)
+            {
+                return;
+            }
+
             switch (SendSome(session))
             {
                 case SendStatus.Queued:
@@ -66,6 +72,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
     }
 
     /// <summary>Requests the server's count after all messages sent before, and compares it.</summary>
+    /// <param name="timeout">The longest wait for room for the request, and for the reply.</param>
     public async Task VerifyAsync(TimeSpan timeout)
     {
         if (_countedOn is not { } session)
@@ -73,21 +80,14 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
             return;
         }
 
-        var pending = new SinkReportReply();
-        SendStatus status;
-        while ((status = session.TryRequest(
-            DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
-        {
-            await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
-        }
-
-        (SinkReport? report, string? problem) = status == SendStatus.Queued
-            ? await pending.Task.ConfigureAwait(false)
-            : (null, "The connection was lost.");
+        (SinkReport? report, string? problem) = await ReportAsync(session, timeout).ConfigureAwait(false);
         if (report is null)
         {
             errors.Add(LoadErrorKind.Lost, $"{_sent - _reported} messages of a connection could not be verified. {problem}");
             Forget(session);
+
+            // The session may be alive, with a report that is late. The client brings the next one.
+            session.Abort();
         }
         else if (report.Messages != (ulong)_sent || report.Bytes != (ulong)_sent * (ulong)body.Length)
         {
@@ -102,6 +102,26 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
             Volatile.Write(ref _verified, _verified + _sent - _reported);
             _reported = _sent;
         }
+    }
+
+    private static async Task<(SinkReport? Report, string? Problem)> ReportAsync(Session session, TimeSpan timeout)
+    {
+        var pending = new SinkReportReply();
+        using var patience = new CancellationTokenSource(timeout);
+        SendStatus status;
+        while ((status = session.TryRequest(
+            DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full
+            && !patience.IsCancellationRequested)
+        {
+            await session.WhenWritableAsync(patience.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        return status switch
+        {
+            SendStatus.Queued => await pending.Task.ConfigureAwait(false),
+            SendStatus.Full => (null, "The send queue stayed full."),
+            _ => (null, "The connection was lost."),
+        };
     }
 
     private SendStatus SendSome(Session session)

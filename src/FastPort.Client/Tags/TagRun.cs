@@ -1,3 +1,4 @@
+using FastPort.Client.Reports;
 using FastPort.Clients;
 using FastPort.Programs;
 using FastPort.Protocol.Tags;
@@ -133,7 +134,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         return TagText.TryParse(text, info, out TagValue value)
             ? value
             : throw new TagCommandFailedException(
-                $"'{TagText.Safe(text)}' is no value for {TagText.Safe(info.Name)}; give {Form(info)}.", ExitCode.Usage);
+                $"'{SafeText.Of(text)}' is no value for {SafeText.Of(info.Name)}; give {Form(info)}.", ExitCode.Usage);
     }
 
     private static string Form(TagInfo info) =>
@@ -150,7 +151,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
         foreach (string unknown in tags.Names.Where((_, i) => tags.Infos[i] is null))
         {
-            throw new TagCommandFailedException($"There is no tag '{TagText.Safe(unknown)}'; tags browse lists them.", ExitCode.Failed);
+            throw new TagCommandFailedException($"There is no tag '{SafeText.Of(unknown)}'; tags browse lists them.", ExitCode.Failed);
         }
 
         await using TagSubscription subscription = await client.SubscribeAsync(
@@ -228,7 +229,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
             if (all.Count == before)
             {
                 throw new TagCommandFailedException(
-                    $"No tag's name begins with '{TagText.Safe(prefix)}'; tags browse lists the names.", ExitCode.Failed);
+                    $"No tag's name begins with '{SafeText.Of(prefix)}'; tags browse lists the names.", ExitCode.Failed);
             }
         }
 

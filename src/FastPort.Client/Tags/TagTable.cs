@@ -1,4 +1,5 @@
 using System.Globalization;
+using FastPort.Client.Reports;
 using FastPort.Protocol.Tags;
 using Spectre.Console;
 
@@ -38,7 +39,7 @@ internal static class TagTable
 
     /// <summary>A change as a line.</summary>
     public static string Line(string name, in TagSample sample) =>
-        $"{Time(sample.SourceTime == default ? DateTime.UtcNow : sample.SourceTime)}  {TagText.Safe(name)}  {TagText.Safe($"{sample}")}";
+        $"{Time(sample.SourceTime == default ? DateTime.UtcNow : sample.SourceTime)}  {SafeText.Of(name)}  {SafeText.Of($"{sample}")}";
 
     private static string Time(DateTime time) =>
         time == default ? string.Empty : time.ToLocalTime().ToString("HH:mm:ss.fff", CultureInfo.InvariantCulture);
@@ -52,7 +53,7 @@ internal static class TagTable
 
     // A row has no markup: names and values are somebody else's text.
     private static void Add(Table table, params string[] cells) =>
-        table.AddRow(cells.Select(static cell => new Text(TagText.Safe(cell))));
+        table.AddRow(cells.Select(static cell => new Text(SafeText.Of(cell))));
 
     private static void Write(TextWriter output, Table table)
     {

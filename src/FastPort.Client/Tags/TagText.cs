@@ -5,25 +5,9 @@ using FastPort.Protocol.Tags;
 
 namespace FastPort.Client.Tags;
 
-/// <summary>Values as text: for a terminal, and from a command line.</summary>
+/// <summary>Values from a command line.</summary>
 internal static class TagText
 {
-    private const int LongestShown = 200;
-
-    /// <summary>A text that somebody else chose: control, format and separator characters are escaped, and a long one is cut.</summary>
-    public static string Safe(string text)
-    {
-        var safe = new StringBuilder();
-        foreach (char c in text.Length <= LongestShown ? text : string.Concat(text.AsSpan(0, LongestShown), "..."))
-        {
-            bool isSafe = CharUnicodeInfo.GetUnicodeCategory(c) is not (UnicodeCategory.Control or UnicodeCategory.Format
-                or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator or UnicodeCategory.Surrogate);
-            safe.Append(isSafe ? $"{c}" : $"\\u{(int)c:X4}");
-        }
-
-        return safe.ToString();
-    }
-
     /// <summary>The value of a text, with a tag's type; false if it is none.</summary>
     public static bool TryParse(string text, TagInfo info, out TagValue value)
     {
@@ -33,6 +17,7 @@ internal static class TagText
 
     private static bool TryParseScalar(string text, TagType type, out TagValue value)
     {
+        // Without thousands separators: a decimal comma must not be taken for one.
         CultureInfo culture = CultureInfo.InvariantCulture;
         value = default;
         switch (type)
@@ -64,10 +49,10 @@ internal static class TagText
             case TagType.UInt64 when ulong.TryParse(text, culture, out ulong number):
                 value = TagValue.From(number);
                 return true;
-            case TagType.Float when float.TryParse(text, culture, out float number):
+            case TagType.Float when float.TryParse(text, NumberStyles.Float, culture, out float number):
                 value = number;
                 return true;
-            case TagType.Double when double.TryParse(text, culture, out double number):
+            case TagType.Double when double.TryParse(text, NumberStyles.Float, culture, out double number):
                 value = number;
                 return true;
             case TagType.DateTime when DateTime.TryParse(

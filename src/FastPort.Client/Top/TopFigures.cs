@@ -28,18 +28,24 @@ internal sealed record TopFigures(
         }
 
         double seconds = Math.Max(now.UptimeMs - before.UptimeMs, 1) / 1e3;
-        Dictionary<string, MessageLatency> earlier = before.Latencies.ToDictionary(static type => type.Name, StringComparer.Ordinal);
+
+        // Servers of earlier versions may have several types of one name, always in the same order.
+        Dictionary<(string, int), MessageLatency> earlier = Numbered(before.Latencies).ToDictionary();
         return new TopFigures(
             now,
             [
-                .. now.Latencies
-                    .Select(type => TopType.Between(earlier.GetValueOrDefault(type.Name) ?? new MessageLatency(), type, seconds))
+                .. Numbered(now.Latencies)
+                    .Select(type => TopType.Between(earlier.GetValueOrDefault(type.Key) ?? new MessageLatency(), type.Value, seconds))
                     .OrderByDescending(static type => type.PerSecond).ThenBy(static type => type.Name, StringComparer.Ordinal),
             ],
             Rate(before.MessagesIn, now.MessagesIn),
             Rate(before.MessagesOut, now.MessagesOut),
             Rate(before.BytesIn, now.BytesIn),
             Rate(before.BytesOut, now.BytesOut));
+
+        static IEnumerable<KeyValuePair<(string, int), MessageLatency>> Numbered(IEnumerable<MessageLatency> types) =>
+            types.GroupBy(static type => type.Name, StringComparer.Ordinal)
+                .SelectMany(static same => same.Select((type, i) => KeyValuePair.Create((same.Key, i), type)));
 
         double Rate(ulong from, ulong to) => to < from ? to / seconds : (to - from) / seconds;
     }

@@ -1,3 +1,4 @@
+using FastPort.Client.Reports;
 using FastPort.Clients;
 using FastPort.Programs;
 using FastPort.Protocol;
@@ -86,6 +87,6 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
     }
 }
 
-/// <summary>The figures cannot be shown.</summary>
+/// <summary>The figures cannot be shown. The message may contain texts of the server.</summary>
 internal sealed class TopFailedException(string message, Exception inner) : ProgramFailedException(
-    message, Programs.ExitCode.Failed, inner);
+    SafeText.Message(message), Programs.ExitCode.Failed, inner);

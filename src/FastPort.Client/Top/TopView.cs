@@ -1,5 +1,5 @@
 using System.Globalization;
-using FastPort.Client.Tags;
+using FastPort.Client.Reports;
 using FastPort.Protocol;
 using Spectre.Console;
 using Spectre.Console.Rendering;
@@ -14,7 +14,7 @@ internal static class TopView
     {
         ServerStatus now = figures.Now;
         return new Rows(
-            Line($"{TagText.Safe(now.ServerName)} at {endpoint}, up {Uptime(now.UptimeMs)}"),
+            Line($"{SafeText.Of(now.ServerName)} at {endpoint}, up {Uptime(now.UptimeMs)}"),
             Line(
                 $"{now.SessionsOpen:#,##0} sessions, {now.ConnectionsOpen:#,##0} connections ({now.ConnectionsAccepted:#,##0} accepted, "
                 + $"{now.ConnectionsRejected:#,##0} rejected, {now.ConnectionsTimedOut:#,##0} timed out), "
@@ -30,7 +30,7 @@ internal static class TopView
 
     /// <summary>Shows that the server does not answer.</summary>
     public static IRenderable Of(string endpoint, string problem) =>
-        new Rows(Line($"{endpoint} does not answer: {TagText.Safe(problem)}"), Line("trying again"));
+        new Rows(Line($"{endpoint} does not answer: {SafeText.Message(problem)}"), Line("trying again"));
 
     private static Table Types(IReadOnlyList<TopType> types)
     {
@@ -44,7 +44,7 @@ internal static class TopView
         foreach (TopType type in types)
         {
             table.AddRow(
-                new Text(TagText.Safe(type.Name)), Cell($"{type.PerSecond:#,##0}"), Cell(Time(type.P50)), Cell(Time(type.P99)),
+                new Text(SafeText.Of(type.Name)), Cell($"{type.PerSecond:#,##0}"), Cell(Time(type.P50)), Cell(Time(type.P99)),
                 Cell(Time(type.P999)), Cell(Time(type.Max)), Cell($"{type.Errors:#,##0}"));
         }
 

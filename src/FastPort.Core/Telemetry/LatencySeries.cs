@@ -160,6 +160,7 @@ public sealed class LatencySeries
 
     private LatencyScopeReport ReportUnderGate(bool cut, long now, (long Interval, long Lifetime)? since)
     {
+        // A series may have begun after the measured time ended: it has no length then.
         var (intervalStart, lifetimeStart) = since ?? (_intervalStart, _lifetimeStart);
         var snapshots = cut ? _histograms.Cut() : _histograms.Read();
         var errors = Interlocked.Read(ref _errors);
@@ -174,8 +175,8 @@ public sealed class LatencySeries
             Scope = Scope,
             Key = Key,
             Name = Name,
-            Interval = _stats.Time.GetElapsedTime(intervalStart, now),
-            Lifetime = _stats.Time.GetElapsedTime(lifetimeStart, now),
+            Interval = _stats.Time.GetElapsedTime(intervalStart, Math.Max(intervalStart, now)),
+            Lifetime = _stats.Time.GetElapsedTime(lifetimeStart, Math.Max(lifetimeStart, now)),
             IntervalErrors = errors - _errorsAtCut,
             LifetimeErrors = errors - _errorsAtStart,
             Metrics = reports,

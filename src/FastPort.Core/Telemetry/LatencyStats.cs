@@ -18,11 +18,17 @@ public sealed class LatencyStats
     /// <summary>Maximum number of ended sessions in reports until an interval is cut: those that ended first.</summary>
     internal const int MaxEndedSessions = 1000;
 
+    private const string NameOfAll = "all";
+
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
     private readonly ConcurrentDictionary<ulong, LatencySeries> _sessions = new();
     private readonly ConcurrentDictionary<string, LatencySeries> _operations = new(StringComparer.Ordinal);
     private readonly Func<ushort, string?>? _typeName;
     private long _otherErrors;
+
+    // Guards _names: two types may have one name, and pages and metrics know a series by its name alone.
+    private readonly Lock _naming = new();
+    private readonly HashSet<string> _names = new(StringComparer.Ordinal) { NameOfAll };
 
     // Guards only _ended, for short times: sessions end on their loops, which must not wait for a report of thousands of sessions. Taken
     // within _readers, never the reverse.
@@ -40,11 +46,15 @@ public sealed class LatencyStats
     private long _otherErrorsAtCut;
     private long _otherErrorsAtStart;
 
+    // Reports end here at the latest. Written under _readers.
+    private long _end = long.MaxValue;
+
     /// <summary>Creates the statistics; measuring begins.</summary>
     /// <param name="role">Which end this is.</param>
     /// <param name="maxSamplesInMemory">Recent samples kept individually, 0 to 10,000,000. Defaults to 0: none.</param>
     /// <param name="typeName">
-    /// Returns the name of a message type, or null if it has none; called once per type. Defaults to null: no names.
+    /// Returns the name of a message type, or null if it has none; called once per type. A name that another type has already gets the
+    /// type's number behind it. Defaults to null: no names.
     /// </param>
     /// <param name="time">The clock. Defaults to <see cref="TimeProvider.System"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxSamplesInMemory"/> is out of range.</exception>
@@ -70,15 +80,28 @@ public sealed class LatencyStats
     /// <summary>The most recent samples of all types.</summary>
     internal RecentSamples RecentSamples { get; }
 
+    private long Now => Math.Min(Time.GetTimestamp(), Volatile.Read(ref _end));
+
     /// <summary>
     /// The series of a message type; always the same object for the same type. Call it only for known types: each costs memory.
     /// </summary>
     /// <param name="messageType">The message type.</param>
-    public LatencySeries ForType(ushort messageType) =>
-        _types.GetOrAdd(
-            messageType,
-            static (type, stats) => new LatencySeries(stats, LatencyScope.MessageType, type, stats.NameOf(type), stats.RecentSamples),
-            this);
+    public LatencySeries ForType(ushort messageType)
+    {
+        if (_types.TryGetValue(messageType, out LatencySeries? series))
+        {
+            return series;
+        }
+
+        lock (_naming)
+        {
+            return _types.GetOrAdd(
+                messageType,
+                static (type, stats) => new LatencySeries(
+                    stats, LatencyScope.MessageType, type, stats.UniqueNameOf(type), stats.RecentSamples),
+                this);
+        }
+    }
 
     /// <summary>
     /// The series of a session, in addition to the series of the message types; only the latter count in the figures over all. End it with
@@ -144,7 +167,7 @@ public sealed class LatencyStats
             return null;
         }
 
-        var last = series.Report(cut: false, Time.GetTimestamp());
+        var last = series.Report(cut: false, Now);
         lock (_endedGate)
         {
             if (IsWorthTelling(last) && _ended.Count < MaxEndedSessions)
@@ -159,7 +182,9 @@ public sealed class LatencyStats
     /// <summary>Counts an error without a known message type.</summary>
     public void RecordError() => Interlocked.Increment(ref _otherErrors);
 
-    /// <summary>Removes everything recorded so far, for example the warm-up: the measured time begins now.</summary>
+    /// <summary>
+    /// Removes everything recorded so far, for example the warm-up: the measured time begins now. <see cref="StopMeasuring"/> ends it.
+    /// </summary>
     public void StartMeasuring()
     {
         lock (_readers)
@@ -180,8 +205,21 @@ public sealed class LatencyStats
             RecentSamples.Clear();
             _timeline.Clear();
             _measuringSince = Time.GetUtcNow();
+            Volatile.Write(ref _end, long.MaxValue);
             _lifetimeStart = _intervalStart = Time.GetTimestamp();
             _otherErrorsAtStart = _otherErrorsAtCut = Interlocked.Read(ref _otherErrors);
+        }
+    }
+
+    /// <summary>
+    /// Ends the measured time: what is recorded from now on, for example the last replies of a load, still counts, but the times of reports
+    /// and the rates made of them end here. <see cref="StartMeasuring"/> begins anew.
+    /// </summary>
+    public void StopMeasuring()
+    {
+        lock (_readers)
+        {
+            Volatile.Write(ref _end, Now);
         }
     }
 
@@ -199,7 +237,7 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            return Report(cut: false, Time.GetTimestamp(), [], null);
+            return Report(cut: false, Now, [], null);
         }
     }
 
@@ -208,7 +246,12 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            LatencyReport totals = Report(cut: false, Time.GetTimestamp(), [], null);
+            if (Now == _end)
+            {
+                return;
+            }
+
+            LatencyReport totals = Report(cut: false, Now, [], null);
             _timeline.Sample(totals.All.Lifetime, totals.All.Metrics[0].Lifetime, totals.All.LifetimeErrors);
         }
     }
@@ -233,7 +276,7 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            var now = Time.GetTimestamp();
+            var now = Now;
             var sessions = Reports(_sessions.Values, cut, now, since: null);
             AddEnded(sessions, cut);
             sessions.Sort(
@@ -324,7 +367,7 @@ public sealed class LatencyStats
         {
             Scope = LatencyScope.All,
             Key = 0,
-            Name = "all",
+            Name = NameOfAll,
             Interval = Time.GetElapsedTime(_intervalStart, now),
             Lifetime = Time.GetElapsedTime(_lifetimeStart, now),
             IntervalErrors = intervalErrors,
@@ -385,6 +428,16 @@ public sealed class LatencyStats
         return LatencySummary.FromSorted(values);
     }
 
-    private string NameOf(ushort type) =>
-        _typeName?.Invoke(type) is { Length: > 0 } name ? name : string.Create(CultureInfo.InvariantCulture, $"0x{type:X4}");
+    // Called under _naming.
+    private string UniqueNameOf(ushort type)
+    {
+        string number = string.Create(CultureInfo.InvariantCulture, $"0x{type:X4}");
+        string name = _typeName?.Invoke(type) is { Length: > 0 } given ? given : number;
+        while (!_names.Add(name))
+        {
+            name = $"{name} ({number})";
+        }
+
+        return name;
+    }
 }

@@ -64,13 +64,13 @@ internal sealed class ActionEndpoints(
             return AnswerAsync(context, StatusCodes.Status404NotFound, "This program's log level cannot be changed.");
         }
 
-        // Only names; TryParse also reads numbers.
-        if (!Enum.TryParse(text, out LogLevel level) || level.ToString() != text || level == LogLevel.None)
+        // Only names; TryParse also reads numbers. Above Warning the log would not have the actions that follow.
+        if (!Enum.TryParse(text, out LogLevel level) || level.ToString() != text || level > LogLevel.Warning)
         {
             return AnswerAsync(
                 context,
                 StatusCodes.Status400BadRequest,
-                "Give a level: /actions/log-level?level=Debug. Known are Trace, Debug, Information, Warning, Error, Critical.");
+                "Give a level: /actions/log-level?level=Debug. Known are Trace, Debug, Information, Warning.");
         }
 
         Log(context, $"log level {level}, before {logLevel.Level}");

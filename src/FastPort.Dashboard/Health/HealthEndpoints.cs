@@ -1,3 +1,4 @@
+using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -10,20 +11,24 @@ namespace FastPort.Dashboard.Health;
 /// <c>/health/live</c> and <c>/health/ready</c> for whoever starts, restarts and balances servers. They need no token, so they tell states
 /// and no reasons; the reasons are in the log, where the health check service writes them.
 /// </summary>
-internal sealed class HealthEndpoints(HealthCheckService health) : IDashboardEndpoints
+internal sealed class HealthEndpoints(HealthCheckService health, HostState state, TimeProvider time) : IDashboardEndpoints
 {
     public void Map(IEndpointRouteBuilder routes)
     {
         // Alive is a process that answers. A check that fails says that it should get no work, not that a restart would help.
-        routes.MapGet("/health/live", context => AnswerAsync(context, static one => one.Tags.Contains("live")))
-            .WithMetadata(OpenRoute.Instance);
-        routes.MapGet("/health/ready", context => AnswerAsync(context, static one => !one.Tags.Contains("live")))
-            .WithMetadata(OpenRoute.Instance);
+        Map(routes, "/health/live", static one => one.Tags.Contains("live"));
+        Map(routes, "/health/ready", static one => !one.Tags.Contains("live"));
     }
 
-    private async Task AnswerAsync(HttpContext context, Func<HealthCheckRegistration, bool> which)
+    private void Map(IEndpointRouteBuilder routes, string path, Func<HealthCheckRegistration, bool> which)
     {
-        HealthReport report = await health.CheckHealthAsync(which, context.RequestAborted).ConfigureAwait(false);
+        var shared = new SharedHealth(health, which, state, time);
+        routes.MapGet(path, context => AnswerAsync(context, shared)).WithMetadata(OpenRoute.Instance);
+    }
+
+    private static async Task AnswerAsync(HttpContext context, SharedHealth shared)
+    {
+        HealthReport report = await shared.ReadAsync(context.RequestAborted).ConfigureAwait(false);
         context.Response.StatusCode = report.Status == HealthStatus.Unhealthy
             ? StatusCodes.Status503ServiceUnavailable
             : StatusCodes.Status200OK;

@@ -6,6 +6,7 @@ namespace FastPort.Dashboard.Live;
 /// <param name="nodes">The nodes that the server is one of; null if it is none.</param>
 internal sealed class NodeSampler(INodes? nodes)
 {
+    // Two nodes may have one name; which of them is which cannot be told.
     private Dictionary<string, NodeInfo> _before = new(StringComparer.Ordinal);
 
     /// <summary>Reads the nodes, with what was sent to each per second since the read before.</summary>
@@ -17,8 +18,11 @@ internal sealed class NodeSampler(INodes? nodes)
         }
 
         IReadOnlyList<NodeInfo> read = nodes.Read();
+        Dictionary<string, NodeInfo> unique = read.GroupBy(static node => node.Name, StringComparer.Ordinal)
+            .Where(static same => same.Count() == 1)
+            .ToDictionary(static same => same.Key, static same => same.First(), StringComparer.Ordinal);
         LiveNode[] rows = [.. read.Select(Describe)];
-        _before = read.ToDictionary(static node => node.Name, StringComparer.Ordinal);
+        _before = unique;
         return rows;
 
         LiveNode Describe(NodeInfo node) => new(
@@ -34,7 +38,8 @@ internal sealed class NodeSampler(INodes? nodes)
 
         // A node that was started again counts anew.
         double? Rate(NodeInfo node, Func<NodeInfo, long> count) =>
-            !node.IsSelf && elapsed > TimeSpan.Zero && _before.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)
+            !node.IsSelf && elapsed > TimeSpan.Zero && unique.ContainsKey(node.Name)
+            && _before.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)
                 ? Math.Round((count(node) - count(before)) / elapsed.TotalSeconds, 1)
                 : null;
     }

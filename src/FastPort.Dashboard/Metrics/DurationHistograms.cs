@@ -27,9 +27,18 @@ internal static class DurationHistograms
         ["call"] = ("fastport_operation_duration_seconds", "From the start of an operation of the application to its end"),
     };
 
-    /// <summary>Whether an instrument is a latency's number, sum or percentiles, which its histogram has.</summary>
-    public static bool Replace(Instrument instrument) =>
-        instrument.Name.Contains(".duration.", StringComparison.Ordinal) && instrument is not Histogram<double>;
+    /// <summary>Whether an instrument is left out: it is a latency's number, sum or percentiles, which its histogram has.</summary>
+    /// <remarks>
+    /// A client's latencies have no histogram, so their number and sum stay. Their percentiles cannot: Prometheus wants the label
+    /// <c>quantile</c> on summaries alone.
+    /// </remarks>
+    public static bool Replace(Instrument instrument)
+    {
+        bool hasHistogram = !instrument.Name.StartsWith("fastport.client.", StringComparison.Ordinal);
+        return instrument.Name.Contains(".duration.", StringComparison.Ordinal)
+            && (hasHistogram || instrument.Name.EndsWith(".quantile", StringComparison.Ordinal))
+            && instrument is not Histogram<double>;
+    }
 
     /// <summary>Writes the histograms of all message types and operations.</summary>
     /// <param name="output">Receives the text.</param>

@@ -68,8 +68,11 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             return true;
         }
 
-        wrongTokens.Add(address);
-        DashboardLog.WrongToken(logger, address, wrongTokens.Count);
+        if (wrongTokens.Add(address))
+        {
+            DashboardLog.WrongToken(logger, address, wrongTokens.Count);
+        }
+
         context.Response.StatusCode = StatusCodes.Status401Unauthorized;
         return false;
     }
@@ -80,9 +83,18 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
         if (_token is { } token)
         {
             context.Response.Cookies.Append(
-                AccessToken.CookieName,
+                token.CookieName,
                 token.Cookie,
                 new CookieOptions { HttpOnly = true, SameSite = SameSiteMode.Strict, Secure = context.Request.IsHttps, Path = "/" });
+        }
+    }
+
+    /// <summary>Takes the cookie from a browser.</summary>
+    public void TakeCookie(HttpContext context)
+    {
+        if (_token is { } token)
+        {
+            context.Response.Cookies.Delete(token.CookieName);
         }
     }
 

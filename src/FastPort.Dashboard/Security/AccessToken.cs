@@ -10,9 +10,6 @@ namespace FastPort.Dashboard.Security;
 /// </summary>
 internal sealed class AccessToken
 {
-    /// <summary>Name of the cookie.</summary>
-    public const string CookieName = "fastport-dashboard";
-
     private const string Scheme = "Bearer ";
 
     private readonly byte[] _tokenHash;
@@ -22,7 +19,14 @@ internal sealed class AccessToken
         byte[] bytes = Encoding.UTF8.GetBytes(token);
         _tokenHash = SHA256.HashData(bytes);
         Cookie = Convert.ToHexString(HMACSHA256.HashData(bytes, "FastPort dashboard cookie"u8));
+        CookieName = $"fastport-dashboard-{Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(Cookie)))[..8]}";
     }
+
+    /// <summary>
+    /// The cookie's name. A browser sends the cookies of all ports of a machine to each, so dashboards with different tokens have different
+    /// names.
+    /// </summary>
+    public string CookieName { get; }
 
     /// <summary>The cookie's value.</summary>
     public string Cookie { get; }

@@ -14,9 +14,9 @@ internal sealed class LoginEndpoints(AccessMiddleware access) : IDashboardEndpoi
     {
         routes.MapGet("/login", static context => PageResources.Login.WriteAsync(context)).WithMetadata(LoginRoute.Instance);
         routes.MapPost("/login", LoginAsync).WithMetadata(LoginRoute.Instance);
-        routes.MapPost("/logout", static context =>
+        routes.MapPost("/logout", context =>
         {
-            context.Response.Cookies.Delete(AccessToken.CookieName);
+            access.TakeCookie(context);
             context.Response.Redirect("/login");
             return Task.CompletedTask;
         });

@@ -1,9 +1,13 @@
 using System.Net;
 using System.Threading.RateLimiting;
+using FastPort.Limits;
 
 namespace FastPort.Dashboard.Security;
 
-/// <summary>Counts requests with a wrong token, and refuses more than a few a minute from one address. Thread-safe.</summary>
+/// <summary>
+/// Counts requests with a wrong token, and refuses more than a few a minute from one address, for IPv6 from one /64 network: whoever has
+/// one address there has all. Thread-safe.
+/// </summary>
 internal sealed class WrongTokens : IDisposable
 {
     /// <summary>Wrong tokens per address and <see cref="Window"/>.</summary>
@@ -12,9 +16,15 @@ internal sealed class WrongTokens : IDisposable
     /// <summary>The time after which an address may try again.</summary>
     public static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
 
-    private readonly PartitionedRateLimiter<IPAddress> _attempts = PartitionedRateLimiter.Create<IPAddress, IPAddress>(static address =>
+    /// <summary>Log lines of all addresses together and <see cref="Window"/>.</summary>
+    public const int Lines = 60;
+
+    private readonly PartitionedRateLimiter<IPAddress> _attempts = PartitionedRateLimiter.Create<IPAddress, string>(static address =>
         RateLimitPartition.GetFixedWindowLimiter(
-            address, static _ => new FixedWindowRateLimiterOptions { PermitLimit = Allowed, Window = Window }));
+            Ban.SubjectOf(new IPEndPoint(address, 0)) ?? string.Empty,
+            static _ => new FixedWindowRateLimiterOptions { PermitLimit = Allowed, Window = Window }));
+
+    private readonly FixedWindowRateLimiter _lines = new(new FixedWindowRateLimiterOptions { PermitLimit = Lines, Window = Window });
 
     private long _count;
 
@@ -28,12 +38,18 @@ internal sealed class WrongTokens : IDisposable
         return lease.IsAcquired;
     }
 
-    /// <summary>A token was wrong.</summary>
-    public void Add(IPAddress address)
+    /// <summary>A token was wrong. Returns whether the log may say so; its lines have <see cref="Count"/>, so nothing is lost.</summary>
+    public bool Add(IPAddress address)
     {
         Interlocked.Increment(ref _count);
         using RateLimitLease lease = _attempts.AttemptAcquire(address);
+        using RateLimitLease line = _lines.AttemptAcquire();
+        return line.IsAcquired;
     }
 
-    public void Dispose() => _attempts.Dispose();
+    public void Dispose()
+    {
+        _attempts.Dispose();
+        _lines.Dispose();
+    }
 }

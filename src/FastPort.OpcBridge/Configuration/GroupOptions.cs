@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Configuration;
 using FastPort.OpcUa.Client;
 
@@ -33,7 +34,8 @@ internal sealed class GroupOptions
     private static bool TryParse(string? text, out Deadband deadband)
     {
         bool isPercent = text?.EndsWith('%') == true;
-        bool isNumber = double.TryParse(text?.TrimEnd('%'), System.Globalization.CultureInfo.InvariantCulture, out double value);
+        bool isNumber = double.TryParse(
+            text?.TrimEnd('%'), NumberStyles.Float, CultureInfo.InvariantCulture, out double value);
         bool isAllowed = isNumber && double.IsFinite(value) && value >= 0 && (!isPercent || value <= 100);
         deadband = !isAllowed || value == 0 ? OpcUa.Client.Deadband.None
             : isPercent ? OpcUa.Client.Deadband.Percent(value)

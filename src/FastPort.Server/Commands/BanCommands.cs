@@ -99,7 +99,11 @@ internal static class BanCommands
     private static TimeSpan ParseTime(ArgumentResult result)
     {
         string text = result.Tokens.Count == 1 ? result.Tokens[0].Value : string.Empty;
-        if (TimeSpan.TryParse(text, CultureInfo.InvariantCulture, out TimeSpan time) && time > TimeSpan.Zero && time <= Longest)
+
+        // A number alone would be days, and so would hours of more than 23 be without "c".
+        if (text.Contains(':', StringComparison.Ordinal)
+            && TimeSpan.TryParseExact(text, "c", CultureInfo.InvariantCulture, out TimeSpan time)
+            && time > TimeSpan.Zero && time <= Longest)
         {
             return time;
         }

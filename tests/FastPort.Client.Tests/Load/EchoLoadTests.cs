@@ -1,7 +1,10 @@
 using System.Collections.Concurrent;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
+using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Dispatch;
+using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Protocol.Diagnostics;
@@ -219,6 +222,36 @@ public sealed class EchoLoadTests
         Assert.Equal(0, result.Errors);
         Assert.True(result.Messages > 0);
         Assert.Contains("client latency in us", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_wait_for_the_last_replies_is_no_part_of_the_measured_time()
+    {
+        TimeSpan drain = TimeSpan.FromSeconds(2);
+        await using FastPortServer server = await TestServer.StartAsync(Silent());
+
+        // No request is answered, so the drain takes all of its time.
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri(), DrainTimeout = drain });
+
+        double most = result.DurationSeconds + drain.TotalSeconds;
+        Assert.All(result.PerConnection!, connection => Assert.InRange(connection.DurationSeconds, 0, most));
+        Assert.InRange(result.Latencies!.All.Lifetime.TotalSeconds, 0, most);
+    }
+
+    [Fact]
+    public async Task Texts_of_the_server_do_not_control_the_terminal()
+    {
+        MessageHandlers handlers = new MessageHandlers().MapInline(
+            DiagnosticType.Echo, static (ref InlineRequest request) => request.Fail(ErrorCode.Overloaded, "no\u001B[2J\r\nroom"));
+        await using FastPortServer server = await TestServer.StartAsync(handlers);
+
+        await _run.RunAsync(TestRun.Short with { Server = server.Uri() });
+
+        Assert.Contains(@"Overloaded: no\u001B[2J\u000D\u000Aroom", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001B', _run.Output.ToString());
+        Assert.Equal(@"no\u001B", new LoadFailedException("no\u001B", ExitCode.Failed).Message);
+        Assert.Equal(@"no\u001B", new TagCommandFailedException("no\u001B", ExitCode.Failed).Message);
+        Assert.Equal(@"no\u001B", new TopFailedException("no\u001B", new InvalidOperationException()).Message);
     }
 
     [Fact]

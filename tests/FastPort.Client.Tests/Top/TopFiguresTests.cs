@@ -43,6 +43,19 @@ public sealed class TopFiguresTests
     }
 
     [Fact]
+    public void Two_types_of_one_name_are_told_apart_by_their_order()
+    {
+        // Servers of earlier versions have them, as with --queued-echo.
+        var before = new ServerStatus { UptimeMs = 1000, Latencies = { Of("Echo", (1000, 10)), Of("Echo", (9000, 70)) } };
+        var now = new ServerStatus { UptimeMs = 2000, Latencies = { Of("Echo", (1000, 15)), Of("Echo", (9000, 90)) } };
+
+        TopFigures figures = TopFigures.Between(before, now);
+
+        Assert.Equal([20.0, 5.0], figures.Types.Select(static type => type.PerSecond));
+        Assert.Equal([9000UL, 1000UL], figures.Types.Select(static type => type.P50!.Value));
+    }
+
+    [Fact]
     public void After_a_restart_of_the_server_everything_counts()
     {
         var before = new ServerStatus { UptimeMs = 90_000, MessagesIn = 5000, Latencies = { Of("Echo", (1000, 5000)) } };

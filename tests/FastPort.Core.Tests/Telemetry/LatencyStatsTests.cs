@@ -47,6 +47,51 @@ public sealed class LatencyStatsTests
     }
 
     [Fact]
+    public void A_name_that_another_type_has_gets_the_number_behind_it()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, typeName: static type => type == 4 ? "all" : "Echo", time: _clock);
+        foreach (ushort type in (ushort[])[0x100, 0x1001, 4])
+        {
+            stats.ForType(type).RecordHandled(9_000, 2_000, 5_000);
+        }
+
+        LatencyReport report = stats.Read();
+
+        Assert.Equal(["all (0x0004)", "Echo", "Echo (0x1001)"], report.Types.Select(static type => type.Name));
+        Assert.Equal(["all", "all (0x0004)", "Echo", "Echo (0x1001)"], report.Scopes.Select(static scope => scope.Name));
+        Assert.Same(stats.ForType(0x1001), stats.ForType(0x1001));
+    }
+
+    [Fact]
+    public void The_time_of_reports_ends_with_the_measured_time_and_late_replies_still_count()
+    {
+        var stats = Client();
+        stats.ForSession(1);
+        stats.ForType(0x100).RecordRoundTrip(50_000);
+        _clock.Advance(TimeSpan.FromSeconds(2));
+        stats.SampleTimeline();
+        stats.StopMeasuring();
+        _clock.Advance(TimeSpan.FromSeconds(3));
+        stats.SampleTimeline();
+        stats.ForType(0x100).RecordRoundTrip(60_000);
+        stats.ForSession(1).RecordRoundTrip(60_000);
+        stats.ForSession(2).RecordRoundTrip(60_000);
+        stats.StopMeasuring();
+
+        LatencyReport report = stats.CutInterval();
+
+        Assert.Equal((2, TimeSpan.FromSeconds(2), 1.0), (report.All.LifetimeCount, report.All.Lifetime, report.All.LifetimeRate));
+        Assert.Equal([2.0, 0.0], report.Sessions.Select(static session => session.Lifetime.TotalSeconds));
+        Assert.Equal((2, TimeSpan.FromSeconds(2)), (Assert.Single(report.Timeline).Latencies.Count, report.Timeline[0].Length));
+
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.Zero, stats.CutInterval().All.Interval);
+        stats.StartMeasuring();
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.FromSeconds(1), stats.Read().All.Lifetime);
+    }
+
+    [Fact]
     public async Task A_session_ends_while_a_report_is_being_made()
     {
         // A loop ends it, and a report of thousands of sessions takes its time.

@@ -199,6 +199,33 @@ public sealed class HealthTests
     }
 
     [Fact]
+    public async Task All_who_ask_within_a_second_get_one_report()
+    {
+        var time = new FakeTimeProvider();
+        var check = new CountingCheck();
+        await using HealthHost host = await HealthHost.StartAsync(services =>
+        {
+            services.AddSingleton<TimeProvider>(time);
+            services.AddHealthChecks().AddCheck("counting", check);
+        });
+
+        // The first hundred come while the check runs.
+        Task<(HttpStatusCode Status, string Text)>[] asked = [.. Enumerable.Range(0, 100).Select(_ => host.ReadyAsync())];
+        await check.Began.WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+        check.Release();
+        Assert.All(await Task.WhenAll(asked), static one => Assert.Equal(HttpStatusCode.OK, one.Status));
+        Assert.StartsWith("Degraded\ncounting: Degraded", (await host.ReadyAsync()).Text, StringComparison.Ordinal);
+        Assert.Equal(1, check.Runs);
+
+        // Another path has other checks.
+        Assert.Equal("Healthy", (await host.LiveAsync()).Text);
+        time.Advance(SharedHealth.Age);
+        await host.ReadyAsync();
+        await host.ReadyAsync();
+        Assert.Equal(2, check.Runs);
+    }
+
+    [Fact]
     public async Task An_application_may_add_the_check_itself()
     {
         await using HealthHost host = await HealthHost.StartAsync(static services => services.AddHealthChecks().AddFastPortServer());
@@ -224,6 +251,28 @@ public sealed class HealthTests
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() });
         await client.ConnectAsync();
         return client;
+    }
+
+    /// <summary>Counts its runs, of which the first waits for <see cref="Release"/>.</summary>
+    private sealed class CountingCheck : IHealthCheck
+    {
+        private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource _began = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private int _runs;
+
+        public int Runs => Volatile.Read(ref _runs);
+
+        public Task Began => _began.Task;
+
+        public void Release() => _released.TrySetResult();
+
+        public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+        {
+            Interlocked.Increment(ref _runs);
+            _began.TrySetResult();
+            await _released.Task;
+            return HealthCheckResult.Degraded("counted");
+        }
     }
 
     /// <summary>Asks for the readiness before the server starts.</summary>

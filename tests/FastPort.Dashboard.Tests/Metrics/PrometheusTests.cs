@@ -1,6 +1,13 @@
+using System.Buffers;
 using System.Globalization;
 using System.Net;
+using System.Text;
 using System.Text.RegularExpressions;
+using FastPort.Dashboard.Metrics;
+using FastPort.Dashboard.Tests.Support;
+using FastPort.Telemetry;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;
@@ -45,6 +52,23 @@ public sealed partial class PrometheusTests
     }
 
     [Fact]
+    public void Two_types_of_one_name_are_two_series()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, typeName: static _ => "Echo");
+        stats.ForType(0x100).RecordHandled(9_000, 2_000, 5_000);
+        stats.ForType(0x1001).RecordHandled(9_000, 2_000, 5_000);
+        var output = new ArrayBufferWriter<byte>();
+
+        DurationHistograms.Write(output, stats.ReadTotals());
+
+        string[] series = [
+            .. Encoding.UTF8.GetString(output.WrittenSpan).Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                .Where(static line => line[0] != '#').Select(static line => line[..line.LastIndexOf(' ')])];
+        Assert.Equal(series.Distinct(), series);
+        Assert.Contains("fastport_request_duration_seconds_count{message_type=\"Echo (0x1001)\"}", series);
+    }
+
+    [Fact]
     public async Task Bounds_stay_the_same_from_the_first_message_on()
     {
         await using MeteredServer server = await MeteredServer.StartAsync();
@@ -57,6 +81,22 @@ public sealed partial class PrometheusTests
             Buckets(first, "fastport_request_duration_seconds").Select(static b => b.Bound),
             Buckets(second, "fastport_request_duration_seconds").Select(static b => b.Bound));
     }
+
+    [Fact]
+    public async Task A_clients_latencies_have_number_and_sum()
+    {
+        var metrics = new PrometheusText(await ClientMetricsAsync());
+
+        Assert.Equal(2, metrics.Find($"fastport_client_request_duration_count_total{{{Echo}}}"));
+        Assert.Equal(2e-3, metrics.Find($"fastport_client_request_duration_sum_seconds_total{{{Echo}}}"));
+        Assert.Equal(1e-3, metrics.Find($"fastport_client_request_server_duration_sum_seconds_total{{{Echo}}}"));
+        Assert.Equal(1e-3, metrics.Find($"fastport_client_request_network_duration_sum_seconds_total{{{Echo}}}"));
+        Assert.DoesNotContain(metrics.Names, static name => name.Contains("quantile", StringComparison.Ordinal));
+    }
+
+    [PrometheusFact]
+    public async Task Promtool_has_nothing_to_complain_about_a_client() =>
+        Assert.Equal((0, string.Empty), await PrometheusTools.CheckAsync(await ClientMetricsAsync()));
 
     [Theory]
     [InlineData("application/openmetrics-text; version=1.0.0")]
@@ -92,6 +132,29 @@ public sealed partial class PrometheusTests
         (exit, said) = await PrometheusTools.CheckAsync("# TYPE x_count counter\nx_count 1\n");
         Assert.NotEqual(0, exit);
         Assert.NotEmpty(said);
+    }
+
+    // Of a host with a client that has measured two requests. Hosts of other tests have the same meters in this process.
+    private static async Task<string> ClientMetricsAsync()
+    {
+        const string Peer = "measured-peer";
+        var latencies = new LatencyStats(LatencyRole.Client, typeName: static _ => "Echo");
+        latencies.ForType(0x100).RecordRoundTrip(1_000_000, 500_000);
+        latencies.ForType(0x100).RecordRoundTrip(1_000_000, 500_000);
+        await using DashboardHost host = await DashboardHost.StartAsync(services =>
+        {
+            services.AddMetrics();
+            services.AddKeyedSingleton(Peer, latencies);
+            services.AddFastPortClient(Peer, new ConfigurationBuilder()
+                .AddInMemoryCollection([new("Peer:Endpoint", "inproc://nobody"), new("Peer:RetryConnect", "true")])
+                .Build().GetSection("Peer"));
+        });
+        string all = await host.Http.GetStringAsync("/metrics", TestContext.Current.CancellationToken);
+        return string.Concat(all.Split('\n')
+            .Where(static line => line.StartsWith('#')
+                ? line.Contains("fastport_client_", StringComparison.Ordinal)
+                : line.Contains($"=\"{Peer}\"", StringComparison.Ordinal))
+            .Select(static line => $"{line}\n"));
     }
 
     private static (double Bound, double Count)[] Buckets(PrometheusText metrics, string name) =>

@@ -127,7 +127,7 @@ export class History {
     this.columns = [];
     this.points = [];
     this.series = ["all"];
-    this.shown = 0;
+    this.shown = "all";
     this.charts = definitions.map((definition) => new Chart(definition, this.times));
     byId("charts").append(...this.charts.map((chart) => chart.figure));
     this.addSeriesChoice();
@@ -188,7 +188,7 @@ export class History {
 
   value(definition, name, point) {
     if (definition.latency) {
-      return point.latencies[this.shown]?.[["rate", "p50", "p99", "max"].indexOf(name)] ?? null;
+      return point.latencies[this.series.indexOf(this.shown)]?.[["rate", "p50", "p99", "max"].indexOf(name)] ?? null;
     }
 
     const value = point.values[this.columns.indexOf(name)] ?? null;
@@ -201,7 +201,7 @@ export class History {
     this.choice.id = "series";
     label.append("of ", this.choice);
     this.choice.addEventListener("change", () => {
-      this.shown = Number(this.choice.value);
+      this.shown = this.choice.value;
       this.rebuild();
     });
     this.charts.find((chart) => chart.definition.latency).caption.append(label);
@@ -209,7 +209,9 @@ export class History {
   }
 
   fillSeriesChoice() {
-    this.choice.replaceChildren(...this.series.map((name, i) =>
-      new Option(name === "all" ? "all messages" : name, i, false, i === this.shown)));
+    // By name: a server that was started again has its series in another order, and that of the choice only after its first message.
+    const names = this.series.includes(this.shown) ? this.series : [...this.series, this.shown];
+    const option = (name) => new Option(name === "all" ? "all messages" : name, name, false, name === this.shown);
+    this.choice.replaceChildren(...names.map(option));
   }
 }

@@ -3,6 +3,9 @@
 import { bytes, count, plural, rate, span } from "./format.js";
 import { byId, fill, setText, show } from "./tables.js";
 
+// An answer that takes longer, in milliseconds, is not waited for.
+const PATIENCE = 5000;
+
 export class Sessions {
   constructor(onKick) {
     this.sort = "rate";
@@ -63,15 +66,17 @@ export class Sessions {
     const asked = this.asked = new AbortController();
     const query = new URLSearchParams({ sort: this.sort, desc: this.isDescending, filter: byId("filter").value, page: this.page });
     try {
-      const answer = await fetch(`/sessions?${query}`, { signal: asked.signal });
-      if (answer.ok) {
+      const answer = await fetch(`/sessions?${query}`, { signal: AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE)]) });
+      if (answer.status === 401) {
+        location.assign("/login");
+      } else if (answer.ok) {
         const sessions = await answer.json();
         if (this.asked === asked) {
           this.showPage(sessions);
         }
       }
     } catch {
-      // The stream notices a server that is gone, or a newer question was asked.
+      // The stream notices a server that is gone; or the answer took too long, or a newer question was asked.
     } finally {
       if (this.asked === asked) {
         this.asked = null;

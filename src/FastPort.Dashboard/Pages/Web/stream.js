@@ -47,7 +47,7 @@ export class Stream {
   async reopen() {
     try {
       // An event source does not tell why it fails. A token that was changed needs a new login.
-      const answer = await fetch("/sessions", { cache: "no-store" });
+      const answer = await fetch("/sessions", { cache: "no-store", signal: AbortSignal.timeout(SILENCE) });
       if (answer.status === 401) {
         location.assign("/login");
         return;

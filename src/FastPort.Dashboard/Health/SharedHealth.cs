@@ -1,0 +1,48 @@
+using FastPort.Dashboard.Live;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace FastPort.Dashboard.Health;
+
+/// <summary>
+/// One health report for all who ask within <see cref="Age"/>, made by one run at a time: everybody may ask, and a run walks all
+/// connections and may log a line. A report does not outlive the state of the host that it was made in: a drain shows at once.
+/// Thread-safe.
+/// </summary>
+/// <param name="health">Runs the checks.</param>
+/// <param name="which">Which checks.</param>
+/// <param name="state">The state of the host.</param>
+/// <param name="time">The clock.</param>
+internal sealed class SharedHealth(
+    HealthCheckService health, Func<HealthCheckRegistration, bool> which, HostState state, TimeProvider time)
+{
+    /// <summary>How long a report is shared.</summary>
+    public static readonly TimeSpan Age = TimeSpan.FromSeconds(1);
+
+    // Guards the fields below.
+    private readonly Lock _gate = new();
+    private Task<HealthReport>? _run;
+    private string? _state;
+    private long _began;
+
+    /// <summary>The report of a run that is under way, or began less than <see cref="Age"/> ago.</summary>
+    /// <param name="cancellationToken">Ends the wait, not the run.</param>
+    public Task<HealthReport> ReadAsync(CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (!IsShared)
+            {
+                _state = state.Name;
+                _began = time.GetTimestamp();
+
+                // On the pool: a check may take its time before its first await.
+                _run = Task.Run(() => health.CheckHealthAsync(which, CancellationToken.None), CancellationToken.None);
+            }
+
+            return _run!.WaitAsync(cancellationToken);
+        }
+    }
+
+    private bool IsShared => _run is not null && _state == state.Name
+        && (!_run.IsCompleted || (_run.IsCompletedSuccessfully && time.GetElapsedTime(_began) < Age));
+}

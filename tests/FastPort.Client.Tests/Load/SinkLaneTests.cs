@@ -1,0 +1,113 @@
+using FastPort.Client.Load;
+using FastPort.Client.Reports;
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Protocol;
+using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Client.Tests.Load;
+
+/// <summary>A sink load whose server does not keep up.</summary>
+public sealed class SinkLaneTests
+{
+    [Fact]
+    public async Task A_report_that_is_late_costs_the_session_and_the_load_goes_on_with_another()
+    {
+        using var enough = new CancellationTokenSource();
+        int sessions = 0;
+        MessageHandlers handlers = new MessageHandlers()
+            .MapInline(DiagnosticType.Sink, (ref InlineRequest request) =>
+            {
+                var count = (Count)(request.Session.State ??= new Count(Interlocked.Increment(ref sessions)));
+                count.Messages++;
+                count.Bytes += (ulong)request.BodySize;
+                if (count.Session > 1)
+                {
+                    _ = enough.CancelAsync();
+                }
+            })
+            .MapQueued(DiagnosticType.SinkReport, static async context =>
+            {
+                var count = (Count)context.Session.State!;
+                if (count.Session == 1)
+                {
+                    await Task.Delay(Timeout.Infinite, context.Aborted);
+                }
+
+                context.Reply(new ProtobufBody(new SinkReport { Messages = count.Messages, Bytes = count.Bytes }));
+            });
+        await using FastPortServer server = await TestServer.StartAsync(handlers);
+
+        // The warm-up's report is late.
+        LoadResult result = await new TestRun().RunAsync(
+            TestRun.Short with
+            {
+                Server = server.Uri(),
+                Mode = LoadMode.Sink,
+                Connections = 1,
+                WarmUp = TimeSpan.FromMilliseconds(20),
+                Duration = TimeSpan.FromSeconds(20),
+                DrainTimeout = TimeSpan.FromSeconds(2),
+            },
+            enough.Token);
+
+        Assert.True(result.Messages > 0);
+        Assert.Equal(1, result.Errors);
+        Assert.Equal(1, result.ErrorKinds[LoadErrorKind.Lost]);
+        Assert.Equal(1, result.Reconnects);
+    }
+
+    [Fact]
+    public async Task A_stop_does_not_wait_for_a_peer_that_does_not_read()
+    {
+        MessageHandlers handlers = new MessageHandlers().MapQueued(
+            DiagnosticType.Sink, static async context => await Task.Delay(Timeout.Infinite, context.Aborted));
+        await using FastPortServer server = await TestServer.StartAsync(
+            handlers, configure: static o => o.Session.FrameTimeout = TimeSpan.Zero);
+
+        // No deadline ends the session either.
+        var options = new FastPortClientOptions { Endpoint = server.Uri() };
+        options.Session.WriteTimeout = options.Session.UserTimeout = TimeSpan.Zero;
+        await using var client = new FastPortClient(options);
+        var errors = new LoadErrors();
+        var lane = new SinkLane(new byte[60_000], 16, errors);
+        client.Connected += lane.OnConnected;
+        await client.ConnectAsync();
+        Session session = client.Session!;
+        using var stop = new CancellationTokenSource();
+        Task sending = Task.Run(() => lane.SendAsync(stop.Token));
+
+        await FullAsync(lane, session);
+        await stop.CancelAsync();
+        await sending.WaitAsync(TestRun.Patience);
+        await lane.VerifyAsync(TimeSpan.FromMilliseconds(50)).WaitAsync(TestRun.Patience);
+
+        Assert.Equal(1, errors[LoadErrorKind.Lost]);
+        Assert.True(session.IsClosed);
+    }
+
+    // The queue is full, and stays so: the buffers between the two are full, too.
+    private static async Task FullAsync(SinkLane lane, Session session)
+    {
+        using var patience = new CancellationTokenSource(TestRun.Patience);
+        long sent;
+        do
+        {
+            sent = lane.Sent;
+            await Task.Delay(200, patience.Token);
+        }
+        while (sent == 0 || sent != lane.Sent || session.WhenWritableAsync().IsCompleted);
+    }
+
+    private sealed class Count(int session)
+    {
+        public int Session { get; } = session;
+
+        public ulong Messages { get; set; }
+
+        public ulong Bytes { get; set; }
+    }
+}
