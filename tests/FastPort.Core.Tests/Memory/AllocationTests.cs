@@ -12,7 +12,10 @@ public sealed class AllocationTests(ITestOutputHelper output)
     private const ushort RawQueued = 0x1001;
     private const ushort TypedCopied = 0x1002;
     private const ushort Echo = 0x0100;
-    private const int Messages = 75_000;
+
+    // One by one they take long.
+    private const int Messages = 200_000;
+    private const int SingleMessages = 75_000;
 
     // The least of several rounds counts: an array that the pool lacks for a thread that is new to it is rented once, what a message costs
     // is paid in every round.
@@ -115,7 +118,7 @@ public sealed class AllocationTests(ITestOutputHelper output)
         int received = RoutingWire.Envelope("receiver", 0x1000, new byte[64], "sender").Length + FrameHeader.Size;
         int reply = FrameHeader.Size + (publish ? 2 : 0);
 
-        double bytes = await MeasureAsync(host, count =>
+        double bytes = await MeasureAsync(host, burst, count =>
         {
             byte[] requests = [.. Enumerable.Repeat(request, burst).SelectMany(static r => r)];
             for (int done = 0; done < count; done += burst)
@@ -141,20 +144,21 @@ public sealed class AllocationTests(ITestOutputHelper output)
         await using TestHostProcess host = await TestHostProcess.ServeAsync();
         using var connection = new RawConnection(host.Port);
         connection.Exchange(first ?? request, 1, 1);
-        return await MeasureAsync(host, count => connection.Exchange(request, count, burst));
+        return await MeasureAsync(host, burst, count => connection.Exchange(request, count, burst));
     }
 
-    private async Task<double> MeasureAsync(TestHostProcess host, Action<int> exchange)
+    private async Task<double> MeasureAsync(TestHostProcess host, int burst, Action<int> exchange)
     {
+        int messages = (burst == 1 ? SingleMessages : Messages) / Rounds;
         exchange(10_000);
         long measuring = await MeasuringCostsAsync(host);
         long before = (await host.MeasureAsync())["allocated"];
         double least = double.MaxValue;
         for (int round = 0; round < Rounds; round++)
         {
-            exchange(Messages / Rounds);
+            exchange(messages);
             long after = (await host.MeasureAsync())["allocated"];
-            least = Math.Min(least, Math.Max(0, after - before - measuring) / (double)(Messages / Rounds));
+            least = Math.Min(least, Math.Max(0, after - before - measuring) / (double)messages);
             before = after;
         }
 
