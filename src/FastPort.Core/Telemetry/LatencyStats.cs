@@ -167,7 +167,8 @@ public sealed class LatencyStats
             return null;
         }
 
-        var last = series.Report(cut: false, Now);
+        // A cut: a report that is being made, and has the series in its list still, does not count these messages a second time.
+        var last = series.Report(cut: true, Now);
         lock (_endedGate)
         {
             if (IsWorthTelling(last) && _ended.Count < MaxEndedSessions)
@@ -287,7 +288,7 @@ public sealed class LatencyStats
         }
     }
 
-    // A session that has ended since the sessions were read may be in both lists.
+    // A session that has ended since the sessions were read may be in both lists: its last messages are those of the next interval.
     private void AddEnded(List<LatencyScopeReport> sessions, bool cut)
     {
         HashSet<ulong> known = [.. sessions.Select(static s => s.Key)];
@@ -296,7 +297,7 @@ public sealed class LatencyStats
             sessions.AddRange(_ended.Where(s => !known.Contains(s.Key)));
             if (cut)
             {
-                _ended.Clear();
+                _ended.RemoveAll(s => !known.Contains(s.Key));
             }
         }
     }

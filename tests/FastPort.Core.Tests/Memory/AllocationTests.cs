@@ -12,9 +12,9 @@ public sealed class AllocationTests(ITestOutputHelper output)
     private const ushort RawQueued = 0x1001;
     private const ushort TypedCopied = 0x1002;
     private const ushort Echo = 0x0100;
+    private const int Messages = 200_000;
 
     // One by one they take long.
-    private const int Messages = 200_000;
     private const int SingleMessages = 75_000;
 
     // The least of several rounds counts: an array that the pool lacks for a thread that is new to it is rented once, what a message costs

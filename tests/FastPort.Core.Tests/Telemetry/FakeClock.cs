@@ -11,6 +11,18 @@ internal sealed class FakeClock : TimeProvider
 
     public override TimeZoneInfo LocalTimeZone { get; } = TimeZoneInfo.CreateCustomTimeZone("two", TimeSpan.FromHours(2), "two", "two");
 
+    /// <summary>Number of timers that were not disposed.</summary>
+    public int Timers
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _timers.Count;
+            }
+        }
+    }
+
     public override DateTimeOffset GetUtcNow()
     {
         lock (_lock)

@@ -111,6 +111,36 @@ public sealed class LatencyStatsTests
         Assert.Equal([1UL, 2UL], (await report.InTimeAsync()).Sessions.Select(static s => s.Key));
     }
 
+    [Theory]
+    [InlineData(3, 1)]
+    [InlineData(1, 2)]
+    public void What_a_session_does_last_is_told_once_also_if_it_ends_during_a_report(int call, ulong ending)
+    {
+        var clock = new CalledClock();
+        var stats = new LatencyStats(LatencyRole.Server, time: clock);
+        stats.ForSession(1).RecordHandled(9_000, 2_000, 5_000);
+        stats.ForSession(2).RecordHandled(9_000, 2_000, 5_000);
+        LatencySeries last = stats.ForSession(ending);
+
+        // The third time of a report is the second session's. The first session has been read then; at the first time none has.
+        int calls = 0;
+        clock.OnElapsed = () =>
+        {
+            if (++calls == call)
+            {
+                last.RecordHandled(9_000, 2_000, 5_000);
+                stats.EndSession(ending);
+            }
+        };
+        LatencyReport[] reports = [stats.CutInterval(), stats.CutInterval(), stats.CutInterval()];
+
+        Assert.Equal(2, reports.Sum(report => report.Sessions.Where(session => session.Key == ending).Sum(Count)));
+        Assert.Equal([1UL, 2UL], reports[0].Sessions.Select(static session => session.Key).Order());
+        Assert.DoesNotContain(reports[2].Sessions, session => session.Key == ending);
+
+        static long Count(LatencyScopeReport session) => session.IntervalCount;
+    }
+
     [Fact]
     public void Recording_for_the_other_role_is_refused()
     {
@@ -415,6 +445,21 @@ public sealed class LatencyStatsTests
     }
 
     private LatencyStats Client(int maxSamples = 0) => new(LatencyRole.Client, maxSamples, time: _clock);
+
+    // Calls the test whenever a time between two timestamps is calculated.
+    private sealed class CalledClock : TimeProvider
+    {
+        public Action OnElapsed { get; set; } = static () => { };
+
+        public override long TimestampFrequency
+        {
+            get
+            {
+                OnElapsed();
+                return base.TimestampFrequency;
+            }
+        }
+    }
 
     private sealed class HeldClock : TimeProvider, IDisposable
     {

@@ -36,6 +36,9 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Whether lookups say now that the tags can be read.</summary>
     public bool IsReadable { get; set; } = true;
 
+    /// <summary>Names that lookups do not know now. Replaced as a whole.</summary>
+    public IReadOnlyCollection<string> Unknown { get; set; } = [];
+
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
 
@@ -50,7 +53,7 @@ internal sealed class ControlledSource : ITagSource
             int? whole = numbers.Length == 1 ? null : int.Parse(numbers[0], CultureInfo.InvariantCulture);
             int tag = whole is { } number ? (100 * number) + int.Parse(numbers[1], CultureInfo.InvariantCulture)
                 : int.TryParse(names[i], out int one) ? one : -1;
-            tags.Span[i] = tag < 0 ? null
+            tags.Span[i] = tag < 0 || Unknown.Contains(names[i]) ? null
                 : new TagInfo(tag, names[i])
                 {
                     Type = TagType.Int32,

@@ -12,27 +12,39 @@ internal sealed class FreezingRelay : IAsyncDisposable
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
     private readonly CancellationTokenSource _end = new();
     private readonly Uri _target;
-    private TaskCompletionSource _flowing = new();
+    private TaskCompletionSource _toServer = new();
+    private TaskCompletionSource _toClients = new();
     private readonly Task _accepting;
 
     public FreezingRelay(string target)
     {
         _target = new Uri(target);
-        _flowing.SetResult();
+        Thaw();
         _listener.Start();
         _accepting = AcceptAsync();
     }
 
     public string Url => $"{_target.Scheme}://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}";
 
-    public void Freeze() => _flowing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+    public void Freeze()
+    {
+        FreezeRequests();
+        _toClients = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+    }
 
-    public void Thaw() => _flowing.SetResult();
+    /// <summary>Only what clients send waits.</summary>
+    public void FreezeRequests() => _toServer = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public void Thaw()
+    {
+        _toServer.TrySetResult();
+        _toClients.TrySetResult();
+    }
 
     public async ValueTask DisposeAsync()
     {
         await _end.CancelAsync();
-        _flowing.TrySetResult();
+        Thaw();
         _listener.Stop();
         await _accepting;
     }
@@ -48,8 +60,8 @@ internal sealed class FreezingRelay : IAsyncDisposable
                 // A small buffer: a server notices soon that nobody reads.
                 var server = new TcpClient { ReceiveBufferSize = 65536 };
                 await server.ConnectAsync(_target.Host, _target.Port, _end.Token);
-                _ = PumpAsync(client, server);
-                _ = PumpAsync(server, client);
+                _ = PumpAsync(client, server, () => Volatile.Read(ref _toServer).Task);
+                _ = PumpAsync(server, client, () => Volatile.Read(ref _toClients).Task);
             }
         }
         catch (Exception e) when (e is OperationCanceledException or SocketException)
@@ -58,7 +70,7 @@ internal sealed class FreezingRelay : IAsyncDisposable
         }
     }
 
-    private async Task PumpAsync(TcpClient from, TcpClient to)
+    private async Task PumpAsync(TcpClient from, TcpClient to, Func<Task> flowing)
     {
         var buffer = new byte[65536];
         try
@@ -66,7 +78,7 @@ internal sealed class FreezingRelay : IAsyncDisposable
             for (int read = 1; read != 0;)
             {
                 read = await from.GetStream().ReadAsync(buffer, _end.Token);
-                await Volatile.Read(ref _flowing).Task.WaitAsync(_end.Token);
+                await flowing().WaitAsync(_end.Token);
                 await to.GetStream().WriteAsync(buffer.AsMemory(0, read), _end.Token);
             }
         }

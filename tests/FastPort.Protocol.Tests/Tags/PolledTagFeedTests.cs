@@ -62,6 +62,26 @@ public sealed class PolledTagFeedTests
         next.End.SetResult(TagStatus.Good);
     }
 
+    [Fact]
+    public async Task A_read_that_fails_while_its_feed_is_closed_is_nobodys()
+    {
+        var source = new ControlledSource();
+        var feed = new PolledTagFeed(source, Interval, new Listener(), _clock);
+        await feed.AddAsync([1], new TagStatus[1], CancellationToken.None);
+        _clock.Advance(Interval);
+        ControlledSource.Call read = await source.NextAsync();
+
+        Task closing = feed.DisposeAsync().AsTask();
+        read.End.SetException(new IOException("The test says so."));
+
+        await closing.InTimeAsync();
+        Assert.Equal(0, _clock.Timers);
+    }
+
+    [Fact]
+    public void An_interval_that_no_timer_has_is_refused_at_once() => Assert.Throws<ArgumentOutOfRangeException>(
+        () => new PolledTagFeed(new ControlledSource(), TimeSpan.FromMicroseconds(999), new Listener(), _clock));
+
     private async Task<int[]> NextAsync(Listener listener)
     {
         _clock.Advance(Interval);

@@ -1,10 +1,12 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Telemetry;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
+using FastPort.Telemetry;
 using Xunit;
 using TagSamples = FastPort.Protocol.Tags.TagSamples;
 
@@ -218,6 +220,59 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_tag_that_its_source_has_only_later_is_not_reported_to_who_may_no_longer_read_it()
+    {
+        var clock = new FakeClock();
+        var feed = new LateFeed();
+        var source = new ControlledSource { Feeds = (_, _) => feed };
+        Allow(TagAccess.Read, "1");
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [source],
+            new TagServerOptions(),
+            latencies: new LatencyStats(LatencyRole.Server, time: clock),
+            authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription subscription = await client.SubscribeAsync(await client.ResolveAsync(["1"]));
+        Assert.Equal([TagStatus.BadTimeout], subscription.Statuses);
+
+        // The source is asked again, and takes its time.
+        clock.Advance(TimeSpan.FromSeconds(1));
+        await feed.IsAsked.Task.InTimeAsync();
+        _allowed.Clear();
+        Task<IReadOnlyList<(Session, string Name)>> review = bridge.Tags.ReviewAccessAsync().AsTask();
+        feed.End.SetResult();
+
+        Assert.Equal("1", Assert.Single(await review.InTimeAsync()).Name);
+        Assert.Empty(await bridge.Tags.ReviewAccessAsync());
+        Assert.Empty(feed.Tags);
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        Assert.True(await changes.MoveNextAsync());
+        Assert.Equal(TagStatus.BadUserAccessDenied, changes.Current.Sample.Status);
+    }
+
+    [Fact]
+    public async Task A_right_that_ends_while_its_tag_is_being_subscribed_to_is_over()
+    {
+        using var source = new StuckFeedSource();
+        Allow(TagAccess.Read, "1");
+        await using TagBridge bridge = await TagBridge.StartAsync([source], new TagServerOptions(), authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+        Task<TagSubscription> subscribing = client.SubscribeAsync(await client.ResolveAsync(["1"])).AsTask();
+        await source.Asked;
+        _allowed.Clear();
+
+        Task<IReadOnlyList<(Session, string Name)>> review = bridge.Tags.ReviewAccessAsync().AsTask();
+        source.Release();
+
+        Assert.Equal("1", Assert.Single(await review.InTimeAsync()).Name);
+        Assert.Empty(await bridge.Tags.ReviewAccessAsync());
+        await using TagSubscription subscription = await subscribing.InTimeAsync();
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        Assert.True(await changes.MoveNextAsync());
+        Assert.Equal(TagStatus.BadUserAccessDenied, changes.Current.Sample.Status);
+    }
+
+    [Fact]
     public async Task Tags_are_published_by_who_may()
     {
         var published = new PublishedTagSource(authorizer: (_, access, name, _) => access == TagAccess.Publish && name == "mine/a");
@@ -304,5 +359,42 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
         var samples = new TagSamples();
         Array.ForEach(values, value => samples.Add(value));
         return samples;
+    }
+
+    // Refuses tags the first time, and takes them the second time when the test says so.
+    private sealed class LateFeed : ITagFeed
+    {
+        private bool _isLate;
+
+        public TimeSpan Interval => TimeSpan.Zero;
+
+        public bool ConfirmsValues => false;
+
+        public TaskCompletionSource IsAsked { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public TaskCompletionSource End { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public HashSet<int> Tags { get; } = [];
+
+        public async ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
+        {
+            if (!_isLate)
+            {
+                _isLate = true;
+                throw new TagException(TagStatus.BadTimeout, "The test says so.");
+            }
+
+            IsAsked.TrySetResult();
+            await End.Task;
+            Tags.UnionWith(tags);
+        }
+
+        public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken)
+        {
+            Tags.ExceptWith(tags);
+            return default;
+        }
+
+        public ValueTask DisposeAsync() => default;
     }
 }

@@ -99,6 +99,41 @@ public sealed class TagClientTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Lists_are_browsed_at_the_same_time_as_far_as_their_rests_are_kept()
+    {
+        for (int i = 0; i < 5; i++)
+        {
+            _memory.Add($"many/{i}", i);
+        }
+
+        await using TagBridge bridge = await TagBridge.StartAsync([_memory], new TagServerOptions { MaxNodesPerBrowse = 2 });
+        await using TagClient client = await bridge.ConnectAsync();
+        List<string>[] names = [[], [], [], [], []];
+        IAsyncEnumerator<TagBrowseNode>[] lists = [.. names.Select(_ => client.BrowseAsync("many").GetAsyncEnumerator())];
+
+        // The first page of each; a list without a rest takes no other's place. Of five the oldest rest is gone.
+        foreach ((int i, IAsyncEnumerator<TagBrowseNode> list) in lists.Index())
+        {
+            Assert.True(await list.MoveNextAsync());
+            names[i].Add(list.Current.Name);
+            Assert.Single(await client.BrowseAsync("plant/pump").Take(1).ToListAsync());
+        }
+
+        foreach ((int i, IAsyncEnumerator<TagBrowseNode> list) in lists.Index().Skip(1).Reverse())
+        {
+            while (await list.MoveNextAsync())
+            {
+                names[i].Add(list.Current.Name);
+            }
+        }
+
+        Assert.All(names[1..], static all => Assert.Equal(["many/0", "many/1", "many/2", "many/3", "many/4"], all));
+        Assert.True(await lists[0].MoveNextAsync());
+        TagException e = await Assert.ThrowsAsync<TagException>(async () => await lists[0].MoveNextAsync());
+        Assert.Equal(TagStatus.BadContinuationPointInvalid, e.Status);
+    }
+
+    [Fact]
     public async Task A_method_is_called_with_inputs_and_returns_outputs()
     {
         Assert.Equal([5], await _client.CallAsync("plant/add", [2, 3]));

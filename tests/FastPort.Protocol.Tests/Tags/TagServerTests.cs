@@ -1,9 +1,15 @@
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Telemetry;
 using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
+using FastPort.Telemetry;
+using Google.Protobuf;
 using Xunit;
 using TagSamples = FastPort.Protocol.Tags.TagSamples;
 
@@ -333,6 +339,74 @@ public sealed partial class TagServerTests : IAsyncLifetime
 
         await closed.Task.WaitAsync(Loopback.Soon);
         await closing!;
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_ended_before_its_feed_has_it_does_not_stay()
+    {
+        var opening = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var source = new FaultySource { Opening = opening.Task };
+        source.Tags.Add("1", 1);
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = bridge.Endpoint, RequestTimeout = Loopback.Soon });
+        await client.ConnectAsync();
+        ResolvedTags tags = ResolvedTags.Parser.ParseFrom(
+            await client.RequestAsync(TagMessageType.Resolve, new ResolveTags { Names = { "1" } }.ToByteArray()));
+        byte[] subscribe = new SubscribeTags { Handles = { tags.Tags[0].Handle } }.ToByteArray();
+        Task<byte[]> first = client.RequestAsync(TagMessageType.Subscribe, subscribe);
+        await source.IsOpening.Task.InTimeAsync();
+        Task<byte[]> second = client.RequestAsync(TagMessageType.Subscribe, subscribe);
+        for (int i = 0; i < 2; i++)
+        {
+            await client.RequestAsync(TagMessageType.Resolve, ReadOnlyMemory<byte>.Empty);
+        }
+
+        // The peer knows the number before it is told. The second one waits for its turn at the feed.
+        await client.RequestAsync(TagMessageType.Unsubscribe, new UnsubscribeTags { Subscription = 2 }.ToByteArray());
+        opening.SetResult();
+        foreach (Task<byte[]> subscribing in (Task<byte[]>[])[first, second])
+        {
+            await subscribing.InTimeAsync();
+        }
+
+        await client.RequestAsync(TagMessageType.Unsubscribe, new UnsubscribeTags { Subscription = 1 }.ToByteArray());
+        await Patience.UntilAsync(() => source.Feeds == 0, "the feed is closed");
+    }
+
+    [Fact]
+    public async Task A_feed_that_fails_to_close_leaves_no_other_subscription_of_its_session()
+    {
+        FaultySource[] sources = [new FaultySource(), new FaultySource()];
+        sources[0].Tags.Add("one", 1);
+        sources[1].Tags.Add("two", 1);
+        sources[0].CloseFailure = new InvalidOperationException("The test says so.");
+        await using TagBridge bridge = await TagBridge.StartAsync(sources);
+        TagClient client = await bridge.ConnectAsync();
+        await client.SubscribeAsync(await client.ResolveAsync(["one"]));
+        await client.SubscribeAsync(await client.ResolveAsync(["one"]), new() { Interval = TimeSpan.FromMilliseconds(10) });
+        await client.SubscribeAsync(await client.ResolveAsync(["two"]));
+        Assert.Equal([2, 1], sources.Select(static source => source.Feeds));
+
+        await client.DisposeAsync();
+
+        await Patience.UntilAsync(() => Array.TrueForAll(sources, static source => source.Feeds == 0), "all feeds are closed");
+    }
+
+    [Fact]
+    public async Task A_call_leaves_no_timer_behind()
+    {
+        var clock = new FakeClock();
+        var memory = new MemoryTagSource();
+        memory.AddMethod("one", static _ => [1]);
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [memory, _source], new TagServerOptions(), latencies: new LatencyStats(LatencyRole.Server, time: clock));
+        await using TagClient client = await bridge.ConnectAsync();
+
+        Assert.Equal([1], await client.CallAsync("one", []));
+        await Assert.ThrowsAsync<TagException>(async () => await client.CallAsync("nothing", []));
+
+        await Patience.UntilAsync(() => clock.Timers == 0, "the timers are disposed");
     }
 
     private static async Task UntilAsync(Func<Task<bool>> condition)

@@ -40,14 +40,28 @@ internal sealed class AppendedFile(string header)
         var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read, bufferSize: 0, useAsync: true);
         await using (file)
         {
-            // Removes lines that a full disk truncated. A file that was deleted starts again with its header.
-            long kept = Math.Min(_length, file.Length);
-            file.SetLength(kept);
-            file.Position = kept;
+            await AppendAsync(file);
+        }
+    }
+
+    internal async Task AppendAsync(Stream file)
+    {
+        // Removes what a failed write has left in spite of all. A file that was deleted starts again with its header.
+        long kept = Math.Min(_length, file.Length);
+        file.SetLength(kept);
+        file.Position = kept;
+        try
+        {
             await file.WriteAsync(Encoding.UTF8.GetBytes((kept == 0 ? header : "") + string.Concat(_pending)));
-            _length = file.Position;
+        }
+        catch
+        {
+            // A full disk has taken a part, and there may be no next time.
+            file.SetLength(kept);
+            throw;
         }
 
+        _length = file.Position;
         _pending.Clear();
         PendingCharacters = 0;
     }

@@ -90,7 +90,24 @@ public sealed partial class TagClient
         return names;
     }
 
+    // Once on a session: the program's call and the reconnect may both come to it.
     private async Task DeclareAsync(TagPublication publication, Session session, CancellationToken cancellationToken)
+    {
+        await publication.Declaring.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            if (!publication.IsOn(session))
+            {
+                await DeclareAllAsync(publication, session, cancellationToken).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            publication.Declaring.Release();
+        }
+    }
+
+    private async Task DeclareAllAsync(TagPublication publication, Session session, CancellationToken cancellationToken)
     {
         TagInfo?[] infos = await publication.ResolveAsync(cancellationToken).ConfigureAwait(false);
         var handles = new uint[infos.Length];
@@ -175,11 +192,7 @@ public sealed partial class TagClient
         {
             try
             {
-                if (!publication.IsOn(session))
-                {
-                    await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
-                }
-
+                await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
                 await publication.FeedAsync(_closing.Token).ConfigureAwait(false);
                 return;
             }

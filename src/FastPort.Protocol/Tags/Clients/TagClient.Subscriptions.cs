@@ -41,13 +41,6 @@ public sealed partial class TagClient
         }
     }
 
-    internal static void Acknowledge(Session? session, uint subscription, ulong number)
-    {
-        // If there is no room, a later one says the same.
-        session?.TrySend(
-            TagMessageType.Acknowledge, new ProtobufBody(new AcknowledgeUpdates { Subscription = subscription, Number = number }));
-    }
-
     internal async ValueTask EndAsync(TagSubscription subscription, Session? session, uint id)
     {
         lock (_gate)
@@ -77,18 +70,36 @@ public sealed partial class TagClient
         }
     }
 
-    // Returns the session that it was made on.
-    private async Task<Session> SubscribeAsync(TagSubscription subscription, CancellationToken cancellationToken)
+    // Returns the session that it was made on. One that another call has made there meanwhile stays, unless it is the one to be replaced.
+    private async Task<Session> SubscribeAsync(
+        TagSubscription subscription, CancellationToken cancellationToken, uint? replaced = null)
     {
-        TagList.Resolved resolved = await CurrentAsync(subscription.Tags, cancellationToken).ConfigureAwait(false);
-        Session session = resolved.Session;
+        await subscription.Subscribing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            TagList.Resolved resolved = await CurrentAsync(subscription.Tags, cancellationToken).ConfigureAwait(false);
+            if (subscription.MadeOn(resolved.Session) is not { } made || made.Id == replaced)
+            {
+                await SubscribeAsync(subscription, resolved, cancellationToken).ConfigureAwait(false);
+            }
+
+            return resolved.Session;
+        }
+        finally
+        {
+            subscription.Subscribing.Release();
+        }
+    }
+
+    private async Task SubscribeAsync(TagSubscription subscription, TagList.Resolved resolved, CancellationToken cancellationToken)
+    {
         var request = new SubscribeTags
         {
             IntervalMs = Milliseconds(subscription.Options.Interval),
             QueueSize = (uint)Math.Max(subscription.Options.QueueSize, 1),
         };
         request.Handles.AddRange(resolved.Handles);
-        bool isRead = await session.RequestAsync(
+        bool isRead = await resolved.Session.RequestAsync(
             TagMessageType.Subscribe,
             new ProtobufBody(request),
             (scoped in InboundReply reply) =>
@@ -122,23 +133,21 @@ public sealed partial class TagClient
             // Disposed while it was made again.
             await subscription.DisposeAsync().ConfigureAwait(false);
         }
-
-        return session;
     }
 
     // A server that has just started may know a name later than others: then the subscription is made again with it.
     private async Task SubscribeToMissingAsync(TagSubscription subscription, Session session)
     {
-        while (subscription.MissingOn(session) is { Names: > 0 } missing && !_closing.IsCancellationRequested)
+        while (subscription.MadeOn(session) is { Tags.Unknown: > 0 } made && !_closing.IsCancellationRequested)
         {
             await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             try
             {
                 TagList.Resolved resolved = await CurrentAsync(subscription.Tags, _closing.Token).ConfigureAwait(false);
-                if (resolved.Session == session && resolved.Unknown < missing.Names)
+                if (resolved.Session == session && resolved.HasMoreThan(made.Tags))
                 {
-                    await SubscribeAsync(subscription, _closing.Token).ConfigureAwait(false);
-                    await UnsubscribeAsync(session, missing.Id).ConfigureAwait(false);
+                    await SubscribeAsync(subscription, _closing.Token, made.Id).ConfigureAwait(false);
+                    await UnsubscribeAsync(session, made.Id).ConfigureAwait(false);
                 }
             }
             catch (Exception e) when (e is RequestFailedException or InvalidDataException)

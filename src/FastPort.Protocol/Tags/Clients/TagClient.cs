@@ -21,7 +21,7 @@ public sealed partial class TagClient : IAsyncDisposable
     // Under the gate.
     private readonly List<TagSubscription> _subscriptions = [];
     private readonly List<TagPublication> _publications = [];
-    private TaskCompletionSource<Session> _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private TaskCompletionSource<Session> _connected = NewConnected();
 
     private TagClient(FastPortClientOptions options, ILoggerFactory? loggerFactory)
     {
@@ -104,6 +104,8 @@ public sealed partial class TagClient : IAsyncDisposable
         }
     }
 
+    private static TaskCompletionSource<Session> NewConnected() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
     private static RequestFailedException Closed() => new(RequestFailure.Closed, "The client of tags is closed.");
 
     private void OnConnected(Session session)
@@ -112,7 +114,13 @@ public sealed partial class TagClient : IAsyncDisposable
         TagPublication[] publications;
         lock (_gate)
         {
-            _connected.TrySetResult(session);
+            if (!_connected.TrySetResult(session))
+            {
+                // It has the session before.
+                _connected = NewConnected();
+                _connected.SetResult(session);
+            }
+
             subscriptions = [.. _subscriptions];
             publications = [.. _publications];
         }
@@ -135,11 +143,6 @@ public sealed partial class TagClient : IAsyncDisposable
         TagPublication[] publications;
         lock (_gate)
         {
-            if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result == session)
-            {
-                _connected = new TaskCompletionSource<Session>(TaskCreationOptions.RunContinuationsAsynchronously);
-            }
-
             subscriptions = [.. _subscriptions];
             publications = [.. _publications];
         }
@@ -158,6 +161,12 @@ public sealed partial class TagClient : IAsyncDisposable
             if (_closing.IsCancellationRequested)
             {
                 throw Closed();
+            }
+
+            if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result != Session)
+            {
+                // That one takes no requests any more: it is over, or has said Goodbye and only answers those before.
+                _connected = NewConnected();
             }
 
             connected = _connected.Task;

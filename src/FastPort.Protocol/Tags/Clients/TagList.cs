@@ -42,6 +42,9 @@ public sealed class TagList
         /// <summary>Number of names that have no handle: the server does not know them, or does not let this client use them.</summary>
         public int Unknown { get; } = Handles.Count(static handle => handle == 0);
 
+        /// <summary>Whether a name has a handle that had none in another list of the same names.</summary>
+        public bool HasMoreThan(Resolved other) => Handles.Where((handle, i) => handle != 0 && other.Handles[i] == 0).Any();
+
         /// <summary>Whether names without a handle should be asked for again: they may have one by now.</summary>
         public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;
     }

@@ -80,6 +80,9 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
+    /// <summary>Held while the tags are being declared on a session.</summary>
+    internal SemaphoreSlim Declaring { get; } = new(1);
+
     /// <summary>Whether it was disposed.</summary>
     internal bool IsEnded => _closing.IsCancellationRequested;
 

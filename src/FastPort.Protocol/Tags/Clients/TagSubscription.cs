@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
+using FastPort.Protocol.Tags.Messages;
 using FastPort.Sessions;
 
 namespace FastPort.Protocol.Tags.Clients;
@@ -15,15 +16,17 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     private readonly Channel<Received> _updates = Channel.CreateUnbounded<Received>(new UnboundedChannelOptions { SingleReader = true });
     private readonly Lock _gate = new();
 
-    // Under the gate: the session that the subscription was made on, and its number there.
+    // Under the gate: the session that the subscription was made on, its number there, the tags as they were resolved for it, and the
+    // place of each handle.
     private Session? _session;
     private uint _id;
-    private int _missing;
+    private TagList.Resolved? _resolved;
+    private Dictionary<uint, int> _places = [];
     private bool _isLost;
 
-    // On the loop: the place of each handle.
-    private Dictionary<uint, int>? _places;
-    private TagList.Resolved? _placesOf;
+    // Under the gate: the last update that was taken and has to be acknowledged, and whether somebody does so.
+    private (Session Session, uint Id, ulong Number) _taken;
+    private bool _isAcknowledging;
 
     internal TagSubscription(TagClient client, TagList tags, TagSubscriptionOptions options)
     {
@@ -50,7 +53,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     {
         await foreach (Received received in _updates.Reader.ReadAllAsync(cancellationToken).ConfigureAwait(false))
         {
-            TagClient.Acknowledge(received.Session, received.Id, received.Number);
+            Acknowledge(received);
             yield return received.Update;
         }
     }
@@ -84,6 +87,9 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         await _client.EndAsync(this, session, id).ConfigureAwait(false);
     }
 
+    /// <summary>Held while the subscription is being made on a session: it is made there once.</summary>
+    internal SemaphoreSlim Subscribing { get; } = new(1);
+
     internal void Complete() => _updates.Writer.TryComplete();
 
     /// <summary>Whether the subscription was made on a session; with a number, whether it has that number there.</summary>
@@ -95,23 +101,31 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         }
     }
 
-    /// <summary>How many names the server did not know, if the subscription was made on a session; otherwise null.</summary>
-    internal (int Names, uint Id)? MissingOn(Session session)
+    /// <summary>Its number and its tags as they were resolved, if the subscription was made on a session; otherwise null.</summary>
+    internal (uint Id, TagList.Resolved Tags)? MadeOn(Session session)
     {
         lock (_gate)
         {
-            return _session == session ? (_missing, _id) : null;
+            return _session == session ? (_id, _resolved!) : null;
         }
     }
 
     /// <summary>On the loop, before an update can come.</summary>
     internal void Accept(TagList.Resolved resolved, uint id, TimeSpan interval, TagStatus[] statuses)
     {
+        // A name that is there twice has one handle: its changes are those of the first.
+        Dictionary<uint, int> places = [];
+        for (int i = 0; i < resolved.Handles.Length; i++)
+        {
+            places.TryAdd(resolved.Handles[i], i);
+        }
+
         lock (_gate)
         {
             _session = resolved.Session;
             _id = id;
-            _missing = resolved.Unknown;
+            _resolved = resolved;
+            _places = places;
             _isLost = false;
         }
 
@@ -121,20 +135,28 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
 
     internal void Receive(Session session, uint id, ulong number, uint[] handles, TagSamples samples, ulong dropped)
     {
-        TagList.Resolved resolved = Tags.Current;
-        if (resolved.Session != session)
+        Dictionary<uint, int> places;
+        lock (_gate)
         {
-            return;
-        }
-
-        Dictionary<uint, int> places = Places(resolved);
-        var tags = new int[handles.Length];
-        for (int i = 0; i < handles.Length; i++)
-        {
-            if (!places.TryGetValue(handles[i], out tags[i]))
+            if (_session != session || _id != id)
             {
                 return;
             }
+
+            places = _places;
+        }
+
+        int[] tags = Array.ConvertAll(handles, handle => places.GetValueOrDefault(handle, -1));
+        if (tags.Contains(-1))
+        {
+            // A handle that was not subscribed to is left out.
+            var known = new TagSamples();
+            foreach (int row in Enumerable.Range(0, tags.Length).Where(row => tags[row] >= 0))
+            {
+                known.Add(samples, row);
+            }
+
+            (tags, samples) = (Array.FindAll(tags, static tag => tag >= 0), known);
         }
 
         _updates.Writer.TryWrite(new Received(session, id, number, new TagUpdate(tags, samples, (long)Math.Min(dropped, long.MaxValue))));
@@ -163,21 +185,57 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         _updates.Writer.TryWrite(new Received(null, 0, 0, new TagUpdate([.. Enumerable.Range(0, Tags.Count)], samples, 0)));
     }
 
-    // On the loop. A name that is there twice has one handle: its changes are those of the first.
-    private Dictionary<uint, int> Places(TagList.Resolved resolved)
+    private void Acknowledge(in Received received)
     {
-        if (_placesOf != resolved)
+        if (received.Session is not { } session)
         {
-            _places = [];
-            for (int i = 0; i < resolved.Handles.Length; i++)
-            {
-                _places.TryAdd(resolved.Handles[i], i);
-            }
-
-            _placesOf = resolved;
+            return;
         }
 
-        return _places!;
+        lock (_gate)
+        {
+            _taken = (session, received.Id, received.Number);
+            if (_isAcknowledging)
+            {
+                return;
+            }
+
+            _isAcknowledging = true;
+        }
+
+        _ = AcknowledgeAsync();
+    }
+
+    // Until the server has been sent the last one: if it hears of none, it stops sending for good.
+    private async Task AcknowledgeAsync()
+    {
+        while (true)
+        {
+            Session session;
+            uint id;
+            ulong number;
+            lock (_gate)
+            {
+                (session, id, number) = _taken;
+            }
+
+            SendStatus status = session.TrySend(
+                TagMessageType.Acknowledge, new ProtobufBody(new AcknowledgeUpdates { Subscription = id, Number = number }));
+            if (status is SendStatus.Full or SendStatus.Dropped)
+            {
+                await session.WhenWritableAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                continue;
+            }
+
+            lock (_gate)
+            {
+                if (_taken == (session, id, number))
+                {
+                    _isAcknowledging = false;
+                    return;
+                }
+            }
+        }
     }
 
     private readonly record struct Received(Session? Session, uint Id, ulong Number, TagUpdate Update);

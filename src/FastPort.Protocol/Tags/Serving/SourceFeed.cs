@@ -84,7 +84,8 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             List<FeedMember> added = [];
             lock (source.Gate)
             {
-                foreach (SubscriptionItem item in items)
+                // One that a review has ended meanwhile gets nothing.
+                foreach (SubscriptionItem item in items.Where(static item => !item.IsEnded))
                 {
                     int before = added.Count;
                     FeedMember member = Join(item.Tag, added);
@@ -339,7 +340,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 member.IsAdded = !reached.IsBad;
                 member.Status = reached.IsBad && reached != TagStatus.BadNoCommunication ? reached : TagStatus.Good;
-                member.Items.ForEach(item => item.Status = member.Status);
+                member.Items.FindAll(static item => !item.IsEnded).ForEach(item => item.Status = member.Status);
             }
         }
 

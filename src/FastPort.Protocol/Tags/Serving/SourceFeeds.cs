@@ -44,14 +44,24 @@ internal sealed class SourceFeeds(ServedSource source)
         }
     }
 
-    /// <summary>Removes items.</summary>
+    /// <summary>Removes items of any sources. A feed that fails to close is logged: the others are told nevertheless.</summary>
     public static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
     {
         foreach (IGrouping<SourceFeed?, SubscriptionItem> group in items.GroupBy(static item => item.Member?.Feed))
         {
-            if (group.Key is { } feed)
+            if (group.Key is not { } feed)
+            {
+                continue;
+            }
+
+            try
             {
                 await feed.RemoveAsync([.. group]).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                ServedSource source = group.First().Tag.Owner;
+                ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
             }
         }
     }

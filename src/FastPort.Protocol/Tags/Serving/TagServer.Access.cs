@@ -31,49 +31,40 @@ public sealed partial class TagServer
         {
             foreach (ServedSubscription subscription in state.List())
             {
-                SubscriptionItem[] forbidden = EndForbidden(permissions, subscription);
+                List<SubscriptionItem> forbidden = EndForbidden(permissions, subscription);
                 items.AddRange(forbidden);
                 ended.AddRange(forbidden.Select(item => (session, item.Tag.Info.Name)));
             }
         }
 
-        await RemoveAsync(items).ConfigureAwait(false);
+        await SourceFeeds.RemoveAsync(items).ConfigureAwait(false);
         return ended;
     }
 
     // From now on the subscription gets no sample of them.
-    private static SubscriptionItem[] EndForbidden(TagPermissions permissions, ServedSubscription subscription)
+    private static List<SubscriptionItem> EndForbidden(TagPermissions permissions, ServedSubscription subscription)
     {
-        SubscriptionItem[] forbidden = [.. subscription.Items.Where(item =>
-            item.Status.IsGood && !permissions.Allow(item.Tag.Id, TagAccess.Read, isAttempt: false))];
-        foreach (SubscriptionItem item in forbidden)
+        List<SubscriptionItem> forbidden = [];
+        foreach (SubscriptionItem item in subscription.Items.Where(item =>
+            !permissions.Allow(item.Tag.Id, TagAccess.Read, isAttempt: false)))
         {
             lock (item.Tag.Owner.Gate)
             {
+                if (item.IsEnded)
+                {
+                    continue;
+                }
+
+                // Also of a tag that the source does not report now: it may do so later.
                 item.Status = TagStatus.BadUserAccessDenied;
                 subscription.Add(item, TagSample.Bad(TagStatus.BadUserAccessDenied));
                 item.IsEnded = true;
             }
+
+            forbidden.Add(item);
         }
 
         subscription.Flush();
         return forbidden;
-    }
-
-    private static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
-    {
-        foreach (IGrouping<ServedSource, SubscriptionItem> group in items.GroupBy(static item => item.Tag.Owner))
-        {
-            ServedSource source = group.Key;
-            try
-            {
-                await SourceFeeds.RemoveAsync(group).ConfigureAwait(false);
-            }
-            catch (Exception e)
-            {
-                // A feed that fails to close: the other sources' feeds are told nevertheless.
-                ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
-            }
-        }
     }
 }

@@ -150,11 +150,12 @@ public sealed partial class TagServer
         if (session.Permissions is { } permissions && permissions.Reviews != reviews)
         {
             // A review that did not find the items yet.
-            await RemoveAsync(EndForbidden(permissions, subscription)).ConfigureAwait(false);
+            await SourceFeeds.RemoveAsync(EndForbidden(permissions, subscription)).ConfigureAwait(false);
         }
 
-        if (session.IsEnded)
+        if (session.Find(subscription.Id) is null)
         {
+            // The session has ended, or the peer has ended the subscription by the number that it had to get, before the feeds had it.
             await EndAsync(subscription).ConfigureAwait(false);
         }
 
@@ -178,14 +179,14 @@ public sealed partial class TagServer
         IReadOnlyList<TagBrowseNode> nodes;
         if (request.Cursor.Length != 0)
         {
-            if (session.Rest is not { } rest || request.Cursor.Length != sizeof(int)
-                || BinaryPrimitives.ReadInt32LittleEndian(request.Cursor.Span) != rest.Cursor)
+            if (request.Cursor.Length != sizeof(int)
+                || session.TakeRest(BinaryPrimitives.ReadInt32LittleEndian(request.Cursor.Span)) is not { } rest)
             {
                 reply.Status = TagStatus.BadContinuationPointInvalid.Code;
                 return reply;
             }
 
-            nodes = rest.Nodes;
+            nodes = rest;
         }
         else
         {
@@ -221,11 +222,10 @@ public sealed partial class TagServer
         }
 
         int count = reply.Nodes.Count;
-        int cursor = session.Keep([.. nodes.Skip(count)]);
         if (nodes.Count > count)
         {
             var bytes = new byte[sizeof(int)];
-            BinaryPrimitives.WriteInt32LittleEndian(bytes, cursor);
+            BinaryPrimitives.WriteInt32LittleEndian(bytes, session.KeepRest([.. nodes.Skip(count)]));
             reply.Cursor = ByteString.CopyFrom(bytes);
         }
 
@@ -277,7 +277,8 @@ public sealed partial class TagServer
             var outputs = new TagSamples();
             Task<(TagStatus Status, bool IsAbandoned)> calling = source.CallAsync(
                 token => source.Source.CallAsync(request.Name, inputs, outputs, token), "Call").AsTask();
-            await Task.WhenAny(calling, Task.Delay(Timeout(request.TimeoutMs), _time, context.Aborted)).ConfigureAwait(false);
+            await ((Task)calling).WaitAsync(Timeout(request.TimeoutMs), _time, context.Aborted)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             (TagStatus status, bool isAbandoned) = calling.IsCompleted
                 ? await calling.ConfigureAwait(false)
                 : (TagStatus.BadTimeout, true);

@@ -96,10 +96,7 @@ public sealed partial class TagServer : IAsyncDisposable
     private static async ValueTask EndAsync(ServedSubscription subscription)
     {
         subscription.Dispose();
-        foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
-        {
-            await SourceFeeds.RemoveAsync(group).ConfigureAwait(false);
-        }
+        await SourceFeeds.RemoveAsync(subscription.Items).ConfigureAwait(false);
     }
 
     // The tag of a handle that the session has resolved and may use; null for others.

@@ -10,6 +10,7 @@ public sealed class PolledTagFeed : ITagFeed
     private readonly ITagFeedListener _listener;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _end = new();
+    private readonly PeriodicTimer _timer;
     private readonly Task _polling;
 
     // Replaced as a whole; each round uses one. A tag that is added again is a new one, whose value is reported.
@@ -20,12 +21,14 @@ public sealed class PolledTagFeed : ITagFeed
     /// <param name="interval">Time from one read to the next.</param>
     /// <param name="listener">Receives the changes.</param>
     /// <param name="time">The clock. Defaults to the system's.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The interval is less than a millisecond.</exception>
     public PolledTagFeed(ITagSource source, TimeSpan interval, ITagFeedListener listener, TimeProvider? time = null)
     {
         _source = source;
         _listener = listener;
         _time = time ?? TimeProvider.System;
         Interval = interval;
+        _timer = new PeriodicTimer(interval, _time);
         _polling = PollAsync();
     }
 
@@ -56,6 +59,7 @@ public sealed class PolledTagFeed : ITagFeed
     {
         await _end.CancelAsync().ConfigureAwait(false);
         await _polling.ConfigureAwait(false);
+        _timer.Dispose();
         _end.Dispose();
     }
 
@@ -87,13 +91,12 @@ public sealed class PolledTagFeed : ITagFeed
 
     private async Task PollAsync()
     {
-        using var timer = new PeriodicTimer(Interval, _time);
         var samples = new TagSamples();
         var changes = new TagSamples();
         List<int> changed = [];
         try
         {
-            while (await timer.WaitForNextTickAsync(_end.Token).ConfigureAwait(false))
+            while (await _timer.WaitForNextTickAsync(_end.Token).ConfigureAwait(false))
             {
                 Polled[] polled = _tags;
                 if (polled.Length == 0)
@@ -119,9 +122,9 @@ public sealed class PolledTagFeed : ITagFeed
                 _listener.OnChanges(changed.ToArray(), changes, _time.GetElapsedTime(sent));
             }
         }
-        catch (OperationCanceledException) when (_end.IsCancellationRequested)
+        catch (Exception) when (_end.IsCancellationRequested)
         {
-            // The feed is closed.
+            // The feed is closed: whatever the last read has thrown, nobody waits for it.
         }
     }
 

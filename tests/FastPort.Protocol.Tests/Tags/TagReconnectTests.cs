@@ -1,0 +1,215 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>What a client of tags does while it has no connection, and from one session to the next.</summary>
+public sealed class TagReconnectTests : IAsyncLifetime
+{
+    // Its declaration after a reconnect comes behind all that the client asks for by itself.
+    private const string Marker = "marker";
+    private const string Denied = "denied";
+
+    private readonly MemoryTagSource _marker = new();
+    private readonly MemoryTagSource _denied = new("memory");
+    private TagBridge _bridge = null!;
+    private TagClient _client = null!;
+    private int _attempts;
+
+    public ValueTask InitializeAsync()
+    {
+        _marker.Add(Marker, 1);
+        _denied.Add(Denied, 1, isWritable: true);
+        return ValueTask.CompletedTask;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _bridge.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_session_that_ends_after_the_next_one_has_begun_is_not_waited_for()
+    {
+        var source = new ControlledSource();
+        Session? served = null;
+        _bridge = await TagBridge.StartAsync([source], new TagServerOptions(), authorizer: (session, _, _, _) =>
+        {
+            Volatile.Write(ref served, session);
+            return true;
+        });
+        _client = await _bridge.ConnectAsync();
+        TagList tags = await _client.ResolveAsync(["1"]);
+        await using TagSubscription subscription = await _client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(10) });
+        var connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var disconnected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _client.Connected += () => connected.TrySetResult();
+        _client.Disconnected += _ => disconnected.TrySetResult();
+
+        // The session says Goodbye, and is over only when it has answered.
+        Task<TagSamples> late = _client.ReadAsync(tags).AsTask();
+        ControlledSource.Call call = await source.NextAsync();
+        _ = Volatile.Read(ref served)!.CloseAsync();
+        await connected.Task.InTimeAsync();
+        call.End.SetResult(TagStatus.Good);
+        Assert.Equal(1, (await late.InTimeAsync())[0].Value.Get<int>());
+        await disconnected.Task.InTimeAsync();
+
+        Task<TagSamples> read = _client.ReadAsync(tags).AsTask();
+        (await source.NextAsync()).End.SetResult(TagStatus.Good);
+        Assert.Equal(1, (await read.InTimeAsync())[0].Value.Get<int>());
+        await Patience.UntilAsync(() => subscription.IsOn(_client.Session!), "the subscription is made on the next session");
+        var samples = new TagSamples();
+        samples.Add(5);
+        source.Listener!.OnChanges([1], samples);
+        await foreach (TagChange change in subscription.WithCancellation(Patience.Token))
+        {
+            if (change.Sample.Status.IsGood && change.Sample.Value.Get<int>() == 5)
+            {
+                break;
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_request_after_a_Goodbye_waits_for_the_next_session()
+    {
+        var source = new ControlledSource();
+        Session? served = null;
+        _bridge = await TagBridge.StartAsync([source], new TagServerOptions(), authorizer: (session, _, _, _) =>
+        {
+            Volatile.Write(ref served, session);
+            return true;
+        });
+        int connects = 0;
+        var connecting = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var connect = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _client = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = _bridge.Endpoint,
+            RequestTimeout = Loopback.Soon,
+            TokenProvider = async _ =>
+            {
+                if (++connects == 2)
+                {
+                    connecting.SetResult();
+                    await connect.Task;
+                }
+
+                return string.Empty;
+            },
+        });
+        TagList tags = await _client.ResolveAsync(["1"]);
+        Task<TagSamples> before = _client.ReadAsync(tags).AsTask();
+        ControlledSource.Call call = await source.NextAsync();
+        _ = Volatile.Read(ref served)!.CloseAsync();
+        await connecting.Task.InTimeAsync();
+
+        Task<TagSamples> after = _client.ReadAsync(tags).AsTask();
+        connect.SetResult();
+        call.End.SetResult(TagStatus.Good);
+        (await source.NextAsync()).End.SetResult(TagStatus.Good);
+
+        Assert.Equal(1, (await before.InTimeAsync())[0].Value.Get<int>());
+        Assert.Equal(1, (await after.InTimeAsync())[0].Value.Get<int>());
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_asked_for_without_a_connection_is_made_once()
+    {
+        using var source = new StuckFeedSource();
+        await StartAsync(source);
+        await using TagPublication marker = await _client.PublishAsync(_marker);
+        TagList tags = await _client.ResolveAsync(["1", Denied]);
+        string endpoint = await LoseAsync();
+
+        // The call's own request is under way when the client asks for its subscriptions by itself.
+        _client.Connected += () => source.Asked.Wait();
+        Task<TagSubscription> subscribing = _client.SubscribeAsync(tags).AsTask();
+        await using TagClient reader = await ReturnAsync(endpoint, source);
+        source.Release();
+        await using TagSubscription subscription = await subscribing.InTimeAsync();
+
+        Assert.Equal([TagStatus.Good, TagStatus.BadUserAccessDenied], subscription.Statuses);
+        Assert.Equal(1, _attempts);
+    }
+
+    [Fact]
+    public async Task A_publication_that_is_asked_for_without_a_connection_is_declared_once()
+    {
+        int lookups = 0;
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var source = new FaultySource
+        {
+            Resolving = () =>
+            {
+                Interlocked.Increment(ref lookups);
+                begun.TrySetResult();
+                return release.Task;
+            },
+        };
+        source.Tags.Add("late", 1);
+        await StartAsync();
+        await using TagPublication marker = await _client.PublishAsync(_marker);
+        string endpoint = await LoseAsync();
+
+        _client.Connected += () => begun.Task.Wait(Patience.Limit);
+        Task<TagPublication> publishing = _client.PublishAsync(source, new TagPublicationOptions { Names = ["late"] }).AsTask();
+        await using TagClient reader = await ReturnAsync(endpoint);
+        release.SetResult();
+        await using TagPublication publication = await publishing.InTimeAsync();
+        await IsGoodAsync(reader, "late");
+
+        Assert.Equal([TagStatus.Good], publication.Statuses);
+        Assert.Equal(1, lookups);
+    }
+
+    private static Task IsGoodAsync(TagClient reader, string tag) =>
+        Patience.UntilAsync(async () => (await reader.ReadAsync(tag)).Status.IsGood, $"{tag} is published");
+
+    private async Task StartAsync(params ITagSource[] sources)
+    {
+        _bridge = await TagBridge.StartAsync([.. sources, _denied, new PublishedTagSource()], new TagServerOptions(), authorizer: Decide);
+        _client = await _bridge.ConnectAsync("publisher");
+    }
+
+    private async Task<string> LoseAsync()
+    {
+        var disconnected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _client.Disconnected += _ => disconnected.TrySetResult();
+        string endpoint = _bridge.Endpoint;
+        await _bridge.DisposeAsync();
+        await disconnected.Task.InTimeAsync();
+        return endpoint;
+    }
+
+    // The server is back, and the client has asked it for all that it had before. Returns another client.
+    private async Task<TagClient> ReturnAsync(string endpoint, params ITagSource[] sources)
+    {
+        _bridge = await TagBridge.StartAsync(
+            [.. sources, _denied, new PublishedTagSource()], new TagServerOptions(), endpoint, authorizer: Decide);
+        TagClient reader = await _bridge.ConnectAsync("reader");
+        await IsGoodAsync(reader, Marker);
+        return reader;
+    }
+
+    // Each Subscribe that has the denied tag asks for it.
+    private bool Decide(Session session, TagAccess access, string name, bool isAttempt)
+    {
+        if (access != TagAccess.Read || name != Denied)
+        {
+            return true;
+        }
+
+        _ = isAttempt && Interlocked.Increment(ref _attempts) > 0;
+        return false;
+    }
+}
