@@ -3,7 +3,6 @@ using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Redis.Tests;
@@ -16,7 +15,6 @@ public sealed class CutOffTests
 {
     // Long enough for TCP alone to wait longer than nodes may, before it sends again.
     private static readonly TimeSpan CutFor = TimeSpan.FromSeconds(14);
-    private static readonly TimeSpan StoppedFor = TimeSpan.FromSeconds(20);
 
     [RedisNetworkFact]
     public async Task Packets_between_a_node_and_Redis_vanish()
@@ -35,36 +33,6 @@ public sealed class CutOffTests
         await using NodeProcess b = await NodeProcess.StartAsync(line.Connection, "b");
         await CutOffAsync(a, b, Done(line.Cut), Done(line.Mend));
     }
-
-    [RedisFact]
-    public async Task A_node_is_stopped()
-    {
-        await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
-        await using NodeProcess b = await NodeProcess.StartAsync(redis.Connection, "b");
-        await using var account = new RelayAccount();
-        await using FastPortClient sender = await a.ConnectAsync("sender");
-        await using FastPortClient local = await a.ConnectAsync("local", account.Target("local"));
-        await using FastPortClient kept = await b.ConnectAsync("kept", account.Target("kept"));
-        FastPortClient moved = await b.ConnectAsync("moved", account.Target("moved"));
-        Task<CloseReason> lost = DisconnectedAsync(moved);
-        account.Send(sender, "local", inFlight: 2);
-        account.Send(sender, "kept", inFlight: 8);
-        account.Send(sender, "moved", inFlight: 8);
-        await account.DeliversAsync("kept");
-        await account.DeliversAsync("moved");
-
-        b.Signal(ServerProcess.SigStop);
-        await using FastPortClient elsewhere = await a.ConnectAgainAsync("moved", account.Target("moved"));
-        await account.DeliversAsync("moved");
-        await account.DeliversForAsync("local", StoppedFor);
-        b.Signal(SigCont);
-        account.FaultEnds();
-
-        await HealsAsync(account, lost, moved);
-    }
-
-    private const int SigCont = 18;
 
     private static async Task CutOffAsync(NodeProcess a, NodeProcess b, Func<Task> cut, Func<Task> restore)
     {
@@ -92,7 +60,7 @@ public sealed class CutOffTests
         await HealsAsync(account, lost, moved);
     }
 
-    private static async Task HealsAsync(RelayAccount account, Task<CloseReason> lost, FastPortClient moved)
+    internal static async Task HealsAsync(RelayAccount account, Task<CloseReason> lost, FastPortClient moved)
     {
         // The session at the node that was away has lost its id to the one elsewhere.
         Assert.Equal((uint)ErrorCode.DuplicateIdentity, (await lost.InTimeAsync()).ProtocolCode);
@@ -102,7 +70,7 @@ public sealed class CutOffTests
         await account.CloseAsync();
     }
 
-    private static Task<CloseReason> DisconnectedAsync(FastPortClient client)
+    internal static Task<CloseReason> DisconnectedAsync(FastPortClient client)
     {
         var lost = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.Disconnected += (_, reason) => lost.TrySetResult(reason);
