@@ -96,6 +96,24 @@ public sealed class ReadWriteTests
     }
 
     [Fact]
+    public async Task A_callback_that_throws_fails_its_node_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", 1);
+            space.AddVariable<int>(
+                AddressSpace.ObjectsFolder, new NodeId(2, 2), "b", static () => throw new InvalidOperationException("on purpose"));
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue[] values = await client.ReadAsync([new NodeId(2, 1), new NodeId(2, 2), new NodeId(2, 1)]);
+
+        Assert.Equal(
+            [(1, StatusCodes.Good), (Variant.Null, StatusCodes.BadInternalError), (1, StatusCodes.Good)],
+            values.Select(static value => (value.Value, value.Status)));
+    }
+
+    [Fact]
     public async Task A_request_that_lists_nothing_fails_with_endpoint_service_and_status()
     {
         await using TestServer server = await TestServer.StartAsync();
