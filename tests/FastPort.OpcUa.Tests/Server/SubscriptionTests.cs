@@ -329,13 +329,17 @@ public sealed class SubscriptionTests : IAsyncLifetime
         using RawSession session = await RawSession.OpenAsync(server);
         uint id = await session.SubscribeAsync(100);
         uint[] items = await MonitorAsync(session, id, Items);
-        foreach (MonitoringMode mode in Enumerable.Repeat(new[] { MonitoringMode.Disabled, MonitoringMode.Reporting }, 5)
-            .SelectMany(static one => one))
+        for (int i = 0; i < 5; i++)
         {
-            await session.CallAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
-                new SetMonitoringModeRequest { SubscriptionId = id, MonitoredItemIds = items, MonitoringMode = mode });
             time.Advance(TimeSpan.FromMilliseconds(100));
+            foreach (MonitoringMode mode in new[] { MonitoringMode.Disabled, MonitoringMode.Reporting })
+            {
+                await session.CallAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
+                    new SetMonitoringModeRequest { SubscriptionId = id, MonitoredItemIds = items, MonitoringMode = mode });
+            }
         }
+
+        time.Advance(TimeSpan.FromMilliseconds(100));
 
         Assert.InRange(server.Server.Sessions.Subscriptions[id].QueuedItems, Items, (2 * Items) + 1024);
         Assert.Equal(Items, (await session.CollectAsync(Items)).Count);
