@@ -148,7 +148,7 @@ public sealed class BrowseTests
         BrowseResponse few = await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(count: 10, most: 1));
 
         Assert.Equal(StatusCodes.BadResponseTooLarge, status);
-        Assert.All(few.Results!, static result => Assert.Equal((StatusCodes.Good, 8), (result.StatusCode, result.ContinuationPoint.Length)));
+        Assert.All(few.Results!, static one => Assert.Equal((StatusCodes.Good, 8), (one.StatusCode, one.ContinuationPoint.Length)));
     }
 
     [Fact]
@@ -178,7 +178,8 @@ public sealed class BrowseTests
         using RawSession session = await RawSession.OpenAsync(server);
         var path = new BrowsePath
         {
-            StartingNode = Folder, RelativePath = [new RelativePathElement { TargetName = new QualifiedName(2, "not there") }],
+            StartingNode = Folder,
+            RelativePath = [new RelativePathElement { TargetName = new QualifiedName(2, "not there") }],
         };
 
         // Objects have no such class of nodes below them.

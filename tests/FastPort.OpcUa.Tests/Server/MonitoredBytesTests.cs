@@ -58,7 +58,8 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
 
         await _session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(new DeleteMonitoredItemsRequest
         {
-            SubscriptionId = _id, MonitoredItemIds = [.. made.Take(good).Select(static result => result.MonitoredItemId)],
+            SubscriptionId = _id,
+            MonitoredItemIds = [.. made.Take(good).Select(static result => result.MonitoredItemId)],
         });
         Assert.Equal(StatusCodes.Good, Assert.Single(await MonitorPartsAsync("1:199998", 1)).StatusCode);
     }

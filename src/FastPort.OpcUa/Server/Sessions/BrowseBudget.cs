@@ -1,5 +1,3 @@
-using FastPort.OpcUa.Services;
-
 namespace FastPort.OpcUa.Server;
 
 /// <summary>

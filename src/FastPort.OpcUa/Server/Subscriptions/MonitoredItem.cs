@@ -12,7 +12,7 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
-    // A part is made for this item. Other values belong to the variable too, as long as they are its value; small ones are not worth a look.
+    // A part is made for this item alone and counts whatever its size. Small values are not worth counting.
     private const int FreeBytes = 1024;
 
     private readonly Lock _gate = new();
