@@ -39,6 +39,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
         _options = options;
         Credentials = credentials;
         MaxChunkBytes = options.MaxChunkBytes;
+
+        // What waits are this side's requests. A server that waits until its answers are read would never take them.
+        PauseAtPendingBytes = int.MaxValue;
     }
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>

@@ -9,6 +9,9 @@ internal ref partial struct BinaryDecoder
     private const byte ArrayBit = 0x80;
     private const byte DimensionsBit = 0x40;
 
+    // Of an array whose elements take more memory than bytes on the wire. A level of nested arrays has 5 bytes.
+    private const int FirstElements = 16;
+
     public Variant ReadVariant()
     {
         byte mask = Read<byte>();
@@ -76,20 +79,31 @@ internal ref partial struct BinaryDecoder
             return null;
         }
 
-        var elements = new T[length];
-        if (typeof(T) == typeof(DataValue))
+        // The array grows with what is really there: in arrays of arrays each level may claim all bytes that are left.
+        var elements = new T[Math.Min(length, FirstElements)];
+        for (int i = 0; i < length; i++)
         {
-            ref DataValue first = ref Unsafe.As<T, DataValue>(ref MemoryMarshal.GetArrayDataReference(elements));
-            Values(MemoryMarshal.CreateSpan(ref first, length));
-            return Error.IsGood ? elements : null;
+            if (i == elements.Length)
+            {
+                System.Array.Resize(ref elements, Math.Min(length, 2 * i));
+            }
+
+            if (typeof(T) == typeof(DataValue))
+            {
+                ReadDataValue(out Unsafe.As<T, DataValue>(ref elements[i]));
+            }
+            else
+            {
+                elements[i] = ReadElement<T>();
+            }
+
+            if (!Error.IsGood)
+            {
+                return null;
+            }
         }
 
-        for (int i = 0; i < elements.Length && Error.IsGood; i++)
-        {
-            elements[i] = ReadElement<T>();
-        }
-
-        return Error.IsGood ? elements : null;
+        return elements;
     }
 
     private Variant Invalid()

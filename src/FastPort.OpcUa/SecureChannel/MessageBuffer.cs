@@ -95,6 +95,14 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
         Length += bytes.Length;
     }
 
+    /// <summary>Takes back what was written last.</summary>
+    /// <param name="length">The bytes that stay.</param>
+    public void Truncate(int length)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)length, (uint)Length, nameof(length));
+        Length = length;
+    }
+
     /// <summary>Empties the buffer. An array larger than the bytes to keep returns to the pool.</summary>
     public void Clear(int keepBytes)
     {

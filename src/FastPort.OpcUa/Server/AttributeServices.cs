@@ -32,27 +32,19 @@ internal static class AttributeServices
         }
 
         MessageBuffer buffer = call.Channel.BeginResponse();
-        var encoder = new BinaryEncoder(buffer);
-        call.Channel.EncodeHeader(ref encoder, ReadResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
-        encoder.Write(count);
-        bool hasSourceTime = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Source;
-        long now = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Server
-            ? UaTime.ToWire(call.Server.Time.GetUtcNow().UtcTicks)
-            : 0;
-        int largest = call.Channel.LargestResponse;
-        var budget = new PartBudget();
-        for (int i = 0; i < count && encoder.Length <= largest; i++)
+        try
         {
-            ReadNext(call, ref decoder, ref budget, out DataValue value);
-            encoder.WriteDataValue(value, hasSourceTime ? UaTime.ToWire(value.SourceTimestamp) : 0, now);
+            EncodeValues(call, ref decoder, buffer, count, timestamps);
+        }
+        catch
+        {
+            // Its memory counts until it is returned.
+            buffer.Dispose();
+            throw;
         }
 
-        // No diagnostics.
-        encoder.Write(-1);
-        encoder.Complete();
-
         // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
-        StatusCode failed = buffer.TotalLength > largest ? StatusCodes.BadResponseTooLarge : decoder.Error;
+        StatusCode failed = buffer.TotalLength > call.Channel.LargestResponse ? StatusCodes.BadResponseTooLarge : decoder.Error;
         if (!failed.IsGood)
         {
             buffer.Clear(0);
@@ -148,6 +140,29 @@ internal static class AttributeServices
         ArrayPool<StatusCode>.Shared.Return(rented);
     }
 
+    private static void EncodeValues(
+        in ServiceCall call, ref BinaryDecoder decoder, MessageBuffer buffer, int count, TimestampsToReturn timestamps)
+    {
+        var encoder = new BinaryEncoder(buffer);
+        call.Channel.EncodeHeader(ref encoder, ReadResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
+        encoder.Write(count);
+        bool hasSourceTime = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Source;
+        long now = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Server
+            ? UaTime.ToWire(call.Server.Time.GetUtcNow().UtcTicks)
+            : 0;
+        int largest = call.Channel.LargestResponse;
+        var budget = new PartBudget();
+        for (int i = 0; i < count && encoder.Length <= largest; i++)
+        {
+            ReadNext(call, ref decoder, ref budget, out DataValue value);
+            encoder.WriteDataValue(value, hasSourceTime ? UaTime.ToWire(value.SourceTimestamp) : 0, now);
+        }
+
+        // No diagnostics.
+        encoder.Write(-1);
+        encoder.Complete();
+    }
+
     private static void ReadNext(in ServiceCall call, ref BinaryDecoder decoder, ref PartBudget budget, out DataValue value)
     {
         if (!decoder.TryReadValueId(out byte index, out ushort number))
@@ -200,13 +215,35 @@ internal static class AttributeServices
 
     private static void ReadValue(in ServiceCall call, VariableNode variable, out DataValue value)
     {
-        if (call.Allows(variable, isWrite: false))
+        if (!call.Allows(variable, isWrite: false))
+        {
+            value = VariableNode.Denied;
+        }
+        else if (variable.OnRead is null)
         {
             variable.Read(out value);
         }
         else
         {
-            value = VariableNode.Denied;
+            ReadCalled(call, variable, out value);
+        }
+    }
+
+    // What the application throws is the fault of this node alone.
+    private static void ReadCalled(in ServiceCall call, VariableNode variable, out DataValue value)
+    {
+        try
+        {
+            variable.Read(out value);
+        }
+        catch (Exception e)
+        {
+            if (call.Server.MayWarn())
+            {
+                ServerLog.ReadThrew(call.Server.Logger, e, variable.Id);
+            }
+
+            value = new DataValue(default, StatusCodes.BadInternalError);
         }
     }
 
@@ -296,7 +333,7 @@ internal static class AttributeServices
                 : StatusCodes.BadIndexRangeInvalid;
         }
 
-        variable.Set(value);
+        variable.Set(value, ref budget);
         return StatusCodes.Good;
     }
 }

@@ -29,7 +29,14 @@ internal sealed class HandledWrites
     /// <param name="statuses">The statuses of the request's other values; receives those of these.</param>
     public async Task RunAsync(ServiceCall call, StatusCode[] statuses)
     {
-        var running = RunningCall.Begin(call);
+        if (RunningCall.TryBegin(call) is not { } running)
+        {
+            // The other values were written.
+            _groups.ForEach(group => group.Places.ForEach(place => statuses[place] = StatusCodes.BadTooManyOperations));
+            AttributeServices.Reply(call, statuses);
+            return;
+        }
+
         await Task.WhenAll(_groups.ConvertAll(group => RunAsync(call, group, statuses, running.Token))).ConfigureAwait(false);
         if (running.End())
         {

@@ -20,13 +20,18 @@ internal static class MethodServices
             return;
         }
 
-        _ = CallAllAsync(call, request.MethodsToCall!);
+        if (RunningCall.TryBegin(call) is not { } running)
+        {
+            call.Fault(StatusCodes.BadTooManyOperations);
+            return;
+        }
+
+        _ = CallAllAsync(call, request.MethodsToCall!, running);
     }
 
     // Methods of one request run one after the other. Nothing awaits this: every failure becomes a response.
-    private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods)
+    private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods, RunningCall running)
     {
-        var running = RunningCall.Begin(call);
         var results = new CallMethodResult[methods.Length];
         for (int i = 0; i < methods.Length && !running.Token.IsCancellationRequested; i++)
         {

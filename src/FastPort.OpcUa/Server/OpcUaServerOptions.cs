@@ -121,6 +121,12 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// <summary>Most methods of a Call. Defaults to 100.</summary>
     public int MaxMethodsPerCall { get; set; } = 100;
 
+    /// <summary>
+    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session. Others get
+    /// BadTooManyOperations. Defaults to 1,000.
+    /// </summary>
+    public int MaxRunningRequestsPerSession { get; set; } = 1000;
+
     /// <summary>Most continuation points of a session. Defaults to 10.</summary>
     public int MaxBrowseContinuationPoints { get; set; } = 10;
 
@@ -186,6 +192,13 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// </summary>
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 
+    /// <summary>
+    /// Most bytes of values that monitored items of a session hold, counting those larger than 1 KiB that wait in queues, and all that are
+    /// parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, and items get no more parts, neither
+    /// new items nor old ones. Defaults to 64 MiB.
+    /// </summary>
+    public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
+
     /// <inheritdoc/>
     public override void Describe(OptionSection section)
     {
@@ -236,7 +249,9 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         // A message being received lies in a buffer of its own; a ring holds one chunk.
         MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
-        MaxSendBytes = (int)Math.Min(2L * MaxMessageBytes, 1 << 30),
+
+        // Two messages, beside what waits when requests are read no further.
+        MaxSendBytes = (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30),
     };
 
     private void DescribeMessages(OptionSection section)
@@ -254,6 +269,7 @@ public sealed class OpcUaServerOptions : ServerOptions
     {
         MaxSessions = Limit(section, nameof(MaxSessions), MaxSessions);
         MaxSessionTimeout = section.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, Second, 30 * Day);
+        MaxRunningRequestsPerSession = Limit(section, nameof(MaxRunningRequestsPerSession), MaxRunningRequestsPerSession);
         MaxBrowseContinuationPoints = section.Number(
             nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 0, ushort.MaxValue);
         MaxSubscriptionsPerSession = section.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, Most);
@@ -264,6 +280,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         MaxUnacknowledgedMessages = Limit(section, nameof(MaxUnacknowledgedMessages), MaxUnacknowledgedMessages);
         MaxMonitoredItemsPerSession = section.Number(nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession, 0, Most);
         MaxQueueSize = Limit(section, nameof(MaxQueueSize), MaxQueueSize);
+        MaxQueuedBytesPerSession = section.Number(nameof(MaxQueuedBytesPerSession), MaxQueuedBytesPerSession, 1, int.MaxValue);
         MaxQueuedValuesPerSession = section.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, int.MaxValue);
     }
 

@@ -1,25 +1,23 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what the index ranges of one Read or Write cost: each looks through the whole value or copies it, and one request can name a
-/// large value ten thousand times, in a loop that other connections share.
+/// Bounds what the index ranges of one request cost: each looks through the whole value or copies it, and one request can name a large
+/// value ten thousand times, in a loop that other connections share.
 /// </summary>
 internal ref struct PartBudget
 {
     // About 20 ms of copying.
     private const long MaxBytes = 64 * 1024 * 1024;
-    private const int ReferenceBytes = 16;
 
     private long _used;
 
     /// <summary>
     /// Whether one more part of a value may be read, which looks through texts from their beginning. The first one may in any case.
     /// </summary>
-    public bool TryRead(in Variant value) => TryTake(value.Type is BuiltInType.String && value.Reference is { } texts ? BytesOf(texts) : 0);
+    public bool TryRead(in Variant value) => TryTake(value.Type is BuiltInType.String ? ValueBytes.Of(value) : 0);
 
     /// <summary>Whether a value may be copied once more. The first one may in any case.</summary>
-    public bool TryCopy(in Variant value) =>
-        TryTake(value.Reference is { } reference ? BytesOf(reference) : 0);
+    public bool TryCopy(in Variant value) => TryTake(ValueBytes.Of(value));
 
     private bool TryTake(long bytes)
     {
@@ -31,14 +29,4 @@ internal ref struct PartBudget
         _used += bytes;
         return true;
     }
-
-    // About.
-    private static long BytesOf(object reference) => reference switch
-    {
-        string text => (long)text.Length * sizeof(char),
-        string?[] texts => texts.Sum(static text => ReferenceBytes + ((text?.Length ?? 0) * (long)sizeof(char))),
-        byte[] bytes => bytes.Length,
-        Array elements => (long)elements.Length * sizeof(double),
-        _ => 0,
-    };
 }

@@ -72,6 +72,10 @@ internal sealed partial class ServerChannel
         {
             _sessions.Remove(session);
             _session = _session == session ? null : _session;
+            if (!_sessions.Exists(static one => one.IsActivated))
+            {
+                Dismiss();
+            }
         }
     });
 

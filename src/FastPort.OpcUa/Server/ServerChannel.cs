@@ -107,8 +107,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     protected override void OnOpened()
     {
-        Incoming.MaxBytes = MaxStrangerBytes;
-        Incoming.MaxChunks = MinMaxChunks;
+        Distrust();
         _server.Channels.Enter(this);
     }
 
@@ -187,5 +186,22 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
             Incoming.MaxChunks = MaxChunks;
             _server.Channels.Keep(this);
         }
+    }
+
+    // No activated session is left.
+    private void Dismiss()
+    {
+        if (_isPeerKnown)
+        {
+            _isPeerKnown = false;
+            Distrust();
+            _server.Channels.Release(this);
+        }
+    }
+
+    private void Distrust()
+    {
+        Incoming.MaxBytes = MaxStrangerBytes;
+        Incoming.MaxChunks = MinMaxChunks;
     }
 }

@@ -59,6 +59,18 @@ internal sealed class ServerChannels(int most)
         }
     }
 
+    /// <summary>The channel has no session any more: it gives way as one that has come now.</summary>
+    public void Release(ServerChannel channel)
+    {
+        lock (_gate)
+        {
+            if (_channels.TryGetValue(channel, out LinkedListNode<ServerChannel>? node) && node is null)
+            {
+                _channels[channel] = _unused.AddLast(channel);
+            }
+        }
+    }
+
     /// <summary>The channel has ended.</summary>
     public void Leave(ServerChannel channel)
     {

@@ -24,10 +24,22 @@ internal static class ViewServices
         AddressSpace space = call.Server.AddressSpace;
         ServerSession session = call.Session!;
         uint most = request.RequestedMaxReferencesPerNode;
-        call.Reply(new BrowseResponse
+        ulong before = session.Browsing.LastPoint;
+        var budget = new BrowseBudget(call.Channel.LargestResponse);
+        var results = new BrowseResult[request.NodesToBrowse!.Length];
+        for (int i = 0; i < results.Length; i++)
         {
-            Results = Array.ConvertAll(request.NodesToBrowse!, description => session.Browsing.Begin(space, description, most)),
-        });
+            results[i] = session.Browsing.Begin(space, request.NodesToBrowse[i], most, ref budget);
+        }
+
+        if (budget.IsFull)
+        {
+            session.Browsing.ForgetAfter(before);
+            call.Fault(StatusCodes.BadResponseTooLarge);
+            return;
+        }
+
+        call.Reply(new BrowseResponse { Results = results });
     }
 
     public static void BrowseNext(in ServiceCall call, ref BinaryDecoder decoder)
@@ -41,11 +53,22 @@ internal static class ViewServices
 
         AddressSpace space = call.Server.AddressSpace;
         ServerSession session = call.Session!;
-        bool releases = request.ReleaseContinuationPoints;
-        call.Reply(new BrowseNextResponse
+        ulong before = session.Browsing.LastPoint;
+        var budget = new BrowseBudget(call.Channel.LargestResponse);
+        var results = new BrowseResult[request.ContinuationPoints!.Length];
+        for (int i = 0; i < results.Length; i++)
         {
-            Results = Array.ConvertAll(request.ContinuationPoints!, point => session.Browsing.Continue(space, point, releases)),
-        });
+            results[i] = session.Browsing.Continue(space, request.ContinuationPoints[i], request.ReleaseContinuationPoints, ref budget);
+        }
+
+        if (budget.IsFull)
+        {
+            session.Browsing.ForgetAfter(before);
+            call.Fault(StatusCodes.BadResponseTooLarge);
+            return;
+        }
+
+        call.Reply(new BrowseNextResponse { Results = results });
     }
 
     public static void Translate(in ServiceCall call, ref BinaryDecoder decoder)
@@ -58,7 +81,14 @@ internal static class ViewServices
         }
 
         AddressSpace space = call.Server.AddressSpace;
-        call.Reply(new TranslateBrowsePathsResponse { Results = Array.ConvertAll(request.BrowsePaths!, path => Follow(space, path)) });
+        var budget = new BrowseBudget(call.Channel.LargestResponse);
+        var results = new BrowsePathResult[request.BrowsePaths!.Length];
+        for (int i = 0; i < results.Length; i++)
+        {
+            results[i] = Follow(space, request.BrowsePaths[i], ref budget);
+        }
+
+        call.Reply(new TranslateBrowsePathsResponse { Results = results });
     }
 
     /// <summary>Node ids are as good as any handle: they are returned as they are.</summary>
@@ -92,7 +122,7 @@ internal static class ViewServices
         : count > most ? StatusCodes.BadTooManyOperations
         : null;
 
-    private static BrowsePathResult Follow(AddressSpace space, in BrowsePath path)
+    private static BrowsePathResult Follow(AddressSpace space, in BrowsePath path, ref BrowseBudget budget)
     {
         if (space.Find(path.StartingNode) is not { } start)
         {
@@ -115,7 +145,13 @@ internal static class ViewServices
             HashSet<Node> next = [];
             foreach (Node node in nodes)
             {
-                foreach (Reference reference in node.References)
+                ReadOnlySpan<Reference> references = node.References;
+                if (!budget.TryVisit(references.Length))
+                {
+                    return new BrowsePathResult { StatusCode = StatusCodes.BadTooManyOperations };
+                }
+
+                foreach (Reference reference in references)
                 {
                     if (reference.IsForward != element.IsInverse
                         && reference.Target.BrowseName == element.TargetName

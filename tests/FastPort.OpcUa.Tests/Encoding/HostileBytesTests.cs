@@ -89,6 +89,19 @@ public sealed class HostileBytesTests
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, MemoryOfOne);
     }
 
+    [Theory]
+    [InlineData("98", "", 10_000)]
+    [InlineData("98", "", 64)]
+    [InlineData("97", "01", 10_000)]
+    [InlineData("97", "01", 64)]
+    public void A_long_array_in_a_long_array_a_hundred_times(string array, string element, int length)
+    {
+        string level = array + Convert.ToHexString(BitConverter.GetBytes(length)) + element;
+        byte[] bytes = Convert.FromHexString(string.Concat(Enumerable.Repeat(level, 100)) + new string('0', 2 * length));
+
+        Assert.False(TryRead(bytes, Readings[0]));
+    }
+
     [Fact]
     public void An_array_above_the_limit()
     {

@@ -1,5 +1,6 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -138,6 +139,72 @@ public sealed class BrowseTests
     }
 
     [Fact]
+    public async Task A_response_that_is_too_large_is_given_up_on_the_way_and_its_continuation_points_are_free()
+    {
+        await using TestServer server = await StartWithFolderAsync(nodes: 200);
+        using RawSession session = await RawSession.OpenAsync(server, maxMessageBytes: 8192);
+
+        (StatusCode status, _) = await session.TryAsync<BrowseRequest, BrowseResponse>(Browse(count: 10, most: 150));
+        BrowseResponse few = await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(count: 10, most: 1));
+
+        Assert.Equal(StatusCodes.BadResponseTooLarge, status);
+        Assert.All(few.Results!, static one => Assert.Equal((StatusCodes.Good, 8), (one.StatusCode, one.ContinuationPoint.Length)));
+    }
+
+    [Fact]
+    public void Browsing_ends_where_the_response_is_full()
+    {
+        var space = new AddressSpace(new OpcUaServerOptions(), TimeProvider.System);
+        ushort ns = space.AddNamespace("urn:fastport:test");
+        AddNodes(space, new NodeId(ns, 1), 5000);
+        var browsing = new Browsing(maxContinuationPoints: 10);
+        var budget = new BrowseBudget(mostBytes: 100_000);
+        var description = new BrowseDescription { NodeId = new NodeId(ns, 1), ResultMask = 63, IncludeSubtypes = true };
+
+        long found = 0;
+        for (int i = 0; i < 100; i++)
+        {
+            found += browsing.Begin(space, description, most: 0, ref budget).References?.Length ?? 0;
+        }
+
+        Assert.True(budget.IsFull);
+        Assert.InRange(found, 1000, 5000);
+    }
+
+    [Fact]
+    public async Task One_request_looks_at_so_many_references_and_tells_which_nodes_it_has_left_out()
+    {
+        await using TestServer server = await StartWithFolderAsync(nodes: 5000);
+        using RawSession session = await RawSession.OpenAsync(server);
+        var path = new BrowsePath
+        {
+            StartingNode = Folder,
+            RelativePath = [new RelativePathElement { TargetName = new QualifiedName(2, "not there") }],
+        };
+
+        // Objects have no such class of nodes below them.
+        BrowseRequest none = Browse(count: 1000, most: 0);
+        none.NodesToBrowse = [.. none.NodesToBrowse!.Select(static one =>
+        {
+            one.NodeClassMask = (uint)NodeClass.View;
+            return one;
+        })];
+        BrowseResult[] browsed = (await session.CallAsync<BrowseRequest, BrowseResponse>(none)).Results!;
+        BrowsePathResult[] paths = (await session.CallAsync<TranslateBrowsePathsRequest, TranslateBrowsePathsResponse>(
+            new TranslateBrowsePathsRequest { BrowsePaths = [.. Enumerable.Repeat(path, 1000)] })).Results!;
+
+        AssertCut(StatusCodes.Good, browsed.Select(static result => result.StatusCode));
+        AssertCut(StatusCodes.BadNoMatch, paths.Select(static result => result.StatusCode));
+
+        static void AssertCut(StatusCode before, IEnumerable<StatusCode> statuses)
+        {
+            int done = statuses.TakeWhile(status => status == before).Count();
+            Assert.InRange(done, 100, 500);
+            Assert.All(statuses.Skip(done), static status => Assert.Equal(StatusCodes.BadTooManyOperations, status));
+        }
+    }
+
+    [Fact]
     public async Task The_namespaces_are_listed()
     {
         await using TestServer server = await TestServer.StartAsync(configure: static o => o.ApplicationUri = "urn:here");
@@ -148,4 +215,24 @@ public sealed class BrowseTests
         Assert.Equal(["http://opcfoundation.org/UA/", "urn:here", "urn:fastport:test"], values[0].Value.GetArray<string>()!);
         Assert.Equal(["urn:here"], values[1].Value.GetArray<string>()!);
     }
+
+    private static Task<TestServer> StartWithFolderAsync(uint nodes) => TestServer.StartAsync(space => AddNodes(space, Folder, nodes));
+
+    private static void AddNodes(AddressSpace space, NodeId folder, uint nodes)
+    {
+        space.AddFolder(AddressSpace.ObjectsFolder, folder, new QualifiedName(folder.NamespaceIndex, "Folder"));
+        for (uint i = 0; i < nodes; i++)
+        {
+            space.AddVariable(folder, new NodeId(folder.NamespaceIndex, 100 + i), new QualifiedName(folder.NamespaceIndex, $"v{i}"), 0);
+        }
+    }
+
+    // Of the same folder many times.
+    private static BrowseRequest Browse(int count, uint most) => new()
+    {
+        RequestedMaxReferencesPerNode = most,
+        NodesToBrowse = [.. Enumerable.Repeat(
+            new BrowseDescription { NodeId = Folder, BrowseDirection = BrowseDirection.Forward, ResultMask = 63, IncludeSubtypes = true },
+            count)],
+    };
 }

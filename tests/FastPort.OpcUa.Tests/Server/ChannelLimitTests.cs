@@ -1,5 +1,8 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -40,6 +43,51 @@ public sealed class ChannelLimitTests
         using RawChannel third = await RawChannel.OpenAsync(server);
 
         Assert.Equal(StatusCodes.BadSecureChannelClosed, await silent.ReceiveErrorAsync());
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_channel_whose_session_has_ended_or_moved_gives_way_and_is_a_strangers_again(bool moves)
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.MaxSecureChannels = 2);
+        using RawSession first = await RawSession.OpenAsync(server);
+        ServerChannel channel = server.Server.Sessions.Find(first.Token)!.Channel!;
+        Assert.True(channel.IsPeerKnown);
+        RawSession? second = null;
+        if (moves)
+        {
+            second = await RawSession.TakeOverAsync(server, first.Token);
+        }
+        else
+        {
+            await first.CallAsync<CloseSessionRequest, CloseSessionResponse>(default);
+            second = await RawSession.OpenAsync(server);
+        }
+
+        using (second)
+        {
+            await Patience.UntilAsync(() => !channel.IsPeerKnown, "the channel has no session");
+            using RawSession third = await RawSession.OpenAsync(server);
+
+            Assert.Equal(StatusCodes.BadSecureChannelClosed, await first.Channel.ReceiveErrorAsync());
+            await second.TryAsync<ReadRequest, ReadResponse>(default);
+        }
+    }
+
+    [Fact]
+    public async Task A_channel_whose_session_has_ended_takes_no_large_requests()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawSession session = await RawSession.OpenAsync(server);
+        ServerChannel channel = server.Server.Sessions.Find(session.Token)!.Channel!;
+        await session.CallAsync<CloseSessionRequest, CloseSessionResponse>(default);
+        await Patience.UntilAsync(() => !channel.IsPeerKnown, "the channel has no session");
+
+        await session.Channel.SendMessageAsync(new byte[60_000], MessageType.MessagePart);
+        await session.Channel.SendMessageAsync(new byte[60_000]);
+
+        Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await session.Channel.ReceiveErrorAsync());
     }
 
     [Fact]

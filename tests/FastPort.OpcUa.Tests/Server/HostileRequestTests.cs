@@ -5,7 +5,11 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
 
-/// <summary>Requests with bodies that no client sends: a fault, no effect, little memory, and the session and others go on.</summary>
+/// <summary>
+/// Requests with bodies that no client sends: a fault, no effect, little memory, and the session and others go on. They run alone, since
+/// others allocate.
+/// </summary>
+[Collection(AloneCollection.Name)]
 public sealed class HostileRequestTests : IAsyncLifetime
 {
     private static readonly NodeId Variable = new(2, 1);
@@ -42,12 +46,12 @@ public sealed class HostileRequestTests : IAsyncLifetime
         long before = GC.GetTotalAllocatedBytes(precise: true);
 
         Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(ReadRequest.EncodingId, body));
-
-        // Other tests allocate meanwhile, but nobody an array of that length.
-        Assert.InRange(GC.GetTotalAllocatedBytes(precise: true) - before, 0, 500_000_000);
         Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(WriteRequest.EncodingId, body[12..]));
         Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(CallRequest.EncodingId, body[12..]));
         Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(CreateMonitoredItemsRequest.EncodingId, body[4..]));
+
+        // An array of that length alone would be more.
+        Assert.InRange(GC.GetTotalAllocatedBytes(precise: true) - before, 0, 5_000_000);
     }
 
     [Fact]

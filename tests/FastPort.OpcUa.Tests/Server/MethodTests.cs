@@ -59,6 +59,29 @@ public sealed class MethodTests
         Assert.Equal(StatusCodes.BadInternalError, (await client.CallAsync(Owner, Method, [1, 2])).Status);
     }
 
+    [Fact]
+    public async Task A_session_has_so_many_calls_under_way()
+    {
+        var gate = new TaskCompletionSource();
+        await using TestServer server = await StartAsync(
+            async (_, _) =>
+            {
+                await gate.Task;
+                return MethodResult.Good(1);
+            },
+            static o => o.MaxRunningRequestsPerSession = 2);
+        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaClient other = await server.ConnectAsync();
+
+        Task<MethodCallResult>[] calls = [.. new[] { client, client, other }.Select(one => one.CallAsync(Owner, Method, [1, 2]).AsTask())];
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.CallAsync(Owner, Method, [1, 2]));
+        gate.SetResult();
+
+        Assert.Equal(StatusCodes.BadTooManyOperations, e.Status);
+        Assert.All(await Task.WhenAll(calls), static result => Assert.Equal(StatusCodes.Good, result.Status));
+        Assert.Equal(StatusCodes.Good, (await client.CallAsync(Owner, Method, [1, 2])).Status);
+    }
+
     [Theory]
     [InlineData(1_000)]
     [InlineData(1_000_000)]

@@ -93,6 +93,29 @@ public sealed class MonitoredPartsTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_sample_that_waits_for_the_end_of_its_interval_comes_before_later_values_when_the_item_is_modified()
+    {
+        MonitoredItemCreateResult made = await _session.MonitorAsync(_id, Analog, sampling: 1_000_000, queueSize: 10);
+        _analog.Value = new DataValue(1.0);
+
+        await _session.CallAsync<ModifyMonitoredItemsRequest, ModifyMonitoredItemsResponse>(new ModifyMonitoredItemsRequest
+        {
+            SubscriptionId = _id,
+            ItemsToModify =
+            [
+                new MonitoredItemModifyRequest
+                {
+                    MonitoredItemId = made.MonitoredItemId,
+                    RequestedParameters = new MonitoringParameters { SamplingInterval = 0, QueueSize = 10, DiscardOldest = true },
+                },
+            ],
+        });
+        _analog.Value = new DataValue(2.0);
+
+        Assert.Equal([0.0, 1.0, 2.0], (await NextAsync()).Select(static v => v.Value.Value.Get<double>()));
+    }
+
+    [Fact]
     public async Task The_items_of_a_subscription_can_be_asked_for_and_their_values_sent_again()
     {
         MonitoredItemCreateResult one = await _session.MonitorAsync(_id, Analog, queueSize: 10);

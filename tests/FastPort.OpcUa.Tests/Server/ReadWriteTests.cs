@@ -1,5 +1,7 @@
+using System.Buffers;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -93,6 +95,54 @@ public sealed class ReadWriteTests
         Assert.Equal(
             [StatusCodes.BadNodeIdUnknown, StatusCodes.BadTypeMismatch, StatusCodes.BadNotWritable, StatusCodes.BadAttributeIdInvalid],
             statuses);
+    }
+
+    [Fact]
+    public async Task A_callback_that_throws_fails_its_node_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", 1);
+            space.AddVariable<int>(
+                AddressSpace.ObjectsFolder, new NodeId(2, 2), "b", static () => throw new InvalidOperationException("on purpose"));
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue[] values = await client.ReadAsync([new NodeId(2, 1), new NodeId(2, 2), new NodeId(2, 1)]);
+
+        Assert.Equal(
+            [(1, StatusCodes.Good), (Variant.Null, StatusCodes.BadInternalError), (1, StatusCodes.Good)],
+            values.Select(static value => (value.Value, value.Status)));
+    }
+
+    [Fact]
+    public async Task A_read_that_an_authorizer_ends_by_an_exception_returns_its_memory()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            static space =>
+            {
+                space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", new string('x', 200_000));
+                space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 2), "b", 1);
+            },
+            static options => options.AuthorizeVariable = static (in access) => access.Variable.Id == new NodeId(2, 1)
+                ? true
+                : throw new InvalidOperationException("on purpose"));
+        using RawSession session = await RawSession.OpenAsync(server);
+        ArrayPool<byte> pool = session.Channel.ServedBy(server).MessagePool;
+        var request = new ReadRequest
+        {
+            NodesToRead =
+            [
+                new ReadValueId { NodeId = new NodeId(2, 1), AttributeId = (uint)AttributeId.Value },
+                new ReadValueId { NodeId = new NodeId(2, 2), AttributeId = (uint)AttributeId.Value },
+            ],
+        };
+
+        (StatusCode status, _) = await session.TryAsync<ReadRequest, ReadResponse>(request);
+
+        // What counts in the budget of the server, whose type is the transports' own.
+        Assert.Equal(StatusCodes.BadInternalError, status);
+        Assert.Equal(0L, pool.GetType().GetProperty("Counted")!.GetValue(pool));
     }
 
     [Fact]

@@ -196,8 +196,8 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     [InlineData(false)]
     public async Task A_transferred_subscription_goes_on_in_the_other_session(bool sendInitialValues)
     {
-        using RawSession first = await RawSession.OpenAsync(_server);
-        using RawSession second = await RawSession.OpenAsync(_server);
+        using RawSession first = await OpenAsUserAsync(_server);
+        using RawSession second = await OpenAsUserAsync(_server);
         uint id = await first.SubscribeAsync(100);
         await first.MonitorAsync(id, 1, queueSize: 10);
         await first.SendPublishAsync();
@@ -227,13 +227,46 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Without_security_an_anonymous_client_gets_only_what_no_other_one_is_using()
+    {
+        RawSession first = await RawSession.OpenAsync(_server);
+        using RawSession second = await RawSession.OpenAsync(_server);
+        uint id = await first.SubscribeAsync(100, keepAliveCount: 1000, lifetimeCount: 3000);
+
+        Assert.Equal(StatusCodes.BadUserAccessDenied, (await TransferAsync(second, id, sendInitialValues: false)).StatusCode);
+        Assert.Equal(StatusCodes.Good, (await TransferAsync(first, id, sendInitialValues: false)).StatusCode);
+        await LoseAsync(first);
+
+        Assert.Equal(StatusCodes.Good, (await TransferAsync(second, id, sendInitialValues: false)).StatusCode);
+    }
+
+    [Theory]
+    [InlineData("urn:one", "urn:one", true)]
+    [InlineData("urn:one", "urn:two", false)]
+    [InlineData("urn:one", null, false)]
+    [InlineData(null, "urn:one", false)]
+    [InlineData(null, null, true)]
+    public void Anonymous_clients_are_told_apart_by_the_applications_in_their_certificates(string? one, string? other, bool isSame)
+    {
+        Assert.Equal(isSame, SubscriptionTransfer.IsSameUser(Session(one, 1), Session(other, 2)));
+
+        // Without a channel; with security the certificates differ.
+        ServerSession Session(string? uri, byte certificate) => new(
+            _server.Server, _server.Server.Sessions, certificate, new NodeId(1, certificate), TimeSpan.FromMinutes(1), channel: null!)
+        {
+            ClientUri = uri,
+            ClientCertificate = uri is null ? null : [certificate],
+        };
+    }
+
+    [Fact]
     public async Task A_session_gets_to_know_that_its_subscription_is_taken_also_if_one_loop_serves_both()
     {
         await using TestServer server = await TestServer.StartAsync(time: _time);
 
         // More than there are loops: two of them share one.
         RawSession[] sessions = await Task.WhenAll(
-            Enumerable.Range(0, Environment.ProcessorCount + 1).Select(_ => RawSession.OpenAsync(server)));
+            Enumerable.Range(0, Environment.ProcessorCount + 1).Select(_ => OpenAsUserAsync(server)));
         RawSession owner = sessions[0];
         uint id = await owner.SubscribeAsync(100);
         try
@@ -271,8 +304,8 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     [Fact]
     public async Task Sessions_that_take_subscriptions_from_each_other_do_not_wait_for_each_other()
     {
-        using RawSession first = await RawSession.OpenAsync(_server);
-        using RawSession second = await RawSession.OpenAsync(_server);
+        using RawSession first = await OpenAsUserAsync(_server);
+        using RawSession second = await OpenAsUserAsync(_server);
         uint id = await first.SubscribeAsync(100);
         await first.MonitorAsync(id, 1);
 
@@ -308,6 +341,18 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     private static async Task<TransferResult> TransferAsync(RawSession session, uint id, bool sendInitialValues) =>
         Assert.Single((await session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
             new TransferSubscriptionsRequest { SubscriptionIds = [id], SendInitialValues = sendInitialValues })).Results!);
+
+    // Without security anonymous sessions do not take from each other.
+    private static async Task<RawSession> OpenAsUserAsync(TestServer server)
+    {
+        RawSession session = await RawSession.OpenAsync(server);
+        ServerSession own = server.Server.Sessions.Find(session.Token)!;
+        var done = new TaskCompletionSource<StatusCode>();
+        own.Channel!.Post(() => done.SetResult(own.Activate(
+            own.Channel, new UserIdentity("ann", Certificate: null), identity: null, server.Server.Time.GetTimestamp(), out _)));
+        Assert.Equal(StatusCodes.Good, await done.Task.InTimeAsync());
+        return session;
+    }
 
     private void Cycle() => _time.Advance(TimeSpan.FromMilliseconds(100));
 

@@ -1,7 +1,9 @@
 using System.Diagnostics;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -43,6 +45,39 @@ public sealed class SlowBurstTests
         await last;
 
         Assert.True(inTime);
+    }
+
+    [Fact]
+    public async Task A_client_that_sends_thousands_of_requests_before_it_reads_an_answer_gets_all_of_them()
+    {
+        const int Requests = 6000, LargeText = 5000;
+        await using TestServer server = await TestServer.StartAsync(
+            static space => space.AddVariable(AddressSpace.ObjectsFolder, First, "text", new string('x', LargeText)),
+            static options => options.MaxMessageBytes = 8192);
+        using RawSession session = await RawSession.OpenAsync(server);
+        Connection served = session.Channel.ServedBy(server);
+        var request = new ReadRequest { NodesToRead = [new ReadValueId { NodeId = First, AttributeId = (uint)AttributeId.Value }] };
+
+        uint before = await session.SendAsync(request);
+        await session.ReceiveAsync<ReadResponse>(before);
+
+        // Far more answers than sockets take: the server stops to read.
+        Task sending = Task.Run(async () =>
+        {
+            for (uint i = 1; i <= Requests; i++)
+            {
+                Assert.Equal(before + i, await session.SendAsync(request));
+            }
+        });
+        await Patience.UntilAsync(() => sending.IsCompleted || served.PendingBytes > 1024 * 1024, "the server is full");
+        for (uint id = before + 1; id <= before + Requests; id++)
+        {
+            (StatusCode status, ReadResponse response) = await session.ReceiveAsync<ReadResponse>(id);
+            Assert.Equal(StatusCodes.Good, status);
+            Assert.Equal(LargeText, Assert.Single(response.Results!).Value.Get<string>()!.Length);
+        }
+
+        await sending;
     }
 
     private static void AddVariable(AddressSpace space, NodeId id, Action read) => space.AddVariable<int>(

@@ -16,11 +16,16 @@ public sealed class SubscriptionTests : IAsyncLifetime
     private TestServer _server = null!;
     private RawSession _session = null!;
     private VariableNode _number = null!;
+    private VariableNode _text = null!;
 
     public async ValueTask InitializeAsync()
     {
         _server = await TestServer.StartAsync(
-            space => _number = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0),
+            space =>
+            {
+                _number = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0);
+                _text = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 2), "Text", "x");
+            },
             static o =>
             {
                 o.MaxPublishRequestsPerSession = 2;
@@ -155,6 +160,22 @@ public sealed class SubscriptionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Values_that_fit_a_message_alone_come_one_by_one()
+    {
+        _text.Value = new DataValue(new string('a', 3000));
+        using RawSession small = await RawSession.OpenAsync(_server, maxMessageBytes: 8192);
+        uint id = await small.SubscribeAsync();
+        await small.MonitorAsync(id, 2, queueSize: 3);
+        _text.Value = new DataValue(new string('b', 6000));
+        _text.Value = new DataValue(new string('c', 2000));
+
+        List<MonitoredItemNotification> seen = await small.CollectAsync(3);
+
+        Assert.Equal([('a', 3000), ('b', 6000), ('c', 2000)], seen.Select(static v => v.Value.Value.Get<string>()).Select(
+            static text => (text[0], text.Length)));
+    }
+
+    [Fact]
     public async Task A_subscription_whose_client_does_not_publish_ends_and_says_so()
     {
         uint id = await _session.SubscribeAsync(interval: 200, keepAliveCount: 1, lifetimeCount: 3);
@@ -205,16 +226,30 @@ public sealed class SubscriptionTests : IAsyncLifetime
     [Fact]
     public async Task A_request_that_its_client_has_given_up_gets_no_message()
     {
-        uint id = await _session.SubscribeAsync(keepAliveCount: 1);
-        await SetPublishingAsync(false, id);
-        uint given = await _session.SendAsync(default(PublishRequest), timeoutHint: 1);
-        (StatusCode status, _) = await _session.ReceiveAsync<PublishResponse>(given);
+        var time = new FakeTimeProvider();
+        VariableNode number = null!;
+        await using TestServer server = await TestServer.StartAsync(
+            space => number = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0), time: time);
+        using RawSession session = await RawSession.OpenAsync(server);
+        uint id = await session.SubscribeAsync(100);
+        await session.MonitorAsync(id, 1);
+        await session.SendPublishAsync();
+        time.Advance(TimeSpan.FromMilliseconds(100));
+        Assert.Equal(1u, (await session.NextAsync()).Response.NotificationMessage.SequenceNumber);
 
-        // The first cycle's message, if it came in time.
-        Assert.Contains(status, new[] { StatusCodes.BadTimeout, StatusCodes.Good });
-        await _session.MonitorAsync(id, 1);
-        await SetPublishingAsync(true, id);
-        Assert.Equal(1u, (await PublishDataAsync()).NotificationMessage.SequenceNumber);
+        uint given = await session.SendAsync(default(PublishRequest), timeoutHint: 50);
+        await session.SendPublishAsync();
+
+        // The request behind them is answered: both wait.
+        await session.TryAsync<ReadRequest, ReadResponse>(default);
+        time.Advance(TimeSpan.FromMilliseconds(60));
+        number.Value = new DataValue(1);
+        time.Advance(TimeSpan.FromMilliseconds(40));
+
+        Assert.Equal(StatusCodes.BadTimeout, (await session.ReceiveAsync<PublishResponse>(given)).Status);
+        PublishResponse next = (await session.NextAsync()).Response;
+        Assert.Equal(2u, next.NotificationMessage.SequenceNumber);
+        Assert.Equal(1, Assert.Single(RawSession.Values(next)).Value.Value.Get<int>());
     }
 
     [Fact]
@@ -272,6 +307,44 @@ public sealed class SubscriptionTests : IAsyncLifetime
         await _session.MonitorAsync(id, 1);
     }
 
+    [Fact]
+    public async Task Items_that_are_gone_do_not_wait_to_be_reported()
+    {
+        uint id = await _session.SubscribeAsync(Long);
+        for (int i = 0; i < 5; i++)
+        {
+            await DeleteAsync(id, await MonitorAsync(id, 1000));
+        }
+
+        Assert.InRange(_server.Server.Sessions.Subscriptions[id].QueuedItems, 0, 1024);
+    }
+
+    [Fact]
+    public async Task Items_whose_mode_is_changed_wait_once_to_be_reported()
+    {
+        const int Items = 1000;
+        var time = new FakeTimeProvider();
+        await using TestServer server = await TestServer.StartAsync(
+            static space => space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0), time: time);
+        using RawSession session = await RawSession.OpenAsync(server);
+        uint id = await session.SubscribeAsync(100);
+        uint[] items = await MonitorAsync(session, id, Items);
+        for (int i = 0; i < 5; i++)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(100));
+            foreach (MonitoringMode mode in new[] { MonitoringMode.Disabled, MonitoringMode.Reporting })
+            {
+                await session.CallAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
+                    new SetMonitoringModeRequest { SubscriptionId = id, MonitoredItemIds = items, MonitoringMode = mode });
+            }
+        }
+
+        time.Advance(TimeSpan.FromMilliseconds(100));
+
+        Assert.InRange(server.Server.Sessions.Subscriptions[id].QueuedItems, Items, (2 * Items) + 1024);
+        Assert.Equal(Items, (await session.CollectAsync(Items)).Count);
+    }
+
     private static SubscriptionAcknowledgement Ack(uint id, uint number) => new() { SubscriptionId = id, SequenceNumber = number };
 
     private async Task<StatusCode> RepublishAsync(uint id, uint number) =>
@@ -281,6 +354,26 @@ public sealed class SubscriptionTests : IAsyncLifetime
     private async Task<StatusCode[]> SetPublishingAsync(bool enabled, params uint[] ids) =>
         (await _session.CallAsync<SetPublishingModeRequest, SetPublishingModeResponse>(
             new SetPublishingModeRequest { PublishingEnabled = enabled, SubscriptionIds = ids })).Results!;
+
+    private Task<uint[]> MonitorAsync(uint id, int count) => MonitorAsync(_session, id, count);
+
+    private static async Task<uint[]> MonitorAsync(RawSession session, uint id, int count)
+    {
+        var item = new MonitoredItemCreateRequest
+        {
+            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, 1), AttributeId = (uint)AttributeId.Value },
+            MonitoringMode = MonitoringMode.Reporting,
+        };
+        var made = await session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
+            new CreateMonitoredItemsRequest { SubscriptionId = id, ItemsToCreate = [.. Enumerable.Repeat(item, count)] });
+        return [.. made.Results!.Select(static result => result.MonitoredItemId)];
+    }
+
+    private async Task DeleteAsync(uint id, uint[] items) =>
+        Assert.All(
+            (await _session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+                new DeleteMonitoredItemsRequest { SubscriptionId = id, MonitoredItemIds = items })).Results!,
+            static status => Assert.Equal(StatusCodes.Good, status));
 
     private async Task<PublishResponse> PublishDataAsync()
     {

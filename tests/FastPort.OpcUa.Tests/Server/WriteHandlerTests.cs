@@ -96,6 +96,24 @@ public sealed class WriteHandlerTests
     }
 
     [Fact]
+    public async Task A_session_has_so_many_writes_under_way_and_values_without_a_handler_are_written()
+    {
+        var gate = new TaskCompletionSource();
+        await using TestServer server = await StartAsync(
+            async (_, _, _) => await gate.Task, configure: static o => o.MaxRunningRequestsPerSession = 1);
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        Task<StatusCode[]> first = client.WriteAsync([new(First, 1.5)]).AsTask();
+        StatusCode[] second = await client.WriteAsync([new(First, 2.5), new(Stored, 8), new(Second, 2.5)]);
+        gate.SetResult();
+
+        Assert.Equal([StatusCodes.BadTooManyOperations, StatusCodes.Good, StatusCodes.BadTooManyOperations], second);
+        Assert.Equal([StatusCodes.Good], await first);
+        Assert.Equal(8, (await client.ReadAsync([Stored]))[0].Value);
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(First, 3.5)]));
+    }
+
+    [Fact]
     public async Task A_part_of_a_value_is_refused()
     {
         await using TestServer server = await StartAsync(static (_, _, _) => ValueTask.CompletedTask);
@@ -171,13 +189,16 @@ public sealed class WriteHandlerTests
             space.AddVariableOfType(AddressSpace.ObjectsFolder, new NodeId(2, 9), "Wrong", type, rank);
     }
 
-    private static Task<TestServer> StartAsync(VariableWriteHandler handler, VariableWriteHandler? other = null) =>
-        TestServer.StartAsync(space =>
+    private static Task<TestServer> StartAsync(
+        VariableWriteHandler handler, VariableWriteHandler? other = null, Action<OpcUaServerOptions>? configure = null) =>
+        TestServer.StartAsync(
+        space =>
         {
             space.AddVariableOfType(AddressSpace.ObjectsFolder, First, "First", BuiltInType.Double, -1, handler);
             space.AddVariableOfType(AddressSpace.ObjectsFolder, Second, "Second", BuiltInType.Double, -1, handler);
             space.AddVariableOfType(AddressSpace.ObjectsFolder, Other, "Other", BuiltInType.Double, -1, other);
             space.AddVariable(AddressSpace.ObjectsFolder, Stored, "Stored", 1, writable: true);
             space.AddVariableOfType(AddressSpace.ObjectsFolder, Any, "Any", BuiltInType.Null, -2, handler);
-        });
+        },
+        configure);
 }

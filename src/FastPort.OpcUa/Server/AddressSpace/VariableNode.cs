@@ -68,7 +68,8 @@ public sealed class VariableNode : Node
                 if (_isReadable != value)
                 {
                     _isReadable = value;
-                    Tell();
+                    var budget = new PartBudget();
+                    Tell(ref budget);
                 }
             }
         }
@@ -109,7 +110,8 @@ public sealed class VariableNode : Node
                     $"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
             }
 
-            Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value);
+            var budget = new PartBudget();
+            Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value, ref budget);
         }
     }
 
@@ -118,7 +120,8 @@ public sealed class VariableNode : Node
         value.IsNull
         || ((value.Type == Type || Type == BuiltInType.Null) && (value.IsArray == ValueRank >= 0 || ValueRank == AnyRank));
 
-    internal void Set(in DataValue value)
+    /// <summary>Sets the value, whose type was checked.</summary>
+    internal void Set(in DataValue value, ref PartBudget budget)
     {
         lock (_gate)
         {
@@ -127,7 +130,7 @@ public sealed class VariableNode : Node
             _value = value;
             _isPrivate = false;
             Volatile.Write(ref _version, _version + 1);
-            Tell();
+            Tell(ref budget);
         }
     }
 
@@ -152,7 +155,8 @@ public sealed class VariableNode : Node
             item.WatchIndex = _watchers.Count;
             _watchers.Add(item);
             _isPrivate = false;
-            item.OnValue(_isReadable ? _value : NotReadable);
+            var budget = new PartBudget();
+            item.OnValue(_isReadable ? _value : NotReadable, ref budget);
         }
     }
 
@@ -189,7 +193,7 @@ public sealed class VariableNode : Node
             StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole, inPlace: _isPrivate);
             if (status.IsGood)
             {
-                Set(part with { Value = whole });
+                Set(part with { Value = whole }, ref budget);
                 _isPrivate = whole.IsArray && _watchers is not { Count: > 0 };
             }
 
@@ -251,7 +255,7 @@ public sealed class VariableNode : Node
     private byte AccessLevel => AccessLevelOf(mayRead: true, mayWrite: true);
 
     // Under the gate, so that items get the values in their order.
-    private void Tell()
+    private void Tell(ref PartBudget budget)
     {
         if (_watchers is null)
         {
@@ -261,7 +265,7 @@ public sealed class VariableNode : Node
         DataValue value = _isReadable ? _value : NotReadable;
         foreach (MonitoredItem watcher in _watchers)
         {
-            watcher.OnValue(value);
+            watcher.OnValue(value, ref budget);
         }
     }
 

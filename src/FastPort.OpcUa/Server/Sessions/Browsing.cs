@@ -11,9 +11,22 @@ internal sealed class Browsing(int maxContinuationPoints)
     private readonly Dictionary<ulong, (BrowseDescription Description, uint Most, int From)> _points = [];
     private ulong _lastPoint;
 
-    public BrowseResult Begin(AddressSpace space, in BrowseDescription description, uint most) => Browse(space, description, most, from: 0);
+    /// <summary>The continuation point that was made last.</summary>
+    public ulong LastPoint => _lastPoint;
 
-    public BrowseResult Continue(AddressSpace space, ByteString point, bool releases)
+    public BrowseResult Begin(AddressSpace space, in BrowseDescription description, uint most, ref BrowseBudget budget) =>
+        Browse(space, description, most, from: 0, ref budget);
+
+    /// <summary>Forgets the points that were made after this one: their results were not sent.</summary>
+    public void ForgetAfter(ulong point)
+    {
+        while (_lastPoint > point)
+        {
+            _points.Remove(_lastPoint--);
+        }
+    }
+
+    public BrowseResult Continue(AddressSpace space, ByteString point, bool releases, ref BrowseBudget budget)
     {
         if (point.Length != sizeof(ulong)
             || !_points.Remove(BinaryPrimitives.ReadUInt64LittleEndian(point.Span), out var rest))
@@ -21,10 +34,10 @@ internal sealed class Browsing(int maxContinuationPoints)
             return new BrowseResult { StatusCode = StatusCodes.BadContinuationPointInvalid };
         }
 
-        return releases ? default : Browse(space, rest.Description, rest.Most, rest.From);
+        return releases ? default : Browse(space, rest.Description, rest.Most, rest.From, ref budget);
     }
 
-    private BrowseResult Browse(AddressSpace space, in BrowseDescription description, uint most, int from)
+    private BrowseResult Browse(AddressSpace space, in BrowseDescription description, uint most, int from, ref BrowseBudget budget)
     {
         if (space.Find(description.NodeId) is not { } node)
         {
@@ -44,8 +57,13 @@ internal sealed class Browsing(int maxContinuationPoints)
 
         // References are only ever added behind the others, so an index stays right.
         ReadOnlySpan<Reference> references = node.References;
+        if (!budget.TryVisit(references.Length - from))
+        {
+            return new BrowseResult { StatusCode = StatusCodes.BadTooManyOperations };
+        }
+
         List<ReferenceDescription> found = [];
-        for (int i = from; i < references.Length; i++)
+        for (int i = from; i < references.Length && !budget.IsFull; i++)
         {
             Reference reference = references[i];
             if (!Matches(space, description, reference))
@@ -58,7 +76,9 @@ internal sealed class Browsing(int maxContinuationPoints)
                 return Interrupt(description, most, i, found);
             }
 
-            found.Add(Describe(reference, description.ResultMask));
+            ReferenceDescription one = Describe(reference, description.ResultMask);
+            budget.Add(one);
+            found.Add(one);
         }
 
         return new BrowseResult { References = [.. found] };

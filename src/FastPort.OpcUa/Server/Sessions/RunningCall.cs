@@ -21,16 +21,22 @@ internal sealed class RunningCall
     /// <summary>Tells the application that the client wants no result, or has gone.</summary>
     public CancellationToken Token => _cancellation.Token;
 
-    public static RunningCall Begin(in ServiceCall call)
+    /// <summary>Null if the session has too many already.</summary>
+    public static RunningCall? TryBegin(in ServiceCall call)
     {
         var running = new RunningCall(call.Session!, call.Header.RequestHandle);
-        running._ended = call.Channel.Ended.UnsafeRegister(
-            static source => ((CancellationTokenSource)source!).Cancel(), running._cancellation);
         lock (call.Session!.Gate)
         {
+            if (call.Session.Calls.Count >= call.Server.Options.MaxRunningRequestsPerSession)
+            {
+                return null;
+            }
+
             call.Session.Calls.Add(running);
         }
 
+        running._ended = call.Channel.Ended.UnsafeRegister(
+            static source => ((CancellationTokenSource)source!).Cancel(), running._cancellation);
         return running;
     }
 

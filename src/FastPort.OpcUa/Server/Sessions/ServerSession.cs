@@ -63,8 +63,8 @@ internal sealed class ServerSession
 
     public SessionSubscriptions Subscriptions { get; }
 
-    /// <summary>Method calls that have not ended; a Cancel ends those that can be.</summary>
-    public List<RunningCall> Calls { get; } = [];
+    /// <summary>Calls and handled Writes that have not ended; a Cancel ends those that can be.</summary>
+    public HashSet<RunningCall> Calls { get; } = [];
 
     public bool IsActivated { get; private set; }
 
@@ -76,6 +76,9 @@ internal sealed class ServerSession
 
     /// <summary>The certificate of the client that created the session; null without security.</summary>
     public byte[]? ClientCertificate { get; init; }
+
+    /// <summary>The application in the client's certificate; null without security.</summary>
+    public string? ClientUri { get; init; }
 
     /// <summary>The user; null for anonymous, and before the session is activated.</summary>
     public UserIdentity? User { get; private set; }

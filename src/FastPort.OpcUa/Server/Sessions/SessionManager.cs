@@ -47,6 +47,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
             channel)
         {
             ClientCertificate = channel.Credentials?.PeerCertificate.ToArray(),
+            ClientUri = channel.Credentials?.PeerApplicationUri,
         };
         _sessions[session.Token] = session;
         return session;

@@ -12,9 +12,12 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
+    // A part is made for this item alone and counts whatever its size. Small values are not worth counting.
+    private const int FreeBytes = 1024;
+
     private readonly Lock _gate = new();
     private readonly TimeProvider _time = subscription.Time;
-    private readonly ValueQueue _queue = new(1, discardOldest: true);
+    private readonly ValueQueue _queue = new(1, discardOldest: true, freeBytes: range is null ? FreeBytes : 0);
 
     private DataFilter _filter = DataFilter.Default;
     private TimestampsToReturn _timestamps;
@@ -32,11 +35,18 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     private long _pendingSince;
     private bool _hasPending;
 
+    // What the item holds is charged to the session that has it.
+    private SessionSubscriptions? _payer;
+    private long _charged;
+
     public uint Id => id;
 
     public Node Node => node;
 
     public AttributeId Attribute => attribute;
+
+    /// <summary>The part of the value that is watched; null for the whole.</summary>
+    public NumericRange? Part => range;
 
     /// <summary>The client's number of the item.</summary>
     public uint ClientHandle { get; private set; }
@@ -82,10 +92,18 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         QueueSize = queueSize;
         lock (_gate)
         {
+            long ticks = (long)(interval.TotalSeconds * _time.TimestampFrequency);
+            if (ticks != _interval)
+            {
+                // The interval ends now: values that come later must not overtake its sample.
+                TakePending();
+            }
+
             _timestamps = timestamps;
             _filter = filter;
-            _interval = (long)(interval.TotalSeconds * _time.TimestampFrequency);
+            _interval = ticks;
             _queue.Resize(queueSize, discardOldest);
+            Charge();
         }
     }
 
@@ -138,11 +156,12 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             _hasPending = false;
             (_last, _pending) = (default, default);
             _queue.Clear();
+            Charge();
         }
     }
 
     /// <summary>The variable has this value now. On any thread, in the order of the values.</summary>
-    public void OnValue(in DataValue value)
+    public void OnValue(in DataValue value, ref PartBudget budget)
     {
         lock (_gate)
         {
@@ -151,7 +170,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
                 return;
             }
 
-            DataValue selected = Select(IsAllowed ? value : VariableNode.Denied);
+            DataValue selected = Select(IsAllowed ? value : VariableNode.Denied, ref budget);
             if (_interval == 0 || !_hasLast)
             {
                 Sample(selected);
@@ -163,6 +182,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             _pending = selected;
             _pendingSince = now;
             _hasPending = true;
+            Charge();
             Mark();
         }
     }
@@ -197,7 +217,8 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             if (_isActive)
             {
-                Sample(Select(value));
+                var budget = new PartBudget();
+                Sample(Select(value, ref budget));
             }
         }
     }
@@ -210,6 +231,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             if (_hasLast && _queue.Count == 0)
             {
                 Enqueue(_last);
+                Charge();
             }
         }
     }
@@ -254,7 +276,27 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             bool any = _queue.Count != 0;
             value = any ? _queue.Take() : default;
+            Charge();
             return any;
+        }
+    }
+
+    /// <summary>Puts back the value that was taken last: it waits for the next message.</summary>
+    public void PutBack(in DataValue value)
+    {
+        lock (_gate)
+        {
+            _queue.PutBack(value);
+            Charge();
+        }
+    }
+
+    /// <summary>The subscription belongs to another session now.</summary>
+    public void OnOwnerChanged()
+    {
+        lock (_gate)
+        {
+            Charge();
         }
     }
 
@@ -262,35 +304,82 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
 
     // The part that the client asks for; what lies outside it does not count as a change.
-    private DataValue Select(in DataValue value) => range is { } part ? AttributeServices.SelectPart(value, part) : value;
+    private DataValue Select(in DataValue value, ref PartBudget budget) =>
+        range is not { } part ? value
+        : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
+        : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
+        : AttributeServices.SelectPart(value, part);
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
     private void SamplePending(long now)
     {
-        if (_hasPending && (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval)))
+        if (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval))
         {
+            TakePending();
+        }
+    }
+
+    private void TakePending()
+    {
+        if (_hasPending)
+        {
+            DataValue value = _pending;
+            _pending = default;
             _hasPending = false;
-            Sample(_pending);
+            Sample(value);
         }
     }
 
     private void Sample(in DataValue value)
     {
-        if (_hasLast && !_filter.IsChange(_last, value))
+        bool isChange = !_hasLast || _filter.IsChange(_last, value);
+        if (isChange || _filter.Deadband == 0)
         {
-            return;
+            // One that is equal, too: nobody else may have the one before.
+            _last = value;
         }
 
-        _last = value;
-        _hasLast = true;
-        _hasSampled = true;
-        Enqueue(value);
+        if (isChange)
+        {
+            _hasLast = true;
+            _hasSampled = true;
+            Enqueue(value);
+        }
+
+        Charge();
     }
 
     private void Enqueue(in DataValue value)
     {
-        _queue.Add(AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime));
+        DataValue stamped = AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime);
+        if (subscription.Owner.HasRoomBeside(0) || _queue.BytesOf(stamped) == 0)
+        {
+            _queue.Add(stamped);
+        }
+        else
+        {
+            _queue.AddAlone(stamped);
+        }
+
         Mark();
+    }
+
+    // After each change of what the item holds.
+    private void Charge()
+    {
+        long held = _queue.Bytes + (range is null ? 0 : _queue.BytesOf(_last) + _queue.BytesOf(_pending));
+        SessionSubscriptions owner = subscription.Owner;
+        if (owner != _payer)
+        {
+            _payer?.Charge(-_charged);
+            (_payer, _charged) = (owner, 0);
+        }
+
+        if (held != _charged)
+        {
+            owner.Charge(held - _charged);
+            _charged = held;
+        }
     }
 
     private void Mark()

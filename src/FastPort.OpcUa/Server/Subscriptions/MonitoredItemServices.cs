@@ -18,9 +18,10 @@ internal static class MonitoredItemServices
         }
 
         var results = new MonitoredItemCreateResult[count];
+        var budget = new PartBudget();
         for (int i = 0; i < count; i++)
         {
-            results[i] = Create(call, subscription, request.ItemsToCreate![i], request.TimestampsToReturn);
+            results[i] = Create(call, subscription, request.ItemsToCreate![i], request.TimestampsToReturn, ref budget);
         }
 
         call.Reply(new CreateMonitoredItemsResponse { Results = results });
@@ -63,15 +64,21 @@ internal static class MonitoredItemServices
         }
 
         var results = new StatusCode[count];
+        var budget = new PartBudget();
         for (int i = 0; i < count; i++)
         {
             if (subscription.FindItem(request.MonitoredItemIds![i]) is not { } item)
             {
                 results[i] = StatusCodes.BadMonitoredItemIdInvalid;
-                continue;
             }
-
-            subscription.SetMode(item, request.MonitoringMode);
+            else if (item.Mode == MonitoringMode.Disabled && !MayRead(item.Node, item.Part, ref budget))
+            {
+                results[i] = StatusCodes.BadTooManyOperations;
+            }
+            else
+            {
+                subscription.SetMode(item, request.MonitoringMode);
+            }
         }
 
         call.Reply(new SetMonitoringModeResponse { Results = results });
@@ -124,10 +131,16 @@ internal static class MonitoredItemServices
     }
 
     private static MonitoredItemCreateResult Create(
-        in ServiceCall call, Subscription subscription, in MonitoredItemCreateRequest request, TimestampsToReturn timestamps)
+        in ServiceCall call, Subscription subscription, in MonitoredItemCreateRequest request, TimestampsToReturn timestamps,
+        ref PartBudget budget)
     {
         var attribute = (AttributeId)request.ItemToMonitor.AttributeId;
         StatusCode status = Check(call, request, out Node? node, out NumericRange? range);
+        if (status.IsGood && !MayRead(node!, range, ref budget))
+        {
+            status = StatusCodes.BadTooManyOperations;
+        }
+
         if (status.IsGood)
         {
             status = DataFilter.TryRead(request.RequestedParameters.Filter, node!, attribute, FilterLimits, out DataFilter filter);
@@ -174,6 +187,7 @@ internal static class MonitoredItemServices
         return !hasAttribute ? StatusCodes.BadAttributeIdInvalid
             : !IsValid(request.MonitoringMode) ? StatusCodes.BadMonitoringModeInvalid
             : call.Session!.Subscriptions.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
+                || (range is not null && !call.Session.Subscriptions.HasRoomBeside(0))
                 ? StatusCodes.BadTooManyMonitoredItems
             : StatusCodes.Good;
     }
@@ -210,6 +224,10 @@ internal static class MonitoredItemServices
         item.Configure(wish.ClientHandle, timestamps, filter, interval, size, wish.DiscardOldest);
         return (interval, size);
     }
+
+    // An item begins with the present value. A part of a text is looked for from its beginning.
+    private static bool MayRead(Node node, NumericRange? range, ref PartBudget budget) =>
+        range is null || node is not VariableNode { OnRead: null } variable || budget.TryRead(variable.Value.Value);
 
     private static bool IsValid(MonitoringMode mode) => (uint)mode <= (uint)MonitoringMode.Reporting;
 

@@ -11,6 +11,8 @@ internal sealed class SentMessages(int maxMessages, long maxBytes)
     private readonly List<(uint Number, MessageBuffer Message)> _messages = [];
     private long _bytes;
 
+    public int Count => _messages.Count;
+
     /// <summary>The sequence numbers, oldest first.</summary>
     public uint[] Numbers => [.. _messages.Select(static m => m.Number)];
 

@@ -22,6 +22,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     // Sum of the queue sizes of all items.
     private long _queueSizes;
 
+    // What values of the items hold that are parts or large. On any thread.
+    private long _heldBytes;
+
     public ServerSession Session => session;
 
     public int Count => _subscriptions.Count;
@@ -102,6 +105,12 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         _queueSizes = others + size;
         return size;
     }
+
+    /// <summary>The values of an item hold more bytes, or fewer. On any thread.</summary>
+    public void Charge(long bytes) => Interlocked.Add(ref _heldBytes, bytes);
+
+    /// <summary>Whether more may be held: all others, beside an item's own bytes, are not too many. On any thread.</summary>
+    public bool HasRoomBeside(long own) => Volatile.Read(ref _heldBytes) - own <= server.Options.MaxQueuedBytesPerSession;
 
     /// <summary>Lets a request wait until a subscription has something to tell.</summary>
     public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)

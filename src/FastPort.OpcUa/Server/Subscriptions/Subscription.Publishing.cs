@@ -10,6 +10,9 @@ internal sealed partial class Subscription
     // A message that grows beyond this is sent, and another one follows.
     private const int MaxNotificationBytes = 1024 * 1024;
 
+    // More than a response with one number and one result of an acknowledgement has beside its values.
+    private const int ResponseBytes = 256;
+
     private readonly Queue<MonitoredItem> _ready = new();
     private readonly SentMessages _sent;
     private uint _cyclesWithoutMessage;
@@ -35,7 +38,8 @@ internal sealed partial class Subscription
         var encoder = new BinaryEncoder(message);
         if (hasData)
         {
-            EncodeData(ref encoder, number, now, call.Channel.LargestResponse / 2);
+            int others = ResponseBytes + (sizeof(uint) * (_sent.Count + (call.Results?.Length ?? 0)));
+            EncodeData(ref encoder, number, now, call.Channel.LargestResponse / 2, call.Channel.LargestResponse - others);
             _nextNumber = number == uint.MaxValue ? 1 : number + 1;
         }
         else
@@ -122,6 +126,31 @@ internal sealed partial class Subscription
         {
             item.IsReady = true;
             _ready.Enqueue(item);
+            TrimQueues();
+        }
+    }
+
+    // Without cycles or messages the queues would keep every item that ever was in them: those that were removed, and again those whose
+    // mode was changed.
+    private void TrimQueues()
+    {
+        int most = (2 * _items.Count) + 1024;
+        if (_marked.Count > most)
+        {
+            for (int left = _marked.Count; left > 0 && _marked.TryDequeue(out MonitoredItem? item); left--)
+            {
+                if (FindItem(item.Id) == item)
+                {
+                    _marked.Enqueue(item);
+                }
+            }
+        }
+
+        if (_ready.Count > most)
+        {
+            MonitoredItem[] ready = [.. _ready.Where(static item => item.IsReady).Distinct()];
+            _ready.Clear();
+            Array.ForEach(ready, _ready.Enqueue);
         }
     }
 
@@ -147,7 +176,7 @@ internal sealed partial class Subscription
         return false;
     }
 
-    private void EncodeData(ref BinaryEncoder encoder, uint number, DateTime now, int maxBytes)
+    private void EncodeData(ref BinaryEncoder encoder, uint number, DateTime now, int enoughBytes, int maxBytes)
     {
         encoder.Write(number);
         encoder.WriteDateTime(now);
@@ -158,7 +187,7 @@ internal sealed partial class Subscription
         // The length of the body and the number of values are known at the end.
         var body = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var values = new BinaryEncoder(body);
-        int count = EncodeValues(ref values, Math.Min(MaxNotificationBytes, maxBytes));
+        int count = EncodeValues(ref values, body, Math.Min(MaxNotificationBytes, enoughBytes), maxBytes);
         values.Write(-1);
         values.Complete();
         encoder.Write(sizeof(int) + body.Length);
@@ -168,8 +197,8 @@ internal sealed partial class Subscription
         body.Dispose();
     }
 
-    // The value that reaches the limit is in the message too.
-    private int EncodeValues(ref BinaryEncoder encoder, int maxBytes)
+    // The value with which there is enough is in the message too. One that does not fit with others waits for the next message.
+    private int EncodeValues(ref BinaryEncoder encoder, MessageBuffer body, int enoughBytes, int maxBytes)
     {
         int count = 0;
         while (_ready.TryPeek(out MonitoredItem? item))
@@ -177,9 +206,18 @@ internal sealed partial class Subscription
             // Values that come meanwhile wait for the next cycle.
             for (int left = item.IsReady ? item.Count : 0; left > 0 && item.TryTake(out DataValue value); left--)
             {
+                long before = encoder.Length;
                 encoder.Write(item.ClientHandle);
                 encoder.WriteDataValue(value);
-                if (++count >= _terms.MaxNotifications || encoder.Length >= maxBytes)
+                if (encoder.Length > maxBytes && count != 0)
+                {
+                    encoder.Complete();
+                    body.Truncate((int)before);
+                    item.PutBack(value);
+                    return count;
+                }
+
+                if (++count >= _terms.MaxNotifications || encoder.Length >= enoughBytes)
                 {
                     return count;
                 }

@@ -50,6 +50,9 @@ internal sealed partial class Subscription
 
     public int ItemCount => _items.Count;
 
+    /// <summary>References to items that have, or had, something to report; with those of removed items.</summary>
+    public int QueuedItems => _marked.Count + _ready.Count;
+
     public IEnumerable<MonitoredItem> Items => _items.Values;
 
     /// <summary>Sum of the queue sizes of all items.</summary>
@@ -114,6 +117,11 @@ internal sealed partial class Subscription
     public void MoveTo(SessionSubscriptions owner)
     {
         _owner = owner;
+        foreach (MonitoredItem item in _items.Values)
+        {
+            item.OnOwnerChanged();
+        }
+
         ResetLifetime();
         if (HasNotifications())
         {
@@ -162,6 +170,7 @@ internal sealed partial class Subscription
         item.Links = null;
         _items.Remove(item.Id);
         _owner.OnItemRemoved(item);
+        TrimQueues();
     }
 
     /// <summary>Links an item to one that triggers its reports (OPC 10000-4, 5.13.1.6).</summary>

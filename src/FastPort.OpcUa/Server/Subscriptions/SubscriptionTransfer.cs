@@ -56,8 +56,8 @@ internal static class SubscriptionTransfer
         ServerSession session = call.Session!;
         StatusCode status = session.Channel != call.Channel ? StatusCodes.BadSecureChannelIdInvalid
             : from.Find(subscription.Id) is null ? StatusCodes.BadSubscriptionIdInvalid
-            : !IsSameUser(from.Session, session) ? StatusCodes.BadUserAccessDenied
             : from.Session == session ? StatusCodes.Good
+            : !IsSameUser(from.Session, session) ? StatusCodes.BadUserAccessDenied
             : session.Subscriptions.Take(subscription, from);
         if (!status.IsGood)
         {
@@ -72,8 +72,12 @@ internal static class SubscriptionTransfer
         return new TransferResult { AvailableSequenceNumbers = subscription.Sent.Numbers };
     }
 
-    // Anonymous clients are told apart by their certificates, if they have any.
-    private static bool IsSameUser(ServerSession one, ServerSession other) =>
-        Equals(one.User, other.User)
-        && (one.User is not null || one.ClientCertificate.AsSpan().SequenceEqual(other.ClientCertificate));
+    // Anonymous clients are told apart by the application in their certificates. Without security nothing tells them apart: then a client
+    // gets only what no other one is using.
+    internal static bool IsSameUser(ServerSession owner, ServerSession other) =>
+        Equals(owner.User, other.User)
+        && (owner.User is not null
+            || (owner.ClientCertificate is null
+                ? other.ClientCertificate is null && owner.Channel is null
+                : owner.ClientUri is not null && owner.ClientUri == other.ClientUri));
 }

@@ -4,7 +4,10 @@ namespace FastPort.OpcUa.Server;
 /// The values of a monitored item that wait to be reported (OPC 10000-4, 5.13.1.5). The array grows with what is really there. Not
 /// thread-safe.
 /// </summary>
-internal sealed class ValueQueue(int size, bool discardOldest)
+/// <param name="size">Most values; 1 or more.</param>
+/// <param name="discardOldest">Which value goes when there are too many: the oldest, or the newest that waits.</param>
+/// <param name="freeBytes">Values of so many bytes are not counted. Defaults to none.</param>
+internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0)
 {
     // The status of a data value whose overflow bit is set (OPC 10000-4, 7.38.1).
     private const uint Overflow = 0x0480;
@@ -17,42 +20,72 @@ internal sealed class ValueQueue(int size, bool discardOldest)
 
     public int Count { get; private set; }
 
+    /// <summary>Sum of <see cref="BytesOf"/> of all values.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>The memory of a value, about; 0 if it is not counted.</summary>
+    public long BytesOf(in DataValue value) => ValueBytes.Of(value.Value) is var bytes && bytes > freeBytes ? bytes : 0;
+
     /// <summary>Adds a value. A full queue of two or more values notes the loss at the value next to the one that was discarded.</summary>
     public void Add(in DataValue value)
     {
         if (Count < _size)
         {
             Grow();
-            _values[Index(Count++)] = value;
+            Set(Index(Count++), value);
             return;
         }
 
         // The only value of a queue is always the newest.
         if (_size == 1)
         {
-            _values[_first] = value;
+            Set(_first, value);
             return;
         }
 
         if (!_discardOldest)
         {
-            _values[Index(Count - 1)] = MarkOverflow(value);
+            Set(Index(Count - 1), MarkOverflow(value));
             return;
         }
 
-        _values[_first] = value;
+        Set(_first, value);
         _first = Index(1);
         _values[_first] = MarkOverflow(_values[_first]);
+    }
+
+    /// <summary>Adds a value in place of all others, as if the size was 1.</summary>
+    public void AddAlone(in DataValue value)
+    {
+        bool isLoss = Count != 0 && _size > 1;
+        Clear();
+        Add(isLoss ? MarkOverflow(value) : value);
     }
 
     /// <summary>Removes and returns the oldest value; there must be one.</summary>
     public DataValue Take()
     {
         DataValue value = _values[_first];
-        _values[_first] = default;
+        Set(_first, default);
         _first = Index(1);
         Count--;
         return value;
+    }
+
+    /// <summary>Puts back the value that was taken last. A queue that has filled up since has lost it.</summary>
+    public void PutBack(in DataValue value)
+    {
+        if (Count < _size)
+        {
+            Grow();
+            _first = Index(_values.Length - 1);
+            Set(_first, value);
+            Count++;
+        }
+        else if (_size > 1)
+        {
+            _values[_first] = MarkOverflow(_values[_first]);
+        }
     }
 
     public void Clear()
@@ -60,6 +93,7 @@ internal sealed class ValueQueue(int size, bool discardOldest)
         _values = [];
         _first = 0;
         Count = 0;
+        Bytes = 0;
     }
 
     /// <summary>Changes size and policy. Values that do not fit any more are discarded as the new policy says.</summary>
@@ -82,6 +116,13 @@ internal sealed class ValueQueue(int size, bool discardOldest)
 
     private static DataValue MarkOverflow(in DataValue value) =>
         value with { Status = new StatusCode(value.Status.Value | Overflow) };
+
+    // A slot without a value holds the default.
+    private void Set(int index, in DataValue value)
+    {
+        Bytes += BytesOf(value) - BytesOf(_values[index]);
+        _values[index] = value;
+    }
 
     private int Index(int i) => (int)(((uint)_first + (uint)i) % (uint)_values.Length);
 

@@ -1,0 +1,229 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>The values that monitored items hold are bounded in bytes.</summary>
+public sealed class MonitoredBytesTests : IAsyncLifetime
+{
+    private const int Limit = 1_000_000;
+
+    // 400 KB in memory.
+    private const int Characters = 200_000;
+    private const uint Text = 1;
+    private const uint Number = 2;
+
+    private readonly FakeTimeProvider _time = new();
+    private TestServer _server = null!;
+    private RawSession _session = null!;
+    private VariableNode _text = null!;
+    private VariableNode _number = null!;
+    private uint _id;
+
+    public async ValueTask InitializeAsync()
+    {
+        _server = await TestServer.StartAsync(
+            space =>
+            {
+                NodeId objects = AddressSpace.ObjectsFolder;
+                _text = space.AddVariable(objects, new NodeId(2, Text), "Text", new string('a', Characters), writable: true);
+                _number = space.AddVariable(objects, new NodeId(2, Number), "Number", 0);
+            },
+            static o => o.MaxQueuedBytesPerSession = Limit,
+            _time);
+        _session = await RawSession.OpenAsync(_server);
+        _id = await _session.SubscribeAsync(100);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _session.Dispose();
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Parts_are_refused_when_there_are_too_many_bytes_and_other_items_are_not()
+    {
+        MonitoredItemCreateResult[] made = await MonitorPartsAsync("1:199998", 10);
+
+        // Each holds a part as what the next one is compared with, and in its queue.
+        int good = made.TakeWhile(static result => result.StatusCode.IsGood).Count();
+        Assert.InRange(good, 1, 3);
+        Assert.All(made.Skip(good), static result => Assert.Equal(StatusCodes.BadTooManyMonitoredItems, result.StatusCode));
+        Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Text)).StatusCode);
+        Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Number)).StatusCode);
+
+        await _session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(new DeleteMonitoredItemsRequest
+        {
+            SubscriptionId = _id,
+            MonitoredItemIds = [.. made.Take(good).Select(static result => result.MonitoredItemId)],
+        });
+        Assert.Equal(StatusCodes.Good, Assert.Single(await MonitorPartsAsync("1:199998", 1)).StatusCode);
+    }
+
+    [Fact]
+    public async Task Parts_that_grow_later_are_bounded_too()
+    {
+        _text.Value = new DataValue("short");
+        Assert.All(await MonitorPartsAsync("1:199998", 50), static result => Assert.Equal(StatusCodes.Good, result.StatusCode));
+        await NextAsync();
+
+        _text.Value = new DataValue(new string('b', Characters));
+
+        DataValue[] seen = [.. (await NextAsync()).Select(static v => v.Value)];
+        Assert.Equal(50, seen.Length);
+        Assert.InRange(seen.Count(static value => value.Status.IsGood), 1, 3);
+        Assert.All(seen.Where(static value => value.Status.IsBad), static value => Assert.Equal(
+            (Variant.Null, StatusCodes.BadOutOfMemory), (value.Value, value.Status)));
+
+        // Once there is room they come again.
+        _text.Value = new DataValue("again");
+        Assert.Equal(50, (await NextAsync()).Length);
+        Assert.Equal(
+            50, (await MonitorPartsAsync("0", 50)).Count(static result => result.StatusCode.IsGood));
+    }
+
+    [Fact]
+    public async Task A_queue_of_large_values_keeps_the_newest()
+    {
+        await _session.MonitorAsync(_id, Text, queueSize: 1000);
+        await _session.MonitorAsync(_id, Number, queueSize: 1000);
+        const int Writes = 30;
+        await WritePartsAsync(Writes);
+        for (int i = 1; i <= Writes; i++)
+        {
+            _number.Value = new DataValue(i);
+        }
+
+        MonitoredItemNotification[] seen = await NextAsync();
+
+        DataValue[] texts = [.. seen.Where(static v => v.ClientHandle == Text).Select(static v => v.Value)];
+        Assert.InRange(texts.Length, 1, 4);
+        Assert.Equal(new string('b', Writes) + new string('a', Characters - Writes), texts[^1].Value.Get<string>());
+        Assert.Contains(texts, static value => (value.Status.Value & 0x0480) == 0x0480);
+        Assert.Equal(Writes + 1, seen.Count(static v => v.ClientHandle == Number));
+
+        // What was sent is not held any more.
+        _text.Value = new DataValue(new string('c', Characters));
+        _text.Value = new DataValue(new string('d', Characters));
+        Assert.Equal(["c", "d"], (await NextAsync()).Select(static v => v.Value.Value.Get<string>()![..1]));
+    }
+
+    [Fact]
+    public async Task The_bytes_go_with_the_subscription_to_another_session()
+    {
+        await MonitorPartsAsync("1:199998", 10);
+        ServerSession before = _server.Server.Sessions.Find(_session.Token)!;
+        Assert.False(before.Subscriptions.HasRoomBeside(0));
+        _session.Dispose();
+        await Patience.UntilAsync(() => before.Channel is null, "the server has seen the end of the connection");
+        _session = await RawSession.OpenAsync(_server);
+        ServerSession after = _server.Server.Sessions.Find(_session.Token)!;
+
+        await _session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+            new TransferSubscriptionsRequest { SubscriptionIds = [_id] });
+
+        Assert.Equal((true, false), (before.Subscriptions.HasRoomBeside(Limit), after.Subscriptions.HasRoomBeside(0)));
+        Assert.False(before.Subscriptions.HasRoomBeside(-Limit - 1));
+        await _session.CallAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+            new DeleteSubscriptionsRequest { SubscriptionIds = [_id] });
+        Assert.False(after.Subscriptions.HasRoomBeside(-Limit - 1));
+        Assert.True(after.Subscriptions.HasRoomBeside(-Limit));
+    }
+
+    [Fact]
+    public async Task Parts_of_a_large_text_are_looked_for_up_to_a_bound()
+    {
+        const int Large = 4_000_000;
+        _text.Value = new DataValue(new string('a', Large));
+
+        MonitoredItemCreateResult[] made = await MonitorPartsAsync($"{Large - 1}", 100);
+        int good = made.TakeWhile(static result => result.StatusCode.IsGood).Count();
+        Assert.InRange(good, 1, 20);
+        Assert.All(made.Skip(good), static result => Assert.Equal(StatusCodes.BadTooManyOperations, result.StatusCode));
+        MonitoredItemCreateResult[] disabled = await MonitorPartsAsync($"{Large - 1}", 5, MonitoringMode.Disabled);
+        for (int i = 0; i < 5; i++)
+        {
+            made = [.. made, .. await MonitorPartsAsync($"{Large - 1}", 5)];
+        }
+
+        uint[] all = [.. made.Concat(disabled).Where(static one => one.StatusCode.IsGood).Select(static one => one.MonitoredItemId)];
+        Assert.All(await SetModeAsync(MonitoringMode.Disabled, all), static status => Assert.Equal(StatusCodes.Good, status));
+        StatusCode[] enabled = await SetModeAsync(MonitoringMode.Reporting, all);
+        Assert.Equal(good, enabled.TakeWhile(static status => status.IsGood).Count());
+        Assert.All(enabled.Skip(good), static status => Assert.Equal(StatusCodes.BadTooManyOperations, status));
+    }
+
+    [Fact]
+    public async Task One_value_is_looked_through_for_so_many_parts()
+    {
+        const int Large = 4_000_000;
+        _text.Value = new DataValue("short");
+        await MonitorPartsAsync($"{Large - 1}", 100);
+        await NextAsync();
+
+        _text.Value = new DataValue(new string('b', Large));
+
+        StatusCode[] seen = [.. (await NextAsync()).Select(static v => v.Value.Status)];
+        Assert.InRange(seen.Count(static status => status.IsGood), 1, 20);
+        Assert.Equal(
+            [StatusCodes.Good, StatusCodes.BadTooManyOperations], seen.Distinct().OrderBy(static status => status.Value));
+    }
+
+    private async Task<MonitoredItemCreateResult[]> MonitorPartsAsync(
+        string range, int count, MonitoringMode mode = MonitoringMode.Reporting)
+    {
+        var item = new MonitoredItemCreateRequest
+        {
+            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, Text), AttributeId = (uint)AttributeId.Value, IndexRange = range },
+            MonitoringMode = mode,
+            RequestedParameters = new MonitoringParameters { QueueSize = 1 },
+        };
+        return (await _session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
+            new CreateMonitoredItemsRequest { SubscriptionId = _id, ItemsToCreate = [.. Enumerable.Repeat(item, count)] })).Results!;
+    }
+
+    private async Task<StatusCode[]> SetModeAsync(MonitoringMode mode, uint[] items) =>
+        (await _session.CallAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
+            new SetMonitoringModeRequest { SubscriptionId = _id, MonitoredItemIds = items, MonitoringMode = mode })).Results!;
+
+    // The first characters, one after the other.
+    private async Task WritePartsAsync(int count)
+    {
+        WriteResponse written = await _session.CallAsync<WriteRequest, WriteResponse>(new WriteRequest
+        {
+            NodesToWrite =
+            [
+                .. Enumerable.Range(0, count).Select(static i => new WriteValue
+                {
+                    NodeId = new NodeId(2, Text), AttributeId = (uint)AttributeId.Value, IndexRange = $"{i}", Value = new DataValue("b"),
+                }),
+            ],
+        });
+        Assert.All(written.Results!, static status => Assert.Equal(StatusCodes.Good, status));
+    }
+
+    // What there is in one cycle, in as many messages as it takes; a keep-alive comes when the subscription begins.
+    private async Task<MonitoredItemNotification[]> NextAsync()
+    {
+        List<MonitoredItemNotification> seen = [];
+        while (true)
+        {
+            await _session.SendPublishAsync();
+            if (seen.Count == 0)
+            {
+                _time.Advance(TimeSpan.FromMilliseconds(100));
+            }
+
+            (_, PublishResponse response) = await _session.NextAsync();
+            seen.AddRange(RawSession.Values(response));
+            if (seen.Count != 0 && !response.MoreNotifications)
+            {
+                return [.. seen];
+            }
+        }
+    }
+}
