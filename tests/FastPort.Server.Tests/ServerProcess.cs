@@ -129,7 +129,9 @@ internal sealed partial class ServerProcess : IAsyncDisposable
             first == printed.Task || printed.Task.IsCompleted, $"The server ended without '{part}' {times} times:\n{Output}\n{Errors}");
     }
 
-    /// <summary>Sends a signal. Returns from <see cref="SigStop"/> when all threads stand still: until one takes it the others run on.</summary>
+    /// <summary>
+    /// Sends a signal. Returns from <see cref="SigStop"/> when all threads stand still: until one takes it the others run on.
+    /// </summary>
     public void Signal(int signal)
     {
         if (Kill(_process.Id, signal) != 0)

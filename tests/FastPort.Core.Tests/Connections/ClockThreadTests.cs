@@ -103,7 +103,8 @@ public sealed class ClockThreadTests
         thread.Remove(clock.Clock);
 
         long Sleeps() => long.Parse(
-            File.ReadLines(status).First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
+            File.ReadLines(status)
+                .First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
             CultureInfo.InvariantCulture);
     }
 

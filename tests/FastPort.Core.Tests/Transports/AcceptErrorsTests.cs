@@ -55,7 +55,8 @@ public sealed class AcceptErrorsTests
 
         Assert.Equal(
             [100, 200, 400, 800, 1600, 3200, 5000, 5000, 100],
-            log.WithId(1001).Select(static line => int.Parse(line.Text.Split("next try in ")[1].Split(' ')[0], CultureInfo.InvariantCulture)));
+            log.WithId(1001).Select(static line => line.Text.Split("next try in ")[1].Split(' ')[0])
+                .Select(static text => int.Parse(text, CultureInfo.InvariantCulture)));
         Assert.Single(log.WithId(1004));
 
         void Fail(int times)

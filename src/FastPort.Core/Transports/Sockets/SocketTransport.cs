@@ -39,7 +39,8 @@ public sealed class SocketTransport : ITransport
         return new StreamConnector(endpoint, settings, TryConnectAsync);
     }
 
-    private static async ValueTask<Connection> TryConnectAsync(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken)
+    private static async ValueTask<Connection> TryConnectAsync(
+        EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken)
     {
         Socket? socket = null;
         try

@@ -8,8 +8,8 @@ namespace FastPort.Core.Tests.Transports.Support;
 
 /// <summary>
 /// A protocol that does what a test says and notes what it is told: collects all bytes unless <see cref="OnBytes"/> is set, and closes when
-/// the peer's side has ended unless <see cref="StaysOpen"/> is. It also watches the transport: all calls come on the loop, one at a time, and
-/// none after the last.
+/// the peer's side has ended unless <see cref="StaysOpen"/> is. It also watches the transport: all calls come on the loop, one at a time,
+/// and none after the last.
 /// </summary>
 internal sealed class TestProtocol : IConnectionProtocol
 {

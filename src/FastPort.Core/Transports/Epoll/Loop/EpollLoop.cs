@@ -9,8 +9,9 @@ namespace FastPort.Transports.Epoll.Loop;
 /// and the loop's own writes need no lock. Other threads pass tasks to the loop through <see cref="Post"/> only.
 /// <para>
 /// A round: wait; read and handle every ready descriptor; run the posted tasks, those of connections that had more to read than their turn
-/// allowed among them; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its answers
-/// connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than the sends.
+/// allowed among them; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its
+/// answers connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than the
+/// sends.
 /// </para>
 /// <para><see cref="EpollLoopGroup"/> starts and stops the loops.</para>
 /// </summary>
@@ -28,8 +29,8 @@ internal sealed class EpollLoop
     private readonly SafeFileHandle _wake;
     private readonly EpollEvents _events = new();
 
-    // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only by
-    // a task, after all of them. The wake-up descriptor has no handler: its event only ends the wait.
+    // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only
+    // by a task, after all of them. The wake-up descriptor has no handler: its event only ends the wait.
     private readonly Dictionary<int, ILoopHandler> _handlers = [];
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
