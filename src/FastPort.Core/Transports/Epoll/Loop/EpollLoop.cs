@@ -10,8 +10,8 @@ namespace FastPort.Transports.Epoll.Loop;
 /// <para>
 /// A round: wait; read and handle every ready descriptor; run the posted tasks, those of connections that had more to read than their turn
 /// allowed among them; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its
-/// answers connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than the
-/// sends.
+/// answers connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than
+/// the sends.
 /// </para>
 /// <para><see cref="EpollLoopGroup"/> starts and stops the loops.</para>
 /// </summary>
