@@ -119,8 +119,12 @@ internal sealed class ClockThread
                     Monitor.Wait(_gate, Math.Min((int)(next - now), PostDue()));
                 }
 
+                // Also if ticks take so long that there was no time to wait.
+                PostDue();
                 if (_clocks.Length == 0)
                 {
+                    // Nobody is left whom a call could reach.
+                    _calls.Clear();
                     _isRunning = false;
                     return;
                 }

@@ -24,13 +24,13 @@ internal static class TransportSelection
 
     /// <summary>Transports with their own loops.</summary>
     public static ITransport[] Create(TransportKind kind, EpollOptions options) =>
-        [UsesEpoll(kind) ? new EpollTransport(options) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
+        [UsesEpoll(kind) ? new EpollTransport(options) : Sockets, InProcess(options)];
 
     /// <summary>Transports with the process's loops for these options. The in-process transport has nothing to share.</summary>
     public static ITransport[] Shared(TransportKind kind, EpollOptions options) =>
         [
             UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets,
-            new InProcessTransport(options.SpinMicroseconds),
+            InProcess(options),
         ];
 
     /// <summary>The option that names the kind.</summary>
@@ -43,6 +43,13 @@ internal static class TransportSelection
         }
 
         return kind;
+    }
+
+    private static InProcessTransport InProcess(EpollOptions options)
+    {
+        // Without event loops nothing else looks at them.
+        options.ThrowIfOutOfRange();
+        return new InProcessTransport(options.SpinMicroseconds);
     }
 
     private static bool UsesEpoll(TransportKind kind) =>

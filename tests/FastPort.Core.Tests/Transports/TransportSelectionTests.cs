@@ -50,4 +50,19 @@ public sealed class TransportSelectionTests
 
         static int? SpinOf(Session session) => Assert.IsType<InProcessConnection>(session.Connection).Waiting.SpinMicroseconds;
     }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(1_000_001)]
+    public void No_transport_can_be_told_to_spin_for_ever(int spinMicroseconds)
+    {
+        var options = new EpollOptions { SpinMicroseconds = spinMicroseconds };
+        foreach (TransportKind kind in (TransportKind[])[TransportKind.Sockets, TransportKind.Auto])
+        {
+            Exception made = Assert.Throws<ArgumentOutOfRangeException>(() => TransportCollection.CreateDefault(kind, options));
+            Exception shared = Assert.Throws<ArgumentOutOfRangeException>(() => TransportCollection.CreateShared(kind, options));
+
+            Assert.All((Exception[])[made, shared], static e => Assert.Contains("0 to 1000000", e.Message, StringComparison.Ordinal));
+        }
+    }
 }

@@ -211,11 +211,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void WakeLoop() => Request(WorkRequested);
 
-    protected override void OnClosing()
-    {
-        _output.ShutDown();
-        Request(ResumeRequested);
-    }
+    protected override void OnClosing() => _output.ShutDown();
 
     protected override void OnAborted() => Request(ResumeRequested);
 
@@ -250,6 +246,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     /// <summary>Requests a flush in the next round, when bytes or the end of the stream remain to be sent; on any thread.</summary>
     internal void FlushNextRound() => Request(FlushRequested);
+
+    /// <summary>The connection is closing: requests what it needs to end.</summary>
+    internal void EndSoon() => Request(FlushRequested | ResumeRequested);
 
     private void FlushAtEndOfRound()
     {

@@ -32,8 +32,18 @@ public sealed record EpollOptions
         section.OptionalNumber(
             key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
 
-    /// <summary>Adds a sentence with key, value and allowed range for each value outside its range.</summary>
-    internal void Check(OptionSection section)
+    /// <exception cref="ArgumentOutOfRangeException">A value is outside its range; the message names all such.</exception>
+    internal void ThrowIfOutOfRange()
+    {
+        List<string> problems = [];
+        OptionSection.Visit("Epoll", problems, configured: null, Check);
+        if (problems.Count != 0)
+        {
+            throw new ArgumentOutOfRangeException("options", string.Join(' ', problems));
+        }
+    }
+
+    private void Check(OptionSection section)
     {
         DescribeLoops(section, nameof(Loops), Loops);
         DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);

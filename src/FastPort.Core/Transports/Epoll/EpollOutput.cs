@@ -107,7 +107,7 @@ internal sealed partial class EpollOutput : SendQueue
         return lent;
     }
 
-    protected override void Ending() => _connection.FlushNextRound();
+    protected override void Ending() => _connection.EndSoon();
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void EndLoopWrite()

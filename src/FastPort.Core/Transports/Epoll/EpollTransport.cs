@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Transports.Epoll.Loop;
 
@@ -26,13 +25,7 @@ public sealed class EpollTransport : ITransport
         }
 
         options ??= new EpollOptions();
-        List<string> problems = [];
-        OptionSection.Visit("Epoll", problems, configured: null, options.Check);
-        if (problems.Count != 0)
-        {
-            throw new ArgumentOutOfRangeException(nameof(options), string.Join(' ', problems));
-        }
-
+        options.ThrowIfOutOfRange();
         _group = new EpollLoopGroup(options);
     }
 

@@ -29,6 +29,8 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     public override long BytesReceived => _inbound.BytesReceived;
 
+    public override long PendingBytes => _outbound.PendingBytes;
+
     public override bool IsSendBlocked => _outbound.IsBlocked;
 
     /// <summary>Makes both ends of a link.</summary>

@@ -4,8 +4,9 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// Listens at a name of the process. Links are handed over by work items of the pool, not on the connecting thread: what accepts them is
-/// other people's code, and the connecting thread may hold their locks.
+/// Listens at a name of the process. Links are handed over by work items of the pool, in no particular order, not on the connecting thread:
+/// what accepts them is other people's code, and the connecting thread may hold their locks. Links that wait at a stop are aborted by those
+/// work items.
 /// </summary>
 internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener
 {

@@ -37,6 +37,8 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     public override long BytesReceived => _input.BytesReceived;
 
+    public override long PendingBytes => _output.PendingBytes;
+
     public override bool IsSendBlocked => _output.IsBlocked;
 
     protected override SendQueue Output => _output;

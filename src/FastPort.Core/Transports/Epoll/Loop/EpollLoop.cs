@@ -30,7 +30,9 @@ internal sealed class EpollLoop
     private readonly EpollEvents _events = new();
 
     // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only
-    // by a task, after all of them. The wake-up descriptor has no handler: its event only ends the wait.
+    // by a task, after all of them. Only while a child process is being started, which still holds a closed descriptor, may later events reach
+    // the number's next owner: each handler bears an event that is not its own. The wake-up descriptor has no handler: its event only ends
+    // the wait.
     private readonly Dictionary<int, ILoopHandler> _handlers = [];
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
@@ -161,7 +163,10 @@ internal sealed class EpollLoop
             for (int i = 0; i < count; i++)
             {
                 _events.Read(i, out uint events, out int descriptor);
-                Ready(_handlers.GetValueOrDefault(descriptor), events);
+                if (_handlers.TryGetValue(descriptor, out ILoopHandler? handler))
+                {
+                    Ready(handler, events);
+                }
             }
 
             _inbox.RunAll();
@@ -209,11 +214,11 @@ internal sealed class EpollLoop
         return _found != 0 || !_inbox.IsEmpty;
     }
 
-    private void Ready(ILoopHandler? handler, uint events)
+    private void Ready(ILoopHandler handler, uint events)
     {
         try
         {
-            handler?.OnReady(events);
+            handler.OnReady(events);
         }
         catch (Exception e)
         {

@@ -75,6 +75,14 @@ internal static unsafe class NativeSocket
         return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
     }
 
+    /// <summary>Whether the socket has a peer.</summary>
+    public static bool IsConnected(int descriptor)
+    {
+        byte* address = stackalloc byte[AddressCapacity];
+        int length = AddressCapacity;
+        return Libc.GetPeerName(descriptor, address, &length) == 0;
+    }
+
     /// <summary>The peer of a Unix socket; null if the kernel does not tell.</summary>
     public static UnixPeer? ReadPeer(int descriptor)
     {
