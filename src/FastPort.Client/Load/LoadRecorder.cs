@@ -62,9 +62,11 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
     public long End(bool openLoop)
     {
         _on = openLoop;
-        Stats.StopMeasuring();
         long to = LoadClock.Nanoseconds;
         Volatile.Write(ref _dueTo, to);
+
+        // Last: a report that is being made holds it up.
+        Stats.StopMeasuring();
         return to;
     }
 

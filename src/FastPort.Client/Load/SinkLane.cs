@@ -85,9 +85,6 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         {
             errors.Add(LoadErrorKind.Lost, $"{_sent - _reported} messages of a connection could not be verified. {problem}");
             Forget(session);
-
-            // The session may be alive, with a report that is late. The client brings the next one.
-            session.Abort();
         }
         else if (report.Messages != (ulong)_sent || report.Bytes != (ulong)_sent * (ulong)body.Length)
         {
@@ -186,8 +183,10 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         Forget(session);
     }
 
+    // A session that is alive, whose report is late or wrong, is ended: then the client brings the next one.
     private void Forget(Session session)
     {
+        session.Abort();
         _countedOn = null;
         lock (_gate)
         {

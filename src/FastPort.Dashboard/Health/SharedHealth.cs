@@ -18,6 +18,9 @@ internal sealed class SharedHealth(
     /// <summary>How long a report is shared.</summary>
     public static readonly TimeSpan Age = TimeSpan.FromSeconds(1);
 
+    /// <summary>How long a run may take. It is canceled then, and no longer shared: a check may hang.</summary>
+    public static readonly TimeSpan LongestRun = TimeSpan.FromSeconds(10);
+
     // Guards the fields below.
     private readonly Lock _gate = new();
     private Task<HealthReport>? _run;
@@ -36,7 +39,7 @@ internal sealed class SharedHealth(
                 _began = time.GetTimestamp();
 
                 // On the pool: a check may take its time before its first await.
-                _run = Task.Run(() => health.CheckHealthAsync(which, CancellationToken.None), CancellationToken.None);
+                _run = Task.Run(RunAsync, CancellationToken.None);
             }
 
             return _run!.WaitAsync(cancellationToken);
@@ -44,5 +47,19 @@ internal sealed class SharedHealth(
     }
 
     private bool IsShared => _run is not null && _state == state.Name
-        && (!_run.IsCompleted || (_run.IsCompletedSuccessfully && time.GetElapsedTime(_began) < Age));
+        && (_run.IsCompleted ? _run.IsCompletedSuccessfully && time.GetElapsedTime(_began) < Age
+            : time.GetElapsedTime(_began) < LongestRun);
+
+    private async Task<HealthReport> RunAsync()
+    {
+        using var end = new CancellationTokenSource(LongestRun, time);
+        try
+        {
+            return await health.CheckHealthAsync(which, end.Token).WaitAsync(end.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            return new HealthReport(new Dictionary<string, HealthReportEntry>(), HealthStatus.Unhealthy, LongestRun);
+        }
+    }
 }

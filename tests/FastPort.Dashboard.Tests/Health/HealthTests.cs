@@ -199,6 +199,27 @@ public sealed class HealthTests
     }
 
     [Fact]
+    public async Task A_check_that_hangs_is_given_up()
+    {
+        var time = new FakeTimeProvider();
+        var check = new CountingCheck();
+        await using HealthHost host = await HealthHost.StartAsync(services =>
+        {
+            services.AddSingleton<TimeProvider>(time);
+            services.AddHealthChecks().AddCheck("counting", check);
+        });
+        Task<(HttpStatusCode Status, string Text)> asked = host.ReadyAsync();
+        await check.Began.WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+
+        time.Advance(SharedHealth.LongestRun);
+
+        Assert.Equal((HttpStatusCode.ServiceUnavailable, "Unhealthy"), await asked);
+        check.Release();
+        Assert.Equal(HttpStatusCode.OK, (await host.ReadyAsync()).Status);
+        Assert.Equal(2, check.Runs);
+    }
+
+    [Fact]
     public async Task All_who_ask_within_a_second_get_one_report()
     {
         var time = new FakeTimeProvider();

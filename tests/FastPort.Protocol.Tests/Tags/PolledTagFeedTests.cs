@@ -79,6 +79,20 @@ public sealed class PolledTagFeedTests
     }
 
     [Fact]
+    public async Task A_listener_that_throws_is_told_everything_again()
+    {
+        await using var memory = new MemoryTagSource(time: _clock);
+        memory.Add("tag", 7);
+        var listener = new Listener { Throws = true };
+        await using var feed = new PolledTagFeed(memory, Interval, listener, _clock);
+        await feed.AddAsync([0], new TagStatus[1], CancellationToken.None);
+
+        Assert.Equal(0, Assert.Single(await NextAsync(listener)));
+        Assert.Equal(0, Assert.Single(await NextAsync(listener)));
+        Assert.Empty(await NextAsync(listener));
+    }
+
+    [Fact]
     public void An_interval_that_no_timer_has_is_refused_at_once() => Assert.Throws<ArgumentOutOfRangeException>(
         () => new PolledTagFeed(new ControlledSource(), TimeSpan.FromMicroseconds(999), new Listener(), _clock));
 
@@ -92,6 +106,16 @@ public sealed class PolledTagFeedTests
     {
         public Channel<int[]> Reports { get; } = Channel.CreateUnbounded<int[]>();
 
-        public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples) => Reports.Writer.TryWrite(tags.ToArray());
+        public bool Throws { get; set; }
+
+        public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
+        {
+            Reports.Writer.TryWrite(tags.ToArray());
+            if (Throws)
+            {
+                Throws = false;
+                throw new InvalidOperationException("The test says so.");
+            }
+        }
     }
 }

@@ -18,6 +18,7 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
     private readonly MemoryTagSource _source = new();
     private readonly ConcurrentDictionary<(TagAccess Access, string Name), bool> _allowed = new();
     private readonly ConcurrentQueue<(TagAccess Access, string Name)> _attempts = new();
+    private volatile string? _throwsFor;
     private TagBridge _bridge = null!;
     private TagClient _client = null!;
 
@@ -200,6 +201,37 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task An_authorizer_that_throws_for_one_tag_leaves_no_right_to_others_in_a_review()
+    {
+        Allow(TagAccess.Read, "line/b");
+        Allow(TagAccess.Read, "other/c");
+        await using TagSubscription subscription = await _client.SubscribeAsync(
+            await _client.ResolveAsync(["line/a", "line/b", "other/c"]));
+        _allowed.TryRemove((TagAccess.Read, "line/b"), out _);
+        _throwsFor = "line/a";
+
+        IReadOnlyList<(Session, string Name)> ended = await _bridge.Tags.ReviewAccessAsync().InTimeAsync();
+
+        Assert.Equal(["line/a", "line/b"], ended.Select(static one => one.Name).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task An_authorizer_that_throws_leaves_no_subscription_behind()
+    {
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [_source], new TagServerOptions { MaxSubscriptionsPerSession = 1 }, authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["line/a", "line/b"]);
+        _throwsFor = "line/b";
+        await Assert.ThrowsAsync<RequestFailedException>(() => client.SubscribeAsync(tags).AsTask());
+        _throwsFor = null;
+
+        await using TagSubscription subscription = await client.SubscribeAsync(tags);
+
+        Assert.Equal([TagStatus.Good, TagStatus.BadUserAccessDenied], subscription.Statuses);
+    }
+
+    [Fact]
     public async Task A_feed_that_fails_to_close_does_not_end_a_review()
     {
         FaultySource[] sources = [new FaultySource(), new FaultySource()];
@@ -343,7 +375,7 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
             _attempts.Enqueue((access, name));
         }
 
-        return _allowed.ContainsKey((access, name));
+        return name == _throwsFor ? throw new InvalidOperationException("The test says so.") : _allowed.ContainsKey((access, name));
     }
 
     private void Allow(TagAccess access, string name) => _allowed[(access, name)] = true;

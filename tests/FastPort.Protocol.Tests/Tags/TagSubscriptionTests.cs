@@ -73,8 +73,13 @@ public sealed class TagSubscriptionTests
         // As many names are unknown as when the subscription was made.
         source.Unknown = ["1"];
         await Patience.UntilAsync(() => subscription.Statuses[1].IsGood, "the name that is known now is subscribed to");
+        Assert.Equal(("1", 10), await NextAsync(changes));
         Report(source, 2, 20);
         Assert.Equal(("2", 20), await NextAsync(changes));
+
+        // The one that the server does not know any more is still subscribed to.
+        Report(source, 1, 11);
+        Assert.Equal(("1", 11), await NextAsync(changes));
     }
 
     [Fact]

@@ -35,6 +35,12 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     /// <summary>Applies the policy to a one-way message that finds no room.</summary>
     public SendStatus Refuse()
     {
+        // Nothing makes room any more: who waits for some would wait for the end.
+        if (connection.IsClosing)
+        {
+            return SendStatus.Closed;
+        }
+
         switch (options.SendQueueFull)
         {
             case SendQueueFullPolicy.DropOneWay:

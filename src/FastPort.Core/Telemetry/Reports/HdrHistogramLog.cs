@@ -23,17 +23,19 @@ internal static class HdrHistogramLog
     /// <summary>The lines of a report's interval; a latency without values has no line.</summary>
     internal static string IntervalLines(LatencyReport report)
     {
+        // Measuring may have ended before the report was made.
+        DateTimeOffset end = report.MeasuringSince + report.All.Lifetime;
         var text = new StringBuilder();
-        AppendLines(text, report.Taken, report.All);
+        AppendLines(text, end, report.All);
         foreach (LatencyScopeReport scope in report.Types.Concat(report.Operations))
         {
-            AppendLines(text, report.Taken, scope);
+            AppendLines(text, end, scope);
         }
 
         return text.ToString();
     }
 
-    private static void AppendLines(StringBuilder text, DateTimeOffset taken, LatencyScopeReport scope)
+    private static void AppendLines(StringBuilder text, DateTimeOffset end, LatencyScopeReport scope)
     {
         foreach (LatencyMetricReport metric in scope.Metrics)
         {
@@ -43,7 +45,7 @@ internal static class HdrHistogramLog
                 double maximum = Math.Max(0, values.Max) / NanosecondsPerMillisecond;
                 text.Append("Tag=");
                 AppendTag(text, scope.Name);
-                text.Append(CultureInfo.InvariantCulture, $"/{metric.Metric.Name},{Seconds(taken - scope.Interval):0.000}");
+                text.Append(CultureInfo.InvariantCulture, $"/{metric.Metric.Name},{Seconds(end - scope.Interval):0.000}");
                 text.Append(CultureInfo.InvariantCulture, $",{scope.Interval.TotalSeconds:0.000},{maximum:0.000},");
                 text.Append(HdrHistogramEncoding.ToBase64(values)).Append('\n');
             }

@@ -9,7 +9,10 @@ namespace FastPort.Protocol.Tags.Clients;
 /// <content>Browse and Call.</content>
 public sealed partial class TagClient
 {
-    /// <summary>Lists what lies below a path, page by page as it is enumerated.</summary>
+    /// <summary>
+    /// Lists what lies below a path, page by page as it is enumerated. The server keeps the rest of the last four lists of a session that
+    /// have more than a page; an earlier one ends with <c>BadContinuationPointInvalid</c>.
+    /// </summary>
     /// <param name="path">The path: the name of a node that was listed; empty for the root. Defaults to the root.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="TagException">There is no such path, or the server cannot list it; the exception has the status.</exception>

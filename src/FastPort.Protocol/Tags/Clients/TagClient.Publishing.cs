@@ -96,7 +96,7 @@ public sealed partial class TagClient
         await publication.Declaring.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
-            if (!publication.IsOn(session))
+            if (!publication.IsEnded && !publication.IsOn(session))
             {
                 await DeclareAllAsync(publication, session, cancellationToken).ConfigureAwait(false);
             }

@@ -78,9 +78,12 @@ public sealed partial class TagClient
         try
         {
             TagList.Resolved resolved = await CurrentAsync(subscription.Tags, cancellationToken).ConfigureAwait(false);
-            if (subscription.MadeOn(resolved.Session) is not { } made || made.Id == replaced)
+            (uint Id, TagList.Resolved Tags)? made = subscription.MadeOn(resolved.Session);
+            if (made is null || made.Value.Id == replaced)
             {
-                await SubscribeAsync(subscription, resolved, cancellationToken).ConfigureAwait(false);
+                // A tag that the server does not know any more stays in the subscription, which tells its status.
+                TagList.Resolved tags = made is null ? resolved : resolved.OrThoseOf(made.Value.Tags);
+                await SubscribeAsync(subscription, tags, cancellationToken).ConfigureAwait(false);
             }
 
             return resolved.Session;

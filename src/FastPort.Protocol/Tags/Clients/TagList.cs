@@ -45,6 +45,15 @@ public sealed class TagList
         /// <summary>Whether a name has a handle that had none in another list of the same names.</summary>
         public bool HasMoreThan(Resolved other) => Handles.Where((handle, i) => handle != 0 && other.Handles[i] == 0).Any();
 
+        /// <summary>
+        /// The same with the handles that an earlier list of the session has for names that have none here: those stay valid.
+        /// </summary>
+        public Resolved OrThoseOf(Resolved earlier) => new(
+            Session,
+            [.. Handles.Select((handle, i) => handle != 0 ? handle : earlier.Handles[i])],
+            [.. Infos.Select((info, i) => Handles[i] != 0 ? info : earlier.Infos[i])],
+            [.. Statuses.Select((status, i) => Handles[i] != 0 ? status : earlier.Statuses[i])]);
+
         /// <summary>Whether names without a handle should be asked for again: they may have one by now.</summary>
         public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;
     }

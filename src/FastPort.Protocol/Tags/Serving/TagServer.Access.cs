@@ -45,8 +45,7 @@ public sealed partial class TagServer
     private static List<SubscriptionItem> EndForbidden(TagPermissions permissions, ServedSubscription subscription)
     {
         List<SubscriptionItem> forbidden = [];
-        foreach (SubscriptionItem item in subscription.Items.Where(item =>
-            !permissions.Allow(item.Tag.Id, TagAccess.Read, isAttempt: false)))
+        foreach (SubscriptionItem item in subscription.Items.Where(item => !MayRead(permissions, item.Tag)))
         {
             lock (item.Tag.Owner.Gate)
             {
@@ -66,5 +65,19 @@ public sealed partial class TagServer
 
         subscription.Flush();
         return forbidden;
+    }
+
+    // An authorizer that throws allows nothing: one tag's must not keep the rights to the others.
+    private static bool MayRead(TagPermissions permissions, ServedTag tag)
+    {
+        try
+        {
+            return permissions.Allow(tag.Id, TagAccess.Read, isAttempt: false);
+        }
+        catch (Exception e)
+        {
+            ServingLog.AuthorizerThrew(tag.Owner.Logger, e, tag.Info.Name);
+            return false;
+        }
     }
 }

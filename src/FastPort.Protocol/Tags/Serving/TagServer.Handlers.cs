@@ -118,16 +118,16 @@ public sealed partial class TagServer
         int reviews = session.Permissions?.Reviews ?? 0;
         var items = new SubscriptionItem?[request.Handles.Count];
         var refused = new TagStatus[items.Length];
-        for (int i = 0; i < items.Length; i++)
-        {
-            ServedTag? tag = Find(session, request.Handles[i], TagAccess.Read);
-            refused[i] = tag is null ? WhyNot(session, request.Handles[i]) : TagStatus.BadNotReadable;
-            items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
-        }
-
-        subscription.Items = [.. items.OfType<SubscriptionItem>()];
         try
         {
+            for (int i = 0; i < items.Length; i++)
+            {
+                ServedTag? tag = Find(session, request.Handles[i], TagAccess.Read);
+                refused[i] = tag is null ? WhyNot(session, request.Handles[i]) : TagStatus.BadNotReadable;
+                items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
+            }
+
+            subscription.Items = [.. items.OfType<SubscriptionItem>()];
             foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
             {
                 await group.Key.Feeds.AddAsync(interval, group, context.Aborted).ConfigureAwait(false);
@@ -135,9 +135,9 @@ public sealed partial class TagServer
 
             context.Aborted.ThrowIfCancellationRequested();
         }
-        catch (OperationCanceledException)
+        catch
         {
-            // The client does not know the subscription, so it cannot end it.
+            // The request was canceled, or the authorizer threw. The client does not know the subscription, so it cannot end it.
             session.Remove(subscription.Id);
             await EndAsync(subscription).ConfigureAwait(false);
             throw;

@@ -24,6 +24,7 @@ public sealed class PolledTagFeed : ITagFeed
     /// <exception cref="ArgumentOutOfRangeException">The interval is less than a millisecond.</exception>
     public PolledTagFeed(ITagSource source, TimeSpan interval, ITagFeedListener listener, TimeProvider? time = null)
     {
+        ArgumentOutOfRangeException.ThrowIfLessThan(interval, TimeSpan.FromMilliseconds(1));
         _source = source;
         _listener = listener;
         _time = time ?? TimeProvider.System;
@@ -58,7 +59,7 @@ public sealed class PolledTagFeed : ITagFeed
     public async ValueTask DisposeAsync()
     {
         await _end.CancelAsync().ConfigureAwait(false);
-        await _polling.ConfigureAwait(false);
+        await _polling.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _timer.Dispose();
         _end.Dispose();
     }
@@ -119,12 +120,25 @@ public sealed class PolledTagFeed : ITagFeed
                     }
                 }
 
-                _listener.OnChanges(changed.ToArray(), changes, _time.GetElapsedTime(sent));
+                Tell(polled, changed, changes, _time.GetElapsedTime(sent));
             }
         }
         catch (Exception) when (_end.IsCancellationRequested)
         {
             // The feed is closed: whatever the last read has thrown, nobody waits for it.
+        }
+    }
+
+    // A listener that throws must not end the feed. It is told everything again after the next read.
+    private void Tell(Polled[] polled, List<int> changed, TagSamples changes, TimeSpan age)
+    {
+        try
+        {
+            _listener.OnChanges(changed.ToArray(), changes, age);
+        }
+        catch (Exception) when (!_end.IsCancellationRequested)
+        {
+            Array.ForEach(polled, static one => one.Known = null);
         }
     }
 

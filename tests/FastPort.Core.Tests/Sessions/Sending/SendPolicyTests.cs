@@ -115,6 +115,21 @@ public sealed class SendPolicyTests
         await peer.PingAsync();
     }
 
+    [Theory]
+    [InlineData(SendQueueFullPolicy.Wait, SendStatus.Full)]
+    [InlineData(SendQueueFullPolicy.DropOneWay, SendStatus.Dropped)]
+    public async Task A_full_queue_of_a_connection_that_closes_never_gets_room(SendQueueFullPolicy policy, SendStatus full)
+    {
+        await using TestServer server = await StartAsync(policy);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+        await FillAsync(session, full);
+
+        session.Connection.Close(CloseReason.LocalClosed);
+
+        Assert.Equal(SendStatus.Closed, session.TrySend(0x1001, Piece));
+    }
+
     [Fact]
     public async Task A_broadcast_does_not_wait_for_the_slowest()
     {
