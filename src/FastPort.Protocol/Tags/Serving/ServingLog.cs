@@ -18,4 +18,7 @@ internal static partial class ServingLog
 
     [LoggerMessage(8004, LogLevel.Error, "{Operation} of tag source {Source} returned {Count} samples for {Tags} tags")]
     public static partial void WrongCount(ILogger logger, string source, string operation, int tags, int count);
+
+    [LoggerMessage(8005, LogLevel.Warning, "A feed of tag source {Source} with interval {Interval} has ended: {Reason}. Another is opened")]
+    public static partial void FeedEnded(ILogger logger, string source, TimeSpan interval, TagStatus reason);
 }
