@@ -220,7 +220,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         base.Release();
     }
 
-    protected override void OnAborted(uint requestId, StatusCode status, string? reason) => 
+    protected override void OnAborted(uint requestId, StatusCode status, string? reason) =>
         _requests.Take(requestId)?.Fail(BadOf(status));
 
     protected override void Fail(ChannelFault fault)

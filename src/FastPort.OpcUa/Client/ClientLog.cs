@@ -24,12 +24,12 @@ internal static partial class ClientLog
     [LoggerMessage(7105, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} has lost {Count} notification messages")]
     public static partial void MessagesLost(ILogger logger, string endpoint, uint subscription, long count);
 
-    [LoggerMessage(7108, LogLevel.Warning, "Subscription {Subscription} of {Endpoint}: its items are not triggered again: {Status}")]
-    public static partial void TriggeringRefused(ILogger logger, string endpoint, uint subscription, StatusCode status);
-
     [LoggerMessage(7107, LogLevel.Error, "Publishing of {Endpoint} threw; the client connects again")]
     public static partial void PublishingThrew(ILogger logger, Exception exception, string endpoint);
 
     [LoggerMessage(7106, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
     public static partial void PublishFailed(ILogger logger, string endpoint, StatusCode status);
+
+    [LoggerMessage(7108, LogLevel.Warning, "Subscription {Subscription} of {Endpoint}: its items are not triggered again: {Status}")]
+    public static partial void TriggeringRefused(ILogger logger, string endpoint, uint subscription, StatusCode status);
 }

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;

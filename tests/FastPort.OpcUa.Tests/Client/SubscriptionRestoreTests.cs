@@ -163,10 +163,7 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
         OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
         for (int i = 0; i < 2; i++)
         {
-            await (await _script.NextPublishAsync()).ReplyAsync(new PublishResponse
-            {
-                SubscriptionId = 99, NotificationMessage = new NotificationMessage { SequenceNumber = 1 },
-            });
+            await SendOfStrangerAsync(99);
         }
 
         Assert.Equal(99u, await _deleted.Reader.ReadAsync(Patience.Token));
@@ -187,10 +184,7 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
         });
         Task<OpcUaSubscription> second = _client.SubscribeAsync().AsTask();
         ScriptedCall create = await creating.Task.InTimeAsync();
-        await (await _script.NextPublishAsync()).ReplyAsync(new PublishResponse
-        {
-            SubscriptionId = 2, NotificationMessage = new NotificationMessage { SequenceNumber = 1 },
-        });
+        await SendOfStrangerAsync(2);
 
         // The next request follows the message's handling.
         await _script.NextPublishAsync();
@@ -351,6 +345,10 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
         await using var subscription = new OpcUaSubscription(_client, new SubscriptionOptions(), static () => { });
         Assert.False(publisher.TryAdd(subscription, link));
     }
+
+    // A keep-alive of a subscription that the client may not know.
+    private async Task SendOfStrangerAsync(uint id) => await (await _script.NextPublishAsync()).ReplyAsync(
+        new PublishResponse { SubscriptionId = id, NotificationMessage = new NotificationMessage { SequenceNumber = 1 } });
 
     // A new run of the server, with other namespaces.
     private async Task RestartAsync(params string[] namespaces)
