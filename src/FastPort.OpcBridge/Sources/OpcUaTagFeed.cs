@@ -176,7 +176,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
         catch (Exception e)
         {
-            _ended.TrySetResult(e is OpcUaException { Status.IsBad: true } end ? new TagStatus(end.Status.Value) : TagStatus.BadNoCommunication);
+            _ended.TrySetResult(
+                e is OpcUaException { Status.IsBad: true } end ? new TagStatus(end.Status.Value) : TagStatus.BadNoCommunication);
         }
     }
 

@@ -55,10 +55,8 @@ public sealed class HostileServerTests : IAsyncLifetime
     public async Task Values_that_are_too_large_together_come_in_several_responses_and_one_that_is_alone_says_so()
     {
         await using OpcUaClient client = await _server.ConnectAsync();
-        int requests = 0;
         _server.On<ReadRequest>(call =>
         {
-            requests++;
             ReadValueId[] nodes = call.Request<ReadRequest>().NodesToRead!;
             return nodes.Length > 2 || nodes[0].NodeId.Number == 4
                 ? call.FaultAsync(StatusCodes.BadResponseTooLarge)
@@ -70,7 +68,8 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(
             Enumerable.Range(0, 8).Select(static i => i == 4 ? StatusCodes.BadResponseTooLarge : StatusCodes.Good),
             values.Select(static value => value.Status));
-        Assert.Equal([0u, 1u, 2u, 3u, 5u, 6u, 7u], values.Where(static value => value.Status.IsGood).Select(static v => v.Value.Get<uint>()));
+        Assert.Equal(
+            [0u, 1u, 2u, 3u, 5u, 6u, 7u], values.Where(static value => value.Status.IsGood).Select(static v => v.Value.Get<uint>()));
     }
 
     [Fact]

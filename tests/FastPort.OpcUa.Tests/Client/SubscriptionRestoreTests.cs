@@ -87,6 +87,20 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Items_of_a_namespace_that_the_server_has_got_while_it_was_away_are_asked_for()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        _server.Namespaces = [.. _server.Namespaces, "urn:new"];
+        Task<SessionRecovery> back = BackAsync();
+        _server.Cut();
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+
+        await subscription.AddItemsAsync([new MonitoredItemOptions(_client.Namespaces.MakeId("urn:new", 5))]);
+
+        Assert.Equal(new NodeId(2, 5), Assert.Single(_script.Created).ItemsToCreate![0].ItemToMonitor.NodeId);
+    }
+
+    [Fact]
     public async Task A_server_that_does_not_tell_its_namespaces_is_no_server()
     {
         _server.On<ReadRequest>(static call => call.ReplyAsync(new ReadResponse

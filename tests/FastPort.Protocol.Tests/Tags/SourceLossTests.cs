@@ -95,7 +95,8 @@ public sealed class SourceLossTests : IAsyncLifetime
     }
 
     private async Task<TagSubscription> SubscribeAsync(string name) =>
-        await _client.SubscribeAsync(await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });
+        await _client.SubscribeAsync(
+            await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });
 
     private static async Task UntilAsync(IAsyncEnumerator<TagChange> changes, TagStatus status, int value)
     {

@@ -12,8 +12,8 @@ public sealed partial class OpcUaSubscription
     internal ClientSession? Session { get; private set; }
 
     /// <summary>
-    /// Whether the server was asked for all items since the subscription was made the last time. If not, the connection has ended meanwhile,
-    /// and it has to be made once more. Belongs to the task that publishes.
+    /// Whether the server was asked for all items since the subscription was made the last time. If not, the connection has ended
+    /// meanwhile, and it has to be made once more. Belongs to the task that publishes.
     /// </summary>
     internal bool IsComplete { get; private set; } = true;
 

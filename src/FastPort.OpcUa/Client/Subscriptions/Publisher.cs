@@ -197,6 +197,8 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
             StatusCode status = StatusCodes.BadSubscriptionIdInvalid;
             if (subscription.Session == link.Session && subscription.IsComplete)
             {
+                // The server may have got further namespaces.
+                subscription.Enter(link);
                 status = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
             }
             else if (subscription.Session == link.Session)
@@ -341,8 +343,8 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
 
         if (status == StatusCodes.BadNoSubscription)
         {
-            // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were made
-            // later. Each one is asked for.
+            // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were
+            // made later. Each other one is asked for.
             OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Made <= made);
             if (meant.Length == 0)
             {

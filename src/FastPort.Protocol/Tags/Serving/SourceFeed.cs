@@ -153,7 +153,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     {
         long confirmed = source.Now - (long)Math.Ceiling(age.TotalSeconds * source.Time.TimestampFrequency);
         HashSet<ServedSubscription>? touched = null;
-        HashSet<SubscriptionItem> away = [];
+        HashSet<SubscriptionItem>? away = null;
         lock (source.Gate)
         {
             ConfirmedAt = _feed?.ConfirmsValues == true ? confirmed : ConfirmedAt;
@@ -173,13 +173,13 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                     (touched ??= []).Add(item.Subscription);
                     if (!source.IsConnected)
                     {
-                        away.Add(item);
+                        (away ??= []).Add(item);
                     }
                 }
             }
 
             // What the feed says while the source does not count as connected, such as what was missed, is not the last word.
-            foreach (SubscriptionItem item in away)
+            foreach (SubscriptionItem item in away ?? [])
             {
                 item.Subscription.AddPresent(item);
             }

@@ -13,8 +13,8 @@ public interface ITagFeed : IAsyncDisposable
     bool ConfirmsValues { get; }
 
     /// <summary>
-    /// Completes, with a reason, when the feed has ended by itself and reports nothing any more: the server closes it and opens another one.
-    /// Null for a feed that lives until it is closed.
+    /// Completes, with a reason, when the feed has ended by itself and reports nothing any more: the server closes it and opens another
+    /// one. Null for a feed that lives until it is closed.
     /// </summary>
     Task<TagStatus>? Ended => null;
 
@@ -49,8 +49,8 @@ public interface ITagFeedListener
     void OnChanges(ReadOnlySpan<int> tags, TagSamples samples, TimeSpan age) => OnChanges(tags, samples);
 
     /// <summary>
-    /// Changes may have been lost: what was reported says nothing about the values of now. The server reads them. Listeners that do not keep
-    /// values need not implement it.
+    /// Changes may have been lost: what was reported says nothing about the values of now. The server reads them. Listeners that do not
+    /// keep values need not implement it.
     /// </summary>
     void OnValuesLost()
     {
