@@ -109,6 +109,15 @@ public sealed class HostileServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_client_that_takes_small_messages_sends_chunks_of_any_size()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { MaxMessageBytes = 8192, ConnectTimeout = Patience.Limit, Reconnect = false });
+
+        Assert.True(client.IsConnected);
+    }
+
+    [Fact]
     public async Task A_reason_of_the_server_breaks_no_line_and_is_cut()
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
