@@ -20,6 +20,9 @@ internal static partial class BridgeLog
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
     public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);
 
+    [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
+    public static partial void TooManyNodes(ILogger logger, string endpoint, long maxNodes);
+
     [LoggerMessage(8105, LogLevel.Warning, "Endpoint {Endpoint}: {Node} cannot be browsed: {Problem}")]
     public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
 

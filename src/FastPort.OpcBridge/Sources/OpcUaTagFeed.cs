@@ -21,8 +21,14 @@ internal sealed class OpcUaTagFeed : ITagFeed
     private readonly ITagFeedListener _listener;
     private readonly OpcUaTagSource _source;
 
-    // By tag. Calls of the members do not overlap.
+    private readonly TaskCompletionSource<TagStatus> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Lock _gate = new();
+
+    // By tag, under the gate: the tags may be listed again at any time. Other calls of the members do not overlap.
     private readonly Dictionary<int, OpcUaMonitoredItem> _items = [];
+
+    // Items that the server may still have, and whose changes are not reported. Replaced as a whole.
+    private volatile HashSet<OpcUaMonitoredItem> _unwanted = [];
 
     // Of the task that receives.
     private readonly TagSamples _samples = new();
@@ -34,11 +40,15 @@ internal sealed class OpcUaTagFeed : ITagFeed
         _listener = listener;
         _source = source;
         subscription.Reported += OnReported;
+        subscription.ValuesLost += OnValuesLost;
+        _ = EndWithSubscriptionAsync();
     }
 
     public TimeSpan Interval => _subscription.PublishingInterval;
 
     public bool ConfirmsValues => true;
+
+    public Task<TagStatus> Ended => _ended.Task;
 
     public static async Task<OpcUaTagFeed> OpenAsync(
         OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken)
@@ -63,39 +73,60 @@ internal sealed class OpcUaTagFeed : ITagFeed
         IReadOnlyList<OpcUaMonitoredItem> items;
         try
         {
+            await RemoveAsync(tags, cancellationToken).ConfigureAwait(false);
             items = await _subscription.AddItemsAsync([.. tags.Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
+            KeepUnwanted();
             throw new TagException(_source.Failure(e), e.Message);
         }
-
-        for (int i = 0; i < items.Count; i++)
+        catch (OperationCanceledException)
         {
-            statuses.Span[i] = new TagStatus(items[i].Status.Value);
-            if (!items[i].Status.IsBad)
+            KeepUnwanted();
+            throw;
+        }
+
+        lock (_gate)
+        {
+            for (int i = 0; i < items.Count; i++)
             {
-                _items[tags[i]] = items[i];
+                statuses.Span[i] = new TagStatus(items[i].Status.Value);
+                if (!items[i].Status.IsBad)
+                {
+                    _items[tags[i]] = items[i];
+                }
             }
+        }
+
+        if (_source.Known is var now && now != known)
+        {
+            EndIfMoved(now);
         }
     }
 
     public async ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken)
     {
-        List<OpcUaMonitoredItem> items = [];
-        foreach (int tag in tags)
+        HashSet<OpcUaMonitoredItem> items = [.. _unwanted];
+        lock (_gate)
         {
-            if (_items.Remove(tag, out OpcUaMonitoredItem? item))
+            foreach (int tag in tags)
             {
-                items.Add(item);
+                if (_items.Remove(tag, out OpcUaMonitoredItem? item))
+                {
+                    items.Add(item);
+                }
             }
         }
 
         if (items.Count != 0)
         {
+            // If the server does not answer, they are removed with the next change.
+            _unwanted = items;
             try
             {
-                await _subscription.RemoveItemsAsync(items, cancellationToken).ConfigureAwait(false);
+                await _subscription.RemoveItemsAsync([.. items], cancellationToken).ConfigureAwait(false);
+                _unwanted = [];
             }
             catch (OpcUaException e)
             {
@@ -107,7 +138,47 @@ internal sealed class OpcUaTagFeed : ITagFeed
     public ValueTask DisposeAsync()
     {
         _subscription.Reported -= OnReported;
+        _subscription.ValuesLost -= OnValuesLost;
+        _source.Forget(this);
         return _subscription.DisposeAsync();
+    }
+
+    /// <summary>
+    /// Ends the feed if the node of one of its tags is another one than when the tag was added: it would report another node's values.
+    /// </summary>
+    public void EndIfMoved(OpcUaTags tags)
+    {
+        lock (_gate)
+        {
+            if (_items.Any(one => one.Value.Options.Node != tags.Nodes[_source.Parts.Find(one.Key).Tag]))
+            {
+                _ended.TrySetResult(TagStatus.BadNoCommunication);
+            }
+        }
+    }
+
+    // Tags are added in several requests, of which some may have been answered before one has failed.
+    private void KeepUnwanted()
+    {
+        lock (_gate)
+        {
+            _unwanted = [.. _subscription.Items.Except(_items.Values)];
+        }
+    }
+
+    // When the subscription has ended for good: the server refuses to have it again, or another client has taken it.
+    private async Task EndWithSubscriptionAsync()
+    {
+        try
+        {
+            await _subscription.Changes.Completion.ConfigureAwait(false);
+            _ended.TrySetResult(TagStatus.BadNoCommunication);
+        }
+        catch (Exception e)
+        {
+            _ended.TrySetResult(
+                e is OpcUaException { Status.IsBad: true } end ? new TagStatus(end.Status.Value) : TagStatus.BadNoCommunication);
+        }
     }
 
     private MonitoredItemOptions ItemOf(int tag, OpcUaTags known)
@@ -125,14 +196,26 @@ internal sealed class OpcUaTagFeed : ITagFeed
         };
     }
 
+    // The values of now are read: they may have changed while nobody was told.
+    private void OnValuesLost(OpcUaSubscription subscription, StatusCode why) => _listener.OnValuesLost();
+
     private void OnReported(OpcUaSubscription subscription)
     {
         _samples.Clear();
         _changed.Clear();
+        HashSet<OpcUaMonitoredItem> unwanted = _unwanted;
         while (subscription.Changes.TryRead(out DataChange change))
         {
-            _changed.Add((int)change.Item.Options.Tag!);
-            TagValues.Add(_samples, change.Value);
+            if (!unwanted.Contains(change.Item))
+            {
+                _changed.Add((int)change.Item.Options.Tag!);
+                TagValues.Add(_samples, change.Value);
+            }
+        }
+
+        if (_ended.Task.IsCompleted)
+        {
+            return;
         }
 
         _listener.OnChanges(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_changed), _samples);

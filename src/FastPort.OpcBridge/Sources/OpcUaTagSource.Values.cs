@@ -153,7 +153,9 @@ internal sealed partial class OpcUaTagSource
         OpcUaClient client = _client ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {Name} has never been connected.");
         try
         {
-            return await OpcUaTagFeed.OpenAsync(client, interval, listener, this, cancellationToken).ConfigureAwait(false);
+            OpcUaTagFeed feed = await OpcUaTagFeed.OpenAsync(client, interval, listener, this, cancellationToken).ConfigureAwait(false);
+            _feeds[feed] = true;
+            return feed;
         }
         catch (OpcUaException e)
         {
@@ -163,6 +165,12 @@ internal sealed partial class OpcUaTagSource
 
     /// <summary>The tags while their node ids are those of the session of now; null while they are not, or there is none.</summary>
     public OpcUaTags? Connected => _connected;
+
+    /// <summary>The tags with the node ids that were known last.</summary>
+    public OpcUaTags Known => _tags;
+
+    /// <summary>A feed is closed.</summary>
+    public void Forget(OpcUaTagFeed feed) => _feeds.TryRemove(feed, out _);
 
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Connections;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
@@ -24,6 +25,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
     private readonly OpcUaParts _parts;
+    private readonly ConcurrentDictionary<OpcUaTagFeed, bool> _feeds = [];
 
     // Guards the fields of the connection, and keeps what is said of it in order.
     private readonly Lock _changing = new();
@@ -220,6 +222,11 @@ internal sealed partial class OpcUaTagSource : ITagSource
             {
                 _tags = tags;
                 _mustLoad = false;
+                foreach (OpcUaTagFeed feed in _feeds.Keys)
+                {
+                    feed.EndIfMoved(tags);
+                }
+
                 SetConnected(tags);
             }
         }

@@ -12,18 +12,27 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // HasProperty (OPC 10000-5, 11.8).
     private const uint HasProperty = 46;
 
-    // Their references are in memory at a time.
-    private const int NodesAtATime = 1000;
+    // Their references are in memory at a time. The client asks for no more in one request.
+    private const int NodesAtATime = 100;
 
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
+
+    // Names that browsing has found now.
+    private readonly HashSet<string> _found = new(StringComparer.Ordinal);
     private readonly List<OpcUaMethod> _methods = [];
     private readonly List<string> _namesTwice = [];
 
     // Nodes that have a name of their own.
     private readonly HashSet<NodeId> _configured = [];
+
+    // They have the first numbers.
+    private int _configuredCount;
     private readonly HashSet<NodeId> _browsed = [];
     private readonly UnitsAndRanges _unitsAndRanges = new(client);
+
+    // Objects and methods count, too: a server may have any number of them.
+    private readonly long _maxNodes = Math.Max(10_000, 10L * options.MaxTags);
 
     public async Task<OpcUaTags> LoadAsync(OpcUaTags known, CancellationToken cancellationToken)
     {
@@ -33,7 +42,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             _names.Add(tag.Info.Name, tag);
         }
 
-        _configured.UnionWith(settings.Tags.Where(tag => tag.Endpoint == options.Name).Select(tag => NodeOf(tag.Id)));
+        TagOptions[] configured = [.. settings.Tags.Where(tag => tag.Endpoint == options.Name)];
+        _configured.UnionWith(configured.Select(tag => NodeOf(tag.Id)));
+        _configuredCount = configured.Length;
         foreach (string below in options.Below)
         {
             try
@@ -95,6 +106,10 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             {
                 case NodeClass.Variable when !Add(name, client.Namespaces.Expand(found)):
                     return false;
+                case NodeClass.Variable or NodeClass.Object when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
+                case NodeClass.Method when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
+                    BridgeLog.TooManyNodes(logger, options.Name, _maxNodes);
+                    return false;
                 case NodeClass.Variable or NodeClass.Object:
                     below.Add((found, name));
                     break;
@@ -143,9 +158,17 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // False if there are too many.
     private bool Add(string name, ExpandedNodeId id)
     {
+        NodeId node = NodeOf(id);
+        bool isFirst = !_configured.Contains(node) && _found.Add(name);
         if (_names.TryGetValue(name, out OpcUaTag? known))
         {
-            if (NodeOf(known.Id) != NodeOf(id) && !_configured.Contains(NodeOf(id)))
+            bool isOther = NodeOf(known.Id) != node && !_configured.Contains(node);
+            if (isOther && isFirst && known.Info.Tag >= _configuredCount)
+            {
+                // The server has another node in the place of the one that was found there before.
+                _names[name] = _tags[known.Info.Tag] = known with { Id = id };
+            }
+            else if (isOther)
             {
                 BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
                 _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");

@@ -2,6 +2,7 @@ using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
+using FastPort.Sessions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
@@ -31,7 +32,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <param name="clock">The connection's clock.</param>
     public ClientChannel(string endpointUrl, OpcUaClientOptions options, ChannelCredentials? credentials, ConnectionClock clock)
         : base(
-            new EncodingLimits(MaxStringBytes: options.MaxMessageBytes, MaxByteStringBytes: options.MaxMessageBytes),
+            new EncodingLimits(options.MaxMessageBytes, options.MaxMessageBytes, MaxArrayLength: options.MaxMessageBytes),
             clock.Time)
     {
         _clock = clock;
@@ -43,6 +44,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
         // What waits are this side's requests. A server that waits until its answers are read would never take them.
         PauseAtPendingBytes = int.MaxValue;
     }
+
+    /// <summary>What decoders of messages and of their parts accept: what the largest message holds.</summary>
+    public new EncodingLimits Limits => base.Limits;
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
@@ -152,7 +156,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         if (type == MessageType.Error)
         {
             ErrorMessage error = decoder.ReadStructure<ErrorMessage>();
-            End(error.Error, error.Reason ?? "the server gave no reason");
+            End(BadOf(error.Error), error.Reason is { } reason ? PeerText.Escape(reason) : "the server gave no reason");
             Connection.Close(CloseReason.PeerClosed);
             return null;
         }
@@ -219,7 +223,8 @@ internal sealed partial class ClientChannel : ChannelProtocol
         base.Release();
     }
 
-    protected override void OnAborted(uint requestId, StatusCode status, string? reason) => _requests.Take(requestId)?.Fail(status);
+    protected override void OnAborted(uint requestId, StatusCode status, string? reason) =>
+        _requests.Take(requestId)?.Fail(BadOf(status));
 
     protected override void Fail(ChannelFault fault)
     {
@@ -272,12 +277,18 @@ internal sealed partial class ClientChannel : ChannelProtocol
         encoder.Complete();
     }
 
+    // A server that ends something with a good status: it must not look like an answer.
+    private static StatusCode BadOf(StatusCode status) => status.IsBad ? status : StatusCodes.BadUnknownResponse;
+
     private void End(StatusCode status, string reason)
     {
         if (_requests.TryEnd(status))
         {
             _opened.TrySetException(
                 new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status})."));
+
+            // Nobody may be waiting any more; the exception counts as seen.
+            _ = _opened.Task.Exception;
         }
     }
 }

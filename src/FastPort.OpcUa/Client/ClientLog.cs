@@ -29,4 +29,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(7106, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
     public static partial void PublishFailed(ILogger logger, string endpoint, StatusCode status);
+
+    [LoggerMessage(7108, LogLevel.Warning, "Subscription {Subscription} of {Endpoint}: its items are not triggered again: {Status}")]
+    public static partial void TriggeringRefused(ILogger logger, string endpoint, uint subscription, StatusCode status);
 }

@@ -67,11 +67,14 @@ public sealed class NamespaceTable
             ? new NamespaceTable([.. all.Select(static uri => uri ?? string.Empty)])
             : Standard;
 
-    /// <summary>The id in this table of a node whose id is known from an earlier table; unchanged if the namespace is gone.</summary>
-    internal NodeId Move(NodeId id, NamespaceTable earlier) =>
-        ReferenceEquals(this, earlier) || earlier.Expand(id) is not { NamespaceUri: { } uri } || !TryGetIndex(uri, out ushort index)
-            ? id
-            : id.InNamespace(index);
+    /// <summary>
+    /// The node id that an expanded one of this server means now; the null id if the server does not have its namespace: with any index it
+    /// would be another node.
+    /// </summary>
+    internal NodeId Find(ExpandedNodeId id) =>
+        id.NamespaceUri is not { } uri ? id.NodeId
+        : TryGetIndex(uri, out ushort index) ? id.NodeId.InNamespace(index)
+        : NodeId.Null;
 
     /// <summary>Whether each index of an earlier table has the same namespace in this one.</summary>
     internal bool Extends(NamespaceTable earlier) =>

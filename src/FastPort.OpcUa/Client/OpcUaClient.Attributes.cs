@@ -21,7 +21,9 @@ public sealed partial class OpcUaClient
         ReadAsync(nodes, AttributeId.Value, cancellationToken);
 
     /// <summary>
-    /// Reads an attribute of nodes, with both timestamps. More nodes than the server reads at a time are read in several requests.
+    /// Reads an attribute of nodes, with both timestamps. More nodes than the server reads at a time are read in several requests, and so
+    /// are values that are too large for one response together. A value that is too large alone has the status BadResponseTooLarge or
+    /// BadEncodingLimitsExceeded.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="attribute">The attribute.</param>
@@ -193,6 +195,10 @@ public sealed partial class OpcUaClient
         return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
     }
 
+    // The server says so, or what it has sent is more than this side takes.
+    private static bool IsAnswerTooLarge(OpcUaException e) =>
+        !e.MayHaveExecuted && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadResponseTooLarge);
+
     private static bool IsTooLarge(OpcUaException e) =>
         !e.MayHaveExecuted && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadRequestTooLarge);
 
@@ -213,7 +219,8 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // One request after the other. The number of requests is 1 unless the server limits it.
+    // One request after the other. The number of requests is 1 unless the server limits it, or the values are too large for one response:
+    // then they come in several, until one value alone is.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
         IReadOnlyList<NodeId> nodes,
@@ -224,22 +231,37 @@ public sealed partial class OpcUaClient
     {
         NamespaceTable namespaces = Namespaces;
         int from = 0;
+        int most = int.MaxValue;
         do
         {
-            int count = Math.Min(Limits.MaxNodesPerRead, values.Length - from);
-            ServiceResult<ReadNodesResponse> result = await InvokeAsync(
-                new ReadNodesRequest { Nodes = nodes, From = from, Count = count, Attribute = attribute, IndexRanges = indexRanges },
-                _reads,
-                "Read",
-                cancellationToken,
-                into: new ReadNodesResponse { Results = values.Slice(from, count) },
-                namespaces: namespaces).ConfigureAwait(false);
-            if (result.Response.Count != count)
+            int count = Math.Min(Math.Min(most, Limits.MaxNodesPerRead), values.Length - from);
+            try
             {
-                throw Failed("Read", StatusCodes.BadUnknownResponse);
+                ServiceResult<ReadNodesResponse> result = await InvokeAsync(
+                    new ReadNodesRequest { Nodes = nodes, From = from, Count = count, Attribute = attribute, IndexRanges = indexRanges },
+                    _reads,
+                    "Read",
+                    cancellationToken,
+                    into: new ReadNodesResponse { Results = values.Slice(from, count) },
+                    namespaces: namespaces).ConfigureAwait(false);
+                if (result.Response.Count != count)
+                {
+                    throw Failed("Read", StatusCodes.BadUnknownResponse);
+                }
+            }
+            catch (OpcUaException e) when (count > 0 && IsAnswerTooLarge(e))
+            {
+                if (count > 1)
+                {
+                    most = count / 2;
+                    continue;
+                }
+
+                values.Span[from] = new DataValue(Variant.Null, e.Status);
             }
 
             from += count;
+            most = (int)Math.Min(2L * count, int.MaxValue);
         }
         while (from < values.Length);
     }

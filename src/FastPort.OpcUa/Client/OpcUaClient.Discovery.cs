@@ -63,10 +63,18 @@ public sealed partial class OpcUaClient
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         limit.CancelAfter(options.ConnectTimeout);
         ClientChannelLink link = await opener.OpenPlainAsync(limit.Token).ConfigureAwait(false);
-        ServiceResult<TResponse> result = await link.Channel.SendAsync(
-            NodeId.Null, request, new Stack<PendingRequest<TResponse>>(), cancellationToken).ConfigureAwait(false);
-        link.Connection.Close(CloseReason.LocalClosed);
-        await link.Connection.Closed.WaitAsync(cancellationToken).ConfigureAwait(false);
-        return ServiceFailure.Check(result, service, endpointUrl);
+        try
+        {
+            ServiceResult<TResponse> result = await link.Channel.SendAsync(
+                NodeId.Null, request, new Stack<PendingRequest<TResponse>>(), cancellationToken).ConfigureAwait(false);
+            link.Connection.Close(CloseReason.LocalClosed);
+            await link.Connection.Closed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return ServiceFailure.Check(result, service, endpointUrl);
+        }
+        finally
+        {
+            // Also if the wait was canceled.
+            link.Connection.Abort(CloseReason.LocalClosed);
+        }
     }
 }

@@ -23,18 +23,26 @@ public sealed partial class OpcUaClient
         options ??= new SubscriptionOptions();
         ArgumentOutOfRangeException.ThrowIfLessThan(options.Capacity, 1, nameof(options));
         var subscription = new OpcUaSubscription(this, options, _publisher.Wake);
-        while (true)
+        _publisher.BeginCreate();
+        try
         {
-            (SessionLink link, ServiceResult<CreateSubscriptionResponse> result) =
-                await SendAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
-                    () => subscription.CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
-            subscription.Accept(ServiceFailure.Check(result, "CreateSubscription", _endpointUrl));
-            if (_publisher.TryAdd(subscription, link))
+            while (true)
             {
-                return subscription;
-            }
+                (SessionLink link, ServiceResult<CreateSubscriptionResponse> result) =
+                    await SendAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
+                        () => subscription.CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
+                subscription.Accept(ServiceFailure.Check(result, "CreateSubscription", _endpointUrl));
+                if (_publisher.TryAdd(subscription, link))
+                {
+                    return subscription;
+                }
 
-            // The connection ended right after the answer: the subscription is made on the next one.
+                // The connection ended right after the answer: the subscription is made on the next one.
+            }
+        }
+        finally
+        {
+            _publisher.EndCreate();
         }
     }
 
@@ -42,12 +50,10 @@ public sealed partial class OpcUaClient
 
     internal async ValueTask EndSubscriptionAsync(OpcUaSubscription subscription)
     {
-        _publisher.Remove(subscription);
-        if (_slot.Current is { } link)
+        // One that had ended is not the server's any more: its id may be that of another one.
+        if (_publisher.Remove(subscription))
         {
-            // Whatever the answer is: without requests for messages the server ends it by itself.
-            await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
-                new DeleteSubscriptionsRequest { SubscriptionIds = [subscription.Id] }, CancellationToken.None).ConfigureAwait(false);
+            await _publisher.DeleteAsync(subscription, _slot.Current).ConfigureAwait(false);
         }
 
         subscription.End(error: null);

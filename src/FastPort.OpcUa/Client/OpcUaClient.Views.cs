@@ -11,11 +11,17 @@ public sealed partial class OpcUaClient
     // Each may have many references; a response has an end.
     private const int MaxNodesPerBrowse = 100;
 
-    /// <summary>Lists the references of a node that lead to other nodes, whatever their number.</summary>
+    // A server whose list has no end must not take all memory.
+    private const int MaxReferencesPerNode = 1_000_000;
+
+    // Answers in a row that say no more than that there are others.
+    private const int MaxEmptyAnswers = 1000;
+
+    /// <summary>Lists the references of a node that lead to other nodes, up to a million.</summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="OpcUaException">The service or the node's result is bad.</exception>
+    /// <exception cref="OpcUaException">The service or the node's result is bad; BadTooManyMatches: there are more.</exception>
     public async ValueTask<IReadOnlyList<ReferenceDescription>> BrowseAsync(
         NodeId node, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
     {
@@ -24,13 +30,15 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Lists the references of nodes that lead to other nodes, whatever their number. More nodes than the server browses at a time are
+    /// Lists the references of nodes that lead to other nodes, up to a million of each. More nodes than the server browses at a time are
     /// browsed in several requests.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>A result for each node, in order; its status says whether it was browsed.</returns>
+    /// <returns>
+    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more than a million references.
+    /// </returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<BrowsedNode[]> BrowseAsync(
         IReadOnlyList<NodeId> nodes, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
@@ -140,11 +148,28 @@ public sealed partial class OpcUaClient
             "Browse",
             cancellationToken).ConfigureAwait(false);
         BrowseResult[] results = Results(response.Results, part.Length, "Browse");
+        int empty = 0;
         while (true)
         {
+            empty = Array.Exists(results, static result => result.References is { Length: > 0 }) ? 0 : empty + 1;
+            List<ByteString> given = [];
             for (int i = 0; i < part.Length; i++)
             {
-                browsed[part[i]] = Join(browsed[part[i]], results[i]);
+                BrowsedNode joined = Join(browsed[part[i]], results[i]);
+                if (results[i].ContinuationPoint.Length != 0
+                    && (joined.References.Count >= MaxReferencesPerNode || empty >= MaxEmptyAnswers))
+                {
+                    given.Add(results[i].ContinuationPoint);
+                    results[i].ContinuationPoint = default;
+                    joined = new BrowsedNode(StatusCodes.BadTooManyMatches, []);
+                }
+
+                browsed[part[i]] = joined;
+            }
+
+            if (given.Count != 0)
+            {
+                Release([.. given]);
             }
 
             part = [.. part.Where((_, i) => results[i].ContinuationPoint.Length != 0)];
@@ -161,15 +186,17 @@ public sealed partial class OpcUaClient
             }
             catch (OperationCanceledException)
             {
-                // A session has few continuation points. Whether the server hears of it is not waited for.
-                _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
-                    .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+                Release(points);
                 throw;
             }
 
             results = Results(next.Results, part.Length, "BrowseNext");
         }
     }
+
+    // A session has few continuation points. Whether the server hears of it is not waited for.
+    private void Release(ByteString[] points) => _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
+        .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
 
     private static BrowsedNode Join(in BrowsedNode before, in BrowseResult next)
     {

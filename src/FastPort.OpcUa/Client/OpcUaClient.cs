@@ -92,8 +92,8 @@ public sealed partial class OpcUaClient : IAsyncDisposable
             return;
         }
 
-        SessionLink? link = _slot.Current;
-        _slot.End(new OpcUaException(StatusCodes.BadSessionClosed, $"The client of {_endpointUrl} is closed."));
+        // Taken and ended at once: the task that connects may just be about to enter the next session.
+        SessionLink? link = _slot.End(new OpcUaException(StatusCodes.BadSessionClosed, $"The client of {_endpointUrl} is closed."));
         await _closing.CancelAsync().ConfigureAwait(false);
         if (link is not null)
         {

@@ -77,6 +77,31 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_tag_that_has_another_node_after_a_restart_shows_that_nodes_values()
+    {
+        await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
+        await watch.UntilAsync(Speed, TagStatus.Good, 5);
+
+        // What was the tag's node is another variable now.
+        VariableNode? other = null;
+        await RestartAsync((space, root) =>
+        {
+            other = space.AddVariable(
+                root, new NodeId(root.NamespaceIndex, 10), new QualifiedName(root.NamespaceIndex, "other"), 66, writable: true);
+            return space.AddVariable(
+                root, new NodeId(root.NamespaceIndex, 12), new QualifiedName(root.NamespaceIndex, "speed"), 7, writable: true);
+        });
+
+        await watch.UntilAsync(Speed, TagStatus.Good, 7);
+        Assert.Equal(7, (await _bridged.Client.ReadAsync(Speed)).Value);
+        Assert.Equal(TagStatus.Good, await _bridged.Client.WriteAsync(Speed, 8));
+        await watch.UntilAsync(Speed, TagStatus.Good, 8);
+        Assert.Equal(66, other!.Value.Value.Get<int>());
+        Assert.Equal(66, (await _bridged.Client.ReadAsync("plant/other")).Value);
+        Assert.Empty(_bridged.Source.NamesTwice);
+    }
+
+    [Fact]
     public async Task A_value_whose_type_changes_while_the_server_runs_is_told_with_the_type_that_it_has()
     {
         Variant value = 5;

@@ -43,21 +43,18 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
             .. Encode<ResponseHeader>(header),
             .. Encode(body),
         ];
-        byte[] clear = type == MessageType.Open ? OpenHeader() : UInt32s(ChannelId, tokenId);
-        await _writing.WaitAsync();
-        try
-        {
-            byte[] rest = [.. clear, .. UInt32s(++_sequence, requestId), .. message];
-            await client.GetStream().WriteAsync((byte[])[.. UInt32s(type, (uint)rest.Length + 8), .. rest]);
-        }
-        catch (Exception e) when (e is IOException or ObjectDisposedException or InvalidOperationException)
-        {
-            // Cut.
-        }
-        finally
-        {
-            _writing.Release();
-        }
+        await WriteAsync(type, type == MessageType.Open ? OpenHeader() : UInt32s(ChannelId, tokenId), requestId, message);
+    }
+
+    /// <summary>Gives up a response on the way.</summary>
+    public Task AbortAsync(uint requestId, ErrorMessage why) => WriteAsync(
+        MessageType.MessageAbort, UInt32s(ChannelId, 1), requestId, Encode<ErrorMessage>(why));
+
+    /// <summary>Ends the channel with an Error message.</summary>
+    public async Task EndAsync(ErrorMessage why)
+    {
+        byte[] body = Encode<ErrorMessage>(why);
+        await client.GetStream().WriteAsync((byte[])[.. UInt32s(MessageType.Error, (uint)body.Length + 8), .. body]);
     }
 
     public void Dispose() => client.Dispose();
@@ -84,6 +81,24 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
         encoder.WriteStructure(structure);
         encoder.Complete();
         return buffer.Written.ToArray();
+    }
+
+    private async Task WriteAsync(uint type, byte[] clear, uint requestId, byte[] message)
+    {
+        await _writing.WaitAsync();
+        try
+        {
+            byte[] rest = [.. clear, .. UInt32s(++_sequence, requestId), .. message];
+            await client.GetStream().WriteAsync((byte[])[.. UInt32s(type, (uint)rest.Length + 8), .. rest]);
+        }
+        catch (Exception e) when (e is IOException or ObjectDisposedException or InvalidOperationException)
+        {
+            // Cut.
+        }
+        finally
+        {
+            _writing.Release();
+        }
     }
 
     private async Task HandleAsync(byte[] chunk)
@@ -159,6 +174,10 @@ internal sealed class ScriptedCall
 
     public Task ReplyAsync<T>(T response)
         where T : struct, IServiceMessage => _connection.SendAsync<T>(MessageType.Message, _requestId, default, response);
+
+    public Task AbortAsync(ErrorMessage why) => _connection.AbortAsync(_requestId, why);
+
+    public Task EndAsync(ErrorMessage why) => _connection.EndAsync(why);
 
     public Task FaultAsync(StatusCode status) => _connection.SendAsync<ServiceFault>(
         MessageType.Message, _requestId, new ResponseHeader { ServiceResult = status }, null);

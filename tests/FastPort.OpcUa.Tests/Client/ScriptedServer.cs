@@ -44,6 +44,9 @@ internal sealed class ScriptedServer : IAsyncDisposable
 
     public string[] Namespaces { get; set; } = ["http://opcfoundation.org/UA/", "urn:scripted"];
 
+    /// <summary>Connections that have not ended.</summary>
+    public int ConnectionCount => _connections.Count;
+
     private ConcurrentDictionary<uint, Func<ScriptedCall, Task>> Handlers { get; } = [];
 
     public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null, TimeProvider? time = null) => OpcUaClient.ConnectAsync(
@@ -85,7 +88,7 @@ internal sealed class ScriptedServer : IAsyncDisposable
                 var connection = new ScriptedConnection(
                     await _listener.AcceptTcpClientAsync(_stopping.Token), Handlers);
                 _connections[connection] = true;
-                running.Add(connection.RunAsync());
+                running.Add(RunAsync(connection));
             }
         }
         catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
@@ -95,5 +98,11 @@ internal sealed class ScriptedServer : IAsyncDisposable
 
         Cut();
         await Task.WhenAll(running);
+    }
+
+    private async Task RunAsync(ScriptedConnection connection)
+    {
+        await connection.RunAsync();
+        _connections.TryRemove(connection, out _);
     }
 }

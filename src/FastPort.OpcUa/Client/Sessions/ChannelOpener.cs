@@ -37,7 +37,9 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             Clock = clock,
             Logger = logger,
             MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
-            MaxSendBytes = options.MaxMessageBytes,
+
+            // A chunk is written as a whole, however small messages are.
+            MaxSendBytes = Math.Max(options.MaxMessageBytes, 2 * options.MaxChunkBytes),
         };
         Connection connection;
         try

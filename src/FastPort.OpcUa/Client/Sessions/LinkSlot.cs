@@ -46,15 +46,18 @@ internal sealed class LinkSlot
     }
 
     /// <summary>There will be no other session: requests fail from now on.</summary>
-    public void End(OpcUaException why)
+    /// <returns>The session that was active; null for none.</returns>
+    public SessionLink? End(OpcUaException why)
     {
         lock (_gate)
         {
+            SessionLink? last = _current;
             Volatile.Write(ref _current, null);
             _next.TrySetException(why);
 
             // Nobody may be waiting; the exception counts as seen.
             _ = _next.Task.Exception;
+            return last;
         }
     }
 }

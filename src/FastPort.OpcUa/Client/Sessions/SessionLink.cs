@@ -70,7 +70,14 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         DataValue[] values = await Task.WhenAll(
             OperationLimits.Nodes.Append(NamespaceTable.Node).Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
         Limits = OperationLimits.Of(values);
-        Namespaces = NamespaceTable.Of(values[^1]);
+        DataValue namespaces = values[^1];
+        if (namespaces.Status.IsBad)
+        {
+            // Without them node ids may be those of other nodes.
+            throw ServiceFailure.Create(namespaces.Status, "Read of NamespaceArray", endpointUrl);
+        }
+
+        Namespaces = NamespaceTable.Of(namespaces);
     }
 
     private async Task<DataValue> ReadAsync(NodeId node, CancellationToken cancellationToken)

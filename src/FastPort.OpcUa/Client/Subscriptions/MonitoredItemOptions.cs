@@ -3,7 +3,10 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>What is monitored, and how (OPC 10000-4, 5.13.2). Immutable.</summary>
-/// <param name="Node">The node. After a restart of the server the client maps it, if its namespace has another index.</param>
+/// <param name="Node">
+/// The node. After a restart of the server the client maps it, if its namespace has another index; to the null id while the server does not
+/// have its namespace.
+/// </param>
 public sealed record MonitoredItemOptions(NodeId Node)
 {
     /// <summary>The attribute. Defaults to the value.</summary>

@@ -10,8 +10,12 @@ public sealed class OpcUaMonitoredItem
 {
     private readonly HashSet<OpcUaMonitoredItem> _triggered = [];
 
-    internal OpcUaMonitoredItem(OpcUaSubscription subscription, uint handle, MonitoredItemOptions options)
+    // The node with the URI of its namespace, which stays the same when the server gives it another index, or no longer has it.
+    private readonly ExpandedNodeId _node;
+
+    internal OpcUaMonitoredItem(OpcUaSubscription subscription, uint handle, MonitoredItemOptions options, NamespaceTable namespaces)
     {
+        _node = namespaces.Expand(options.Node);
         Subscription = subscription;
         Handle = handle;
         Options = options;
@@ -76,7 +80,14 @@ public sealed class OpcUaMonitoredItem
 
     internal void Accept(MonitoringMode mode) => Options = Options with { Mode = mode };
 
-    internal void Move(NodeId node) => Options = Options with { Node = node };
+    internal void Move(NamespaceTable namespaces)
+    {
+        NodeId node = namespaces.Find(_node);
+        if (node != Options.Node)
+        {
+            Options = Options with { Node = node };
+        }
+    }
 
     /// <summary>The server no longer knows the item.</summary>
     internal void Lose()

@@ -22,10 +22,17 @@ public sealed partial class OpcUaSubscription
         IReadOnlyList<MonitoredItemOptions> items, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(items);
-        OpcUaMonitoredItem[] added = [.. items.Select(options => new OpcUaMonitoredItem(this, _client.NextHandle(), options))];
-        foreach (OpcUaMonitoredItem item in added)
+        NamespaceTable namespaces = _client.Namespaces;
+        OpcUaMonitoredItem[] added =
+            [.. items.Select(options => new OpcUaMonitoredItem(this, _client.NextHandle(), options, namespaces))];
+        lock (_gate)
         {
-            _items[item.Handle] = item;
+            foreach (OpcUaMonitoredItem item in added)
+            {
+                // The subscription may have come to another session already than the one that the node ids were made for.
+                item.Move(_namespaces ?? namespaces);
+                _items[item.Handle] = item;
+            }
         }
 
         try
@@ -150,7 +157,9 @@ public sealed partial class OpcUaSubscription
     /// <summary>Removes items. Changes that wait in <see cref="Changes"/> may still come.</summary>
     /// <param name="items">The items.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>A status for each item, in order.</returns>
+    /// <returns>
+    /// A status for each item, in order. Those that the server did not have (BadMonitoredItemIdInvalid) are removed, too.
+    /// </returns>
     /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
     public ValueTask<StatusCode[]> RemoveItemsAsync(
         IReadOnlyList<OpcUaMonitoredItem> items, CancellationToken cancellationToken = default)
@@ -163,23 +172,26 @@ public sealed partial class OpcUaSubscription
                 "DeleteMonitoredItems",
                 cancellationToken).ConfigureAwait(false);
             StatusCode[] results = Complete(response.Results, part.Length, "DeleteMonitoredItems");
-            lock (_gate)
-            {
-                OpcUaMonitoredItem[] removed = [.. part.Where((_, i) => !results[i].IsBad)];
-                foreach (OpcUaMonitoredItem item in removed)
-                {
-                    _items.TryRemove(item.Handle, out _);
-                    item.Remove();
-                }
-
-                foreach (OpcUaMonitoredItem trigger in _items.Values.Where(static item => item.Triggered.Count != 0))
-                {
-                    trigger.Triggered.ExceptWith(removed);
-                }
-            }
-
+            Forget([.. part.Where((_, i) => !results[i].IsBad || results[i] == StatusCodes.BadMonitoredItemIdInvalid)]);
             return results;
         });
+    }
+
+    private void Forget(OpcUaMonitoredItem[] removed)
+    {
+        lock (_gate)
+        {
+            foreach (OpcUaMonitoredItem item in removed)
+            {
+                _items.TryRemove(item.Handle, out _);
+                item.Remove();
+            }
+
+            foreach (OpcUaMonitoredItem trigger in _items.Values.Where(static item => item.Triggered.Count != 0))
+            {
+                trigger.Triggered.ExceptWith(removed);
+            }
+        }
     }
 
     // Ids mean something in their subscription only.

@@ -36,7 +36,7 @@ public sealed partial class OpcUaSubscription
 
         // The number of a keep-alive is that of the next message. One that came before is only acknowledged.
         StatusCode status = isKeepAlive ? StatusCodes.Good
-            : number == _next ? Take(message, received)
+            : number == _next ? Take(link, message, received)
             : Acknowledge(number, received);
         RaiseReported();
         return status;
@@ -61,7 +61,7 @@ public sealed partial class OpcUaSubscription
                 break;
             }
 
-            StatusCode end = Take(message, received);
+            StatusCode end = Take(link, message, received);
             RaiseReported();
             if (end.IsBad)
             {
@@ -92,7 +92,7 @@ public sealed partial class OpcUaSubscription
             if (result.Status.IsGood)
             {
                 missing--;
-                Take(result.Response.NotificationMessage with { SequenceNumber = number }, received);
+                Take(link, result.Response.NotificationMessage with { SequenceNumber = number }, received);
             }
         }
 
@@ -116,7 +116,7 @@ public sealed partial class OpcUaSubscription
     }
 
     // Hands the changes to the reader. Good, or the status with which the server has ended the subscription.
-    private StatusCode Take(in NotificationMessage message, Queue<SubscriptionAcknowledgement> received)
+    private StatusCode Take(SessionLink link, in NotificationMessage message, Queue<SubscriptionAcknowledgement> received)
     {
         Acknowledge(message.SequenceNumber, received);
         _next = message.SequenceNumber == uint.MaxValue ? 1 : message.SequenceNumber + 1;
@@ -128,7 +128,7 @@ public sealed partial class OpcUaSubscription
                 continue;
             }
 
-            var decoder = new BinaryDecoder(data.Body.Span, EncodingLimits.Default);
+            var decoder = new BinaryDecoder(data.Body.Span, link.Channel.Limits);
             if (type.Number == DataChangeNotification.EncodingIdNumber)
             {
                 Take(decoder.ReadStructure<DataChangeNotification>().MonitoredItems ?? []);

@@ -5,17 +5,35 @@ namespace FastPort.OpcUa.Client;
 /// <content>Making the subscription again. Belongs to the task that publishes, or brings the subscription back after a loss.</content>
 public sealed partial class OpcUaSubscription
 {
-    // The table that the node ids of the items belong to.
+    // The table that the node ids of the items belong to. Under the gate.
     private NamespaceTable? _namespaces;
 
     /// <summary>The session that the server has the subscription in. Belongs to the task that publishes.</summary>
     internal ClientSession? Session { get; private set; }
 
+    /// <summary>
+    /// Whether the server was asked for all items since the subscription was made the last time. If not, the connection has ended
+    /// meanwhile, and it has to be made once more. Belongs to the task that publishes.
+    /// </summary>
+    internal bool IsComplete { get; private set; } = true;
+
+    /// <summary>The publisher's number for the last time that the subscription was made.</summary>
+    internal int Made { get; set; }
+
     /// <summary>The server has the subscription in this session.</summary>
     internal void Enter(SessionLink link)
     {
         Session = link.Session;
-        _namespaces ??= link.Namespaces;
+        lock (_gate)
+        {
+            _namespaces = link.Namespaces;
+
+            // Those that are being added, too: they are asked for on this session next.
+            foreach (OpcUaMonitoredItem item in _items.Values)
+            {
+                item.Move(link.Namespaces);
+            }
+        }
     }
 
     /// <summary>Makes the subscription again with all its items.</summary>
@@ -29,38 +47,63 @@ public sealed partial class OpcUaSubscription
         CreateSubscriptionResponse created = await link.CallAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
             CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
         RaiseValuesLost(why);
-        NamespaceTable before = _namespaces ?? link.Namespaces;
+        IsComplete = false;
         Accept(created);
         _next = 1;
         OpcUaMonitoredItem[] items = [.. Items];
-        lock (_gate)
-        {
-            _namespaces = link.Namespaces;
-            Session = link.Session;
-
-            // Those that are being added, too: they are asked for on this session next.
-            foreach (OpcUaMonitoredItem item in _items.Values)
-            {
-                item.Move(link.Namespaces.Move(item.Options.Node, before));
-            }
-        }
-
+        Enter(link);
         foreach (OpcUaMonitoredItem[] part in items.Chunk(link.Limits.MaxMonitoredItemsPerCall))
         {
             CreateMonitoredItemsResponse response = await link.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
                 ItemsRequest(part), "CreateMonitoredItems", cancellationToken).ConfigureAwait(false);
             TryAccept(_epoch, part, response);
-            foreach (OpcUaMonitoredItem item in part.Where(static item => item.Id == 0))
+            await RemoveAgainAsync(link, part, cancellationToken).ConfigureAwait(false);
+            OpcUaMonitoredItem[] refused = Array.FindAll(part, static item => item.IsKept && item.Id == 0);
+            if (refused.Length != 0)
             {
                 // The reader learns in its stream that no values come: the node may be gone since the server's restart.
-                _changes.Write(new DataChange(item, new DataValue(Variant.Null, item.Status)));
+                Array.ForEach(refused, item => _changes.Write(new DataChange(item, new DataValue(Variant.Null, item.Status))));
+                RaiseReported();
             }
         }
 
+        await TriggerAgainAsync(link, items, cancellationToken).ConfigureAwait(false);
+        IsComplete = true;
+    }
+
+    // Items that were removed while the subscription was made again: the server had no id of them then.
+    private async Task RemoveAgainAsync(SessionLink link, OpcUaMonitoredItem[] items, CancellationToken cancellationToken)
+    {
+        OpcUaMonitoredItem[] removed = Array.FindAll(items, item => item.Id != 0 && !_items.ContainsKey(item.Handle));
+        if (removed.Length != 0)
+        {
+            await link.SendOnceAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+                new DeleteMonitoredItemsRequest { SubscriptionId = Id, MonitoredItemIds = IdsOf(removed) }, cancellationToken)
+                .ConfigureAwait(false);
+            Forget(removed);
+        }
+    }
+
+    // The items go on without a link that the server refuses.
+    private async Task TriggerAgainAsync(SessionLink link, OpcUaMonitoredItem[] items, CancellationToken cancellationToken)
+    {
         foreach ((OpcUaMonitoredItem trigger, OpcUaMonitoredItem[] triggered) in TriggersOf(items))
         {
-            await link.CallAsync<SetTriggeringRequest, SetTriggeringResponse>(
-                TriggeringRequest(trigger, triggered, []), "SetTriggering", cancellationToken).ConfigureAwait(false);
+            foreach (OpcUaMonitoredItem[] part in triggered.Chunk(link.Limits.MaxMonitoredItemsPerCall))
+            {
+                ServiceResult<SetTriggeringResponse> result = await link.SendOnceAsync<SetTriggeringRequest, SetTriggeringResponse>(
+                    TriggeringRequest(trigger, part, []), cancellationToken).ConfigureAwait(false);
+                if (result.Fate == RequestFate.Unanswered || SessionLink.IsOver(result.Fate, result.Status)
+                    || SessionLink.IsSessionLost(result.Status))
+                {
+                    throw ServiceFailure.Create(result.Status, "SetTriggering", _client.EndpointUrl, result.Fate);
+                }
+
+                if (result.Status.IsBad)
+                {
+                    ClientLog.TriggeringRefused(_client.Logger, _client.EndpointUrl, Id, result.Status);
+                }
+            }
         }
     }
 

@@ -36,8 +36,9 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
 
     /// <summary>
     /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that
-    /// only says that the subscription is alive, so that everything has the value that was reported last. Raised by the task that receives;
-    /// a handler must not block, and may read <see cref="Changes"/>.
+    /// only says that the subscription is alive, so that everything has the value that was reported last; and for items that the server
+    /// refuses when the subscription is made again. Raised by the task that receives; a handler must not block, and may read
+    /// <see cref="Changes"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? Reported;
 

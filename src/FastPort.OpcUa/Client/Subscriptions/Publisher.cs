@@ -15,8 +15,27 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     private readonly List<OpcUaSubscription> _subscriptions = [];
     private readonly Queue<SubscriptionAcknowledgement> _received = new();
     private readonly Stack<PendingRequest<PublishResponse>> _pool = [];
+
+    // Subscriptions that a session may still have, and nobody wants: deleted when the client comes back with it.
+    private readonly HashSet<(ClientSession? Session, uint Id)> _unwanted = [];
+
+    // Ids of which nobody knew, and that were deleted on the connection of now: once each. Belongs to the task that publishes.
+    private readonly HashSet<uint> _strangers = [];
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private SessionLink? _link;
+
+    // Counts the times that a subscription was made.
+    private int _made;
+
+    // The requests for subscriptions that are not in the list yet.
+    private int _creating;
+
+    /// <summary>
+    /// A subscription is asked for: its messages may come before <see cref="TryAdd"/>. Followed by <see cref="EndCreate"/>.
+    /// </summary>
+    public void BeginCreate() => Interlocked.Increment(ref _creating);
+
+    public void EndCreate() => Interlocked.Decrement(ref _creating);
 
     /// <summary>Adds a subscription. False if its session's connection is no longer the one of now: it has to be made again.</summary>
     public bool TryAdd(OpcUaSubscription subscription, SessionLink link)
@@ -25,10 +44,12 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         {
             if (_link != link)
             {
+                _unwanted.Add((link.Session, subscription.Id));
                 return false;
             }
 
             subscription.Enter(link);
+            subscription.Made = Interlocked.Increment(ref _made);
             _subscriptions.Add(subscription);
         }
 
@@ -36,15 +57,38 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         return true;
     }
 
-    /// <summary>Removes a subscription; its messages are ignored from now on.</summary>
-    public void Remove(OpcUaSubscription subscription)
+    /// <summary>Removes a subscription; its messages are ignored from now on. False if it was removed before.</summary>
+    public bool Remove(OpcUaSubscription subscription)
     {
+        bool isRemoved;
         lock (_gate)
         {
-            _subscriptions.Remove(subscription);
+            isRemoved = _subscriptions.Remove(subscription);
         }
 
         Wake();
+        return isRemoved;
+    }
+
+    /// <summary>Deletes a subscription that was removed: now, or if that is not possible when its session is there again.</summary>
+    /// <param name="subscription">The subscription.</param>
+    /// <param name="link">The session of now; null while there is none.</param>
+    public async ValueTask DeleteAsync(OpcUaSubscription subscription, SessionLink? link)
+    {
+        (ClientSession? Session, uint Id) unwanted = (subscription.Session, subscription.Id);
+        lock (_gate)
+        {
+            _unwanted.Add(unwanted);
+        }
+
+        // Whatever the answer is: without requests for messages the server ends it by itself.
+        if (link is not null && await DeleteAsync(link, [unwanted.Id], CancellationToken.None).ConfigureAwait(false))
+        {
+            lock (_gate)
+            {
+                _unwanted.Remove(unwanted);
+            }
+        }
     }
 
     /// <summary>Looks again whether there is something to publish for, and room for it.</summary>
@@ -54,6 +98,12 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     /// <summary>Ends all subscriptions: the client is closed, or does not reconnect.</summary>
     public void End(Exception? error)
     {
+        lock (_gate)
+        {
+            // One whose answer comes only now must not be added: nobody would end it.
+            _link = null;
+        }
+
         foreach (OpcUaSubscription subscription in Snapshot())
         {
             Remove(subscription);
@@ -71,7 +121,8 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
             _link = link;
         }
 
-        var waiting = new Queue<Task<ServiceResult<PublishResponse>>>();
+        // With the number of subscriptions that had been made when the request was sent.
+        var waiting = new Queue<(Task<ServiceResult<PublishResponse>> Result, int Made)>();
         var delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay);
         int limit = options.MaxPublishRequests;
         try
@@ -81,22 +132,24 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
                 int wanted = await WaitForWorkAsync(cancellationToken).ConfigureAwait(false);
                 while (waiting.Count < Math.Min(wanted, limit))
                 {
-                    waiting.Enqueue(SendAsync(link));
+                    int before = Volatile.Read(ref _made);
+                    waiting.Enqueue((SendAsync(link), before));
                 }
 
-                ServiceResult<PublishResponse> result = await waiting.Dequeue().ConfigureAwait(false);
+                (Task<ServiceResult<PublishResponse>> next, int made) = waiting.Dequeue();
+                ServiceResult<PublishResponse> result = await next.ConfigureAwait(false);
                 if (result.Status.IsGood)
                 {
                     delays.Reset();
                     await ReceiveAsync(link, result.Response, cancellationToken).ConfigureAwait(false);
                 }
-                else if (result.Status == StatusCodes.BadTooManyPublishRequests)
+                else if (result.Status == StatusCodes.BadTooManyPublishRequests && waiting.Count != 0)
                 {
-                    limit = Math.Max(1, waiting.Count);
+                    limit = waiting.Count;
                 }
                 else
                 {
-                    await HandleFaultAsync(link, result.Status, delays, cancellationToken).ConfigureAwait(false);
+                    await HandleFaultAsync(link, result.Status, made, delays, cancellationToken).ConfigureAwait(false);
                 }
             }
         }
@@ -112,7 +165,7 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         }
 
         // They have ended with the connection.
-        foreach (Task<ServiceResult<PublishResponse>> rest in waiting)
+        foreach ((Task<ServiceResult<PublishResponse>> rest, _) in waiting)
         {
             await rest.ConfigureAwait(false);
         }
@@ -122,9 +175,18 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     /// <exception cref="OpcUaException">The connection has ended; what is not done can be done on the next one.</exception>
     public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
     {
+        uint[] unwanted;
         lock (_gate)
         {
             _link = link;
+            unwanted = [.. _unwanted.Where(one => one.Session == link.Session).Select(static one => one.Id)];
+            _unwanted.Clear();
+        }
+
+        _strangers.Clear();
+        if (unwanted.Length != 0)
+        {
+            await DeleteAsync(link, unwanted, cancellationToken).ConfigureAwait(false);
         }
 
         // Those of an earlier session are asked for by their ids.
@@ -132,9 +194,19 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         await TransferAsync(link, foreign, cancellationToken).ConfigureAwait(false);
         foreach (OpcUaSubscription subscription in Snapshot())
         {
-            StatusCode status = subscription.Session == link.Session
-                ? await subscription.CatchUpAsync(link, _received).ConfigureAwait(false)
-                : StatusCodes.BadSubscriptionIdInvalid;
+            StatusCode status = StatusCodes.BadSubscriptionIdInvalid;
+            if (subscription.Session == link.Session && subscription.IsComplete)
+            {
+                // The server may have got further namespaces.
+                subscription.Enter(link);
+                status = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
+            }
+            else if (subscription.Session == link.Session)
+            {
+                // The connection has ended while it was made: it is there, without some of its items.
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+            }
+
             if (status.IsBad)
             {
                 await CreateAgainAsync(link, subscription, status, cancellationToken).ConfigureAwait(false);
@@ -170,6 +242,20 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
             {
                 subscriptions[i].Enter(link);
             }
+        }
+    }
+
+    // Whether the server has answered.
+    private static async ValueTask<bool> DeleteAsync(SessionLink link, uint[] ids, CancellationToken cancellationToken) =>
+        (await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+            new DeleteSubscriptionsRequest { SubscriptionIds = ids }, cancellationToken).ConfigureAwait(false))
+        .Fate == RequestFate.Answered;
+
+    private bool IsUnwanted(uint id)
+    {
+        lock (_gate)
+        {
+            return _unwanted.Any(one => one.Id == id);
         }
     }
 
@@ -217,9 +303,16 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
 
     private async Task ReceiveAsync(SessionLink link, PublishResponse response, CancellationToken cancellationToken)
     {
+        // Read before the list: one that is no longer being made is in it.
+        bool mayBeNew = Volatile.Read(ref _creating) != 0;
         if (Array.Find(Snapshot(), one => one.Id == response.SubscriptionId) is not { } subscription)
         {
-            // It has been disposed.
+            // It has been disposed, or the answer that it was made has not come: it counts at the server. Nobody waits for this answer.
+            if (!mayBeNew && !IsUnwanted(response.SubscriptionId) && _strangers.Add(response.SubscriptionId))
+            {
+                _ = DeleteAsync(link, [response.SubscriptionId], CancellationToken.None).AsTask();
+            }
+
             return;
         }
 
@@ -235,7 +328,7 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     }
 
     private async Task HandleFaultAsync(
-        SessionLink link, StatusCode status, ReconnectBackoff delays, CancellationToken cancellationToken)
+        SessionLink link, StatusCode status, int made, ReconnectBackoff delays, CancellationToken cancellationToken)
     {
         if (link.Connection.IsClosing)
         {
@@ -250,8 +343,15 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
 
         if (status == StatusCodes.BadNoSubscription)
         {
-            // Also the answer to requests that were left when the last subscription was disposed, so each one is asked for.
-            foreach (OpcUaSubscription subscription in Snapshot())
+            // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were
+            // made later. Each other one is asked for.
+            OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Made <= made);
+            if (meant.Length == 0)
+            {
+                return;
+            }
+
+            foreach (OpcUaSubscription subscription in meant)
             {
                 StatusCode end = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
                 if (end.IsBad)
@@ -290,16 +390,21 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         try
         {
             await subscription.CreateAgainAsync(link, why, cancellationToken).ConfigureAwait(false);
+            subscription.Made = Interlocked.Increment(ref _made);
             if (!Snapshot().Contains(subscription))
             {
                 // Disposed meanwhile, under its old id.
-                await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
-                    new DeleteSubscriptionsRequest { SubscriptionIds = [subscription.Id] }, cancellationToken).ConfigureAwait(false);
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
         }
         catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
         {
             Fail(subscription, e);
+            if (!subscription.IsComplete)
+            {
+                // It was made, and its items were refused.
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+            }
         }
     }
 

@@ -19,6 +19,9 @@ internal static partial class ServingLog
     [LoggerMessage(8004, LogLevel.Error, "{Operation} of tag source {Source} returned {Count} samples for {Tags} tags")]
     public static partial void WrongCount(ILogger logger, string source, string operation, int tags, int count);
 
-    [LoggerMessage(8005, LogLevel.Error, "The authorizer threw for tag {Tag}; the right to read it has ended")]
+    [LoggerMessage(8005, LogLevel.Warning, "A feed of tag source {Source} with interval {Interval} has ended: {Reason}. Another is opened")]
+    public static partial void FeedEnded(ILogger logger, string source, TimeSpan interval, TagStatus reason);
+
+    [LoggerMessage(8006, LogLevel.Error, "The authorizer threw for tag {Tag}; the right to read it has ended")]
     public static partial void AuthorizerThrew(ILogger logger, Exception exception, string tag);
 }

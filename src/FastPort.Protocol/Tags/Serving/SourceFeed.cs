@@ -44,6 +44,9 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     private ITagFeed? _feed;
     private bool _isClosed;
 
+    // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
+    private readonly HashSet<int> _unremoved = [];
+
     // Whether tags that could not be added are tried again soon. Changed by one at a time.
     private bool _isRetrying;
 
@@ -132,15 +135,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 }
             }
 
-            if (removed.Count != 0 && _feed is { } feed)
+            if (removed.Count != 0 && _feed is not null)
             {
-                await source.CallAsync(
-                    async token =>
-                    {
-                        await feed.RemoveAsync(removed, token).ConfigureAwait(false);
-                        return TagStatus.Good;
-                    },
-                    "Unsubscribe").ConfigureAwait(false);
+                _unremoved.UnionWith(removed);
+                await RemoveFromSourceAsync().ConfigureAwait(false);
                 await CloseIfEmptyAsync().ConfigureAwait(false);
             }
         }
@@ -156,6 +154,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     {
         long confirmed = source.Now - (long)Math.Ceiling(age.TotalSeconds * source.Time.TimestampFrequency);
         HashSet<ServedSubscription>? touched = null;
+        HashSet<SubscriptionItem>? away = null;
         lock (source.Gate)
         {
             ConfirmedAt = _feed?.ConfirmsValues == true ? confirmed : ConfirmedAt;
@@ -173,14 +172,45 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 {
                     item.Subscription.Add(item, sample);
                     (touched ??= []).Add(item.Subscription);
+                    if (!source.IsConnected)
+                    {
+                        (away ??= []).Add(item);
+                    }
                 }
+            }
+
+            // What the feed says while the source does not count as connected, such as what was missed, is not the last word.
+            foreach (SubscriptionItem item in away ?? [])
+            {
+                item.Subscription.AddPresent(item);
             }
         }
 
         Flush(touched);
     }
 
-    public void OnConnectionChanged(bool isConnected)
+    public void OnConnectionChanged(bool isConnected) => ReadAll(isConnected, areReported: isConnected);
+
+    public void OnValuesLost()
+    {
+        bool isConnected;
+        lock (source.Gate)
+        {
+            isConnected = source.IsConnected;
+            foreach (FeedMember member in _members.Values)
+            {
+                member.IsReported = false;
+            }
+        }
+
+        // Otherwise they are read when the source is connected again.
+        if (isConnected)
+        {
+            ReadAll(isConnected, areReported: false);
+        }
+    }
+
+    private void ReadAll(bool isConnected, bool areReported)
     {
         List<ReadBatch> batches = [];
         long now = source.Now;
@@ -188,7 +218,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         {
             foreach (FeedMember member in _members.Values)
             {
-                member.IsReported &= isConnected;
+                member.IsReported &= areReported;
                 if (isConnected)
                 {
                     batches.Add(source.Reader.Need(member.Tag, now));
@@ -271,6 +301,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             {
                 await AddToSourceAsync(late).ConfigureAwait(false);
             }
+            else
+            {
+                await RemoveFromSourceAsync().ConfigureAwait(false);
+            }
         }
         finally
         {
@@ -304,8 +338,86 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         Flush(touched);
     }
 
+    // Removes the tags that nobody wants. Those that the source does not answer for are removed with the next change, or when it is back.
+    private async ValueTask RemoveFromSourceAsync()
+    {
+        if (_feed is not { } feed)
+        {
+            _unremoved.Clear();
+        }
+        else if (_unremoved.Count != 0)
+        {
+            int[] removed = [.. _unremoved];
+            (TagStatus status, _) = await source.CallAsync(
+                async token =>
+                {
+                    await feed.RemoveAsync(removed, token).ConfigureAwait(false);
+                    return TagStatus.Good;
+                },
+                "Unsubscribe").ConfigureAwait(false);
+            if (status.IsGood)
+            {
+                _unremoved.Clear();
+            }
+        }
+    }
+
+    // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
+    private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
+    {
+        TagStatus reason = await end.ConfigureAwait(false);
+        reason = reason.IsBad ? reason : TagStatus.BadNoCommunication;
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            HashSet<ServedSubscription> touched = [];
+            lock (source.Gate)
+            {
+                if (_feed != ended)
+                {
+                    // It was closed.
+                    return;
+                }
+
+                _feed = null;
+                foreach (FeedMember member in _members.Values)
+                {
+                    member.IsAdded = false;
+                    member.IsReported = false;
+                    foreach (SubscriptionItem item in member.Items)
+                    {
+                        var present = new TagSamples();
+                        member.Tag.AddTo(present);
+                        TagStatus status = source.IsConnected ? reason : TagStatus.BadNoCommunication;
+                        item.Subscription.Add(item, present[0] with { Status = status });
+                        touched.Add(item.Subscription);
+                    }
+                }
+            }
+
+            Flush(touched);
+            ServingLog.FeedEnded(source.Logger, source.Source.Name, interval, reason);
+            if (!_isRetrying)
+            {
+                _isRetrying = true;
+                _ = AddLateAsync(RetryDelay);
+            }
+
+            await ended.DisposeAsync().ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
     private async ValueTask AddToSourceAsync(List<FeedMember> added)
     {
+        await RemoveFromSourceAsync().ConfigureAwait(false);
         var statuses = new TagStatus[added.Count];
         (TagStatus status, _) = await source.CallAsync(
             async token =>
@@ -326,6 +438,11 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                         await feed.DisposeAsync().ConfigureAwait(false);
                         return TagStatus.BadTimeout;
                     }
+
+                    if (feed.Ended is { } end)
+                    {
+                        _ = ReplaceAsync(feed, end);
+                    }
                 }
 
                 await feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
@@ -339,6 +456,11 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 member.IsAdded = !reached.IsBad;
+                if (member.IsAdded)
+                {
+                    _unremoved.Remove(member.Tag.Key);
+                }
+
                 member.Status = reached.IsBad && reached != TagStatus.BadNoCommunication ? reached : TagStatus.Good;
                 member.Items.FindAll(static item => !item.IsEnded).ForEach(item => item.Status = member.Status);
             }

@@ -12,6 +12,12 @@ public interface ITagFeed : IAsyncDisposable
     /// </summary>
     bool ConfirmsValues { get; }
 
+    /// <summary>
+    /// Completes, with a reason, when the feed has ended by itself and reports nothing any more: the server closes it and opens another
+    /// one. Null for a feed that lives until it is closed.
+    /// </summary>
+    Task<TagStatus>? Ended => null;
+
     /// <summary>Adds tags. The present value of each is reported soon.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="statuses">Receives for each whether it will be reported.</param>
@@ -41,4 +47,12 @@ public interface ITagFeedListener
     /// not keep ages need not implement it.
     /// </param>
     void OnChanges(ReadOnlySpan<int> tags, TagSamples samples, TimeSpan age) => OnChanges(tags, samples);
+
+    /// <summary>
+    /// Changes may have been lost: what was reported says nothing about the values of now. The server reads them. Listeners that do not
+    /// keep values need not implement it.
+    /// </summary>
+    void OnValuesLost()
+    {
+    }
 }

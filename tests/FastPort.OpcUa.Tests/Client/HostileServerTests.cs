@@ -1,0 +1,162 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>Servers whose answers have no end, are too large, or end things with a good status.</summary>
+public sealed class HostileServerTests : IAsyncLifetime
+{
+    private readonly ScriptedServer _server = new();
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData(3000)]
+    [InlineData(0)]
+    public async Task References_without_end_are_given_up(int perAnswer)
+    {
+        var released = new TaskCompletionSource<ByteString>(TaskCreationOptions.RunContinuationsAsynchronously);
+        ReferenceDescription[] references = [.. Enumerable.Repeat(new ReferenceDescription(), perAnswer)];
+        var endless = new BrowseResult { References = references, ContinuationPoint = new ByteString([1]) };
+        _server.On<BrowseRequest>(call => call.ReplyAsync(new BrowseResponse
+        {
+            // The second one has an end.
+            Results = [endless, new BrowseResult { References = [new ReferenceDescription()] }],
+        }));
+        _server.On<BrowseNextRequest>(call =>
+        {
+            BrowseNextRequest request = call.Request<BrowseNextRequest>();
+            if (request.ReleaseContinuationPoints)
+            {
+                released.TrySetResult(request.ContinuationPoints![0]);
+            }
+
+            return call.ReplyAsync(new BrowseNextResponse { Results = [endless] });
+        });
+        await using OpcUaClient client = await _server.ConnectAsync();
+
+        BrowsedNode[] browsed = await client.BrowseAsync([new NodeId(1, 1), new NodeId(1, 2)]);
+
+        Assert.Equal((StatusCodes.BadTooManyMatches, 0), (browsed[0].Status, browsed[0].References.Count));
+        Assert.Equal((StatusCodes.Good, 1), (browsed[1].Status, browsed[1].References.Count));
+        Assert.Equal(1, (await released.Task.InTimeAsync()).Length);
+    }
+
+    [Fact]
+    public async Task Values_that_are_too_large_together_come_in_several_responses_and_one_that_is_alone_says_so()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync();
+        _server.On<ReadRequest>(call =>
+        {
+            ReadValueId[] nodes = call.Request<ReadRequest>().NodesToRead!;
+            return nodes.Length > 2 || nodes[0].NodeId.Number == 4
+                ? call.FaultAsync(StatusCodes.BadResponseTooLarge)
+                : call.ReplyAsync(new ReadResponse { Results = [.. nodes.Select(static one => new DataValue(one.NodeId.Number))] });
+        });
+
+        DataValue[] values = await client.ReadAsync([.. Enumerable.Range(0, 8).Select(static i => new NodeId(1, (uint)i))]);
+
+        Assert.Equal(
+            Enumerable.Range(0, 8).Select(static i => i == 4 ? StatusCodes.BadResponseTooLarge : StatusCodes.Good),
+            values.Select(static value => value.Status));
+        Assert.Equal(
+            [0u, 1u, 2u, 3u, 5u, 6u, 7u], values.Where(static value => value.Status.IsGood).Select(static v => v.Value.Get<uint>()));
+    }
+
+    [Fact]
+    public async Task An_array_that_fits_into_a_message_is_reported_whatever_its_length()
+    {
+        const int Length = (1024 * 1024) + 1;
+        await using TestServer server = await TestServer.StartAsync(static space => space.AddVariable<bool>(
+            AddressSpace.ObjectsFolder,
+            new NodeId(2, 1),
+            new QualifiedName(2, "long"),
+            static () => new DataValue(Variant.FromArray(new bool[Length]))));
+        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(50) });
+        var lost = new TaskCompletionSource<StatusCode>(TaskCreationOptions.RunContinuationsAsynchronously);
+        subscription.ValuesLost += (_, why) => lost.TrySetResult(why);
+
+        await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(2, 1))]);
+
+        Task<DataChange> change = subscription.NextAsync();
+        Assert.Same(change, await Task.WhenAny(change, lost.Task));
+        Assert.Equal(Length, (await change).Value.Value.GetArray<bool>()!.Length);
+        Assert.Equal(Length, (await client.ReadAsync([new NodeId(2, 1)]))[0].Value.GetArray<bool>()!.Length);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_a_server_ends_with_a_good_status_is_no_answer(bool isChannel)
+    {
+        await using OpcUaClient client = await _server.ConnectAsync();
+        _server.On<CreateSubscriptionRequest>(call => isChannel ? call.EndAsync(default) : call.AbortAsync(default));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.SubscribeAsync().AsTask().InTimeAsync());
+
+        Assert.Equal(StatusCodes.BadUnknownResponse, e.Status);
+    }
+
+    [Fact]
+    public async Task A_client_that_takes_small_messages_sends_chunks_of_any_size()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { MaxMessageBytes = 8192, ConnectTimeout = Patience.Limit, Reconnect = false });
+
+        Assert.True(client.IsConnected);
+    }
+
+    [Fact]
+    public async Task A_reason_of_the_server_breaks_no_line_and_is_cut()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        Task serving = Task.Run(async () =>
+        {
+            using TcpClient peer = await listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken);
+            await peer.GetStream().ReadExactlyAsync(new byte[8]);
+            using var connection = new ScriptedConnection(peer, []);
+            await connection.EndAsync(new ErrorMessage { Error = StatusCodes.BadTcpServerTooBusy, Reason = $"a\n{new string('x', 5000)}" });
+            await peer.GetStream().CopyToAsync(Stream.Null);
+        });
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+            () => OpcUaClient.GetEndpointsAsync($"opc.tcp://{listener.LocalEndpoint}").InTimeAsync());
+
+        Assert.Equal(StatusCodes.BadTcpServerTooBusy, e.Status);
+        Assert.Contains(@"a\u000Axxx", e.Message, StringComparison.Ordinal);
+        Assert.InRange(e.Message.Length, 256, 500);
+        await serving;
+    }
+
+    [Fact]
+    public async Task Discovery_that_is_given_up_leaves_no_connection()
+    {
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<GetEndpointsRequest>(_ =>
+        {
+            asked.SetResult();
+            return Task.CompletedTask;
+        });
+        using var giveUp = new CancellationTokenSource();
+        Task<IReadOnlyList<EndpointDescription>> discovery =
+            OpcUaClient.GetEndpointsAsync(_server.Url, cancellationToken: giveUp.Token);
+        await asked.Task.InTimeAsync();
+
+        await giveUp.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => discovery.InTimeAsync());
+        await Patience.UntilAsync(() => _server.ConnectionCount == 0, "the connection has ended");
+    }
+}

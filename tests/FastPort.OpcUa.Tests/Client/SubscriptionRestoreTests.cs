@@ -1,0 +1,395 @@
+using System.Threading.Channels;
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Microsoft.Extensions.Logging.Abstractions;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>
+/// Subscriptions that are made again and whose connection ends meanwhile, that nobody wants any more, or whose nodes are gone.
+/// </summary>
+public sealed class SubscriptionRestoreTests : IAsyncLifetime
+{
+    private static readonly TimeSpan Never = TimeSpan.FromMinutes(5);
+
+    private readonly ScriptedServer _server = new();
+    private readonly Channel<uint> _deleted = Channel.CreateUnbounded<uint>();
+    private ScriptedSubscription _script = null!;
+    private OpcUaClient _client = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _script = new ScriptedSubscription(_server);
+        _server.On<DeleteSubscriptionsRequest>(call =>
+        {
+            uint[] ids = call.Request<DeleteSubscriptionsRequest>().SubscriptionIds!;
+            Array.ForEach(ids, id => _deleted.Writer.TryWrite(id));
+            return call.ReplyAsync(new DeleteSubscriptionsResponse { Results = new StatusCode[ids.Length] });
+        });
+        _client = await _server.ConnectAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_subscription_whose_connection_ends_while_it_is_made_again_is_made_once_more()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        int requests = 0;
+        _server.On<CreateMonitoredItemsRequest>(call =>
+        {
+            if (++requests == 1)
+            {
+                // Not answered: the link is cut.
+                asked.SetResult();
+                return Task.CompletedTask;
+            }
+
+            return call.ReplyAsync(
+                new CreateMonitoredItemsResponse { Results = [new MonitoredItemCreateResult { MonitoredItemId = 7 }] });
+        });
+        Task<SessionRecovery> back = BackAsync();
+
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        await asked.Task.InTimeAsync();
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+        Assert.Equal((2, 3u), (requests, subscription.Id));
+        Assert.Equal(StatusCodes.Good, item.Status);
+        Assert.Equal(2u, await _deleted.Reader.ReadAsync(Patience.Token));
+    }
+
+    [Fact]
+    public async Task An_item_whose_namespace_is_gone_is_asked_for_as_no_node_and_comes_back_with_its_namespace()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        _server.On<TransferSubscriptionsRequest>(static call => call.FaultAsync(StatusCodes.BadServiceUnsupported));
+        _server.On<ActivateSessionRequest>(static call => call.ReplyAsync(default(ActivateSessionResponse)));
+
+        await RestartAsync("urn:other");
+        Assert.Equal(NodeId.Null, item.Options.Node);
+        await RestartAsync("urn:other", "urn:scripted");
+
+        Assert.Equal(
+            [new NodeId(1, 5), NodeId.Null, new NodeId(2, 5)],
+            _script.Created.Select(static one => one.ItemsToCreate![0].ItemToMonitor.NodeId));
+    }
+
+    [Fact]
+    public async Task Items_of_a_namespace_that_the_server_has_got_while_it_was_away_are_asked_for()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        _server.Namespaces = [.. _server.Namespaces, "urn:new"];
+        Task<SessionRecovery> back = BackAsync();
+        _server.Cut();
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+
+        await subscription.AddItemsAsync([new MonitoredItemOptions(_client.Namespaces.MakeId("urn:new", 5))]);
+
+        Assert.Equal(new NodeId(2, 5), Assert.Single(_script.Created).ItemsToCreate![0].ItemToMonitor.NodeId);
+    }
+
+    [Fact]
+    public async Task A_server_that_does_not_tell_its_namespaces_is_no_server()
+    {
+        _server.On<ReadRequest>(static call => call.ReplyAsync(new ReadResponse
+        {
+            Results =
+            [
+                .. call.Request<ReadRequest>().NodesToRead!.Select(static _ => new DataValue(Variant.Null, StatusCodes.BadInternalError)),
+            ],
+        }));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => _server.ConnectAsync());
+
+        Assert.Equal(StatusCodes.BadInternalError, e.Status);
+    }
+
+    [Fact]
+    public async Task Triggers_are_set_again_for_the_items_that_are_there_and_in_as_many_requests_as_the_server_needs()
+    {
+        _server.On<ReadRequest>(call => call.ReplyAsync(new ReadResponse
+        {
+            Results =
+            [
+                .. call.Request<ReadRequest>().NodesToRead!.Select(node => new DataValue(node.NodeId.Number switch
+                {
+                    2255 => Variant.FromArray(_server.Namespaces),
+                    11714 => 2u,
+                    _ => Variant.Null,
+                })),
+            ],
+        }));
+        await using OpcUaClient client = await _server.ConnectAsync();
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [.. Enumerable.Range(0, 6).Select(static i => new MonitoredItemOptions(new NodeId(1, (uint)i)))]);
+        List<int> links = [];
+        bool isRefused = false;
+        _server.On<SetTriggeringRequest>(call =>
+        {
+            int count = call.Request<SetTriggeringRequest>().LinksToAdd!.Length;
+            links.Add(count);
+            return isRefused || count == 0
+                ? call.FaultAsync(count == 0 ? StatusCodes.BadNothingToDo : StatusCodes.BadTooManyOperations)
+                : call.ReplyAsync(new SetTriggeringResponse { AddResults = new StatusCode[count] });
+        });
+        await subscription.SetTriggeringAsync(items[0], [items[1], items[2]]);
+        await subscription.SetTriggeringAsync(items[0], [items[3], items[4]]);
+
+        // Alone with an item that is gone.
+        await subscription.SetTriggeringAsync(items[2], [items[5]]);
+        _server.On<CreateMonitoredItemsRequest>(static call => call.ReplyAsync(new CreateMonitoredItemsResponse
+        {
+            Results =
+            [
+                .. call.Request<CreateMonitoredItemsRequest>().ItemsToCreate!.Select(static (one, i) =>
+                    one.ItemToMonitor.NodeId.Number is 4 or 5
+                        ? new MonitoredItemCreateResult { StatusCode = StatusCodes.BadNodeIdUnknown }
+                        : new MonitoredItemCreateResult { MonitoredItemId = 1 + one.ItemToMonitor.NodeId.Number }),
+            ],
+        }));
+        links.Clear();
+        isRefused = true;
+
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+        await PublishUntilAsync(subscription, ScriptedSubscription.Message(1, items[0].Handle, 11), 11);
+
+        Assert.Equal([2, 1], links);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_nobody_knows_is_deleted_once()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        for (int i = 0; i < 2; i++)
+        {
+            await SendOfStrangerAsync(99);
+        }
+
+        Assert.Equal(99u, await _deleted.Reader.ReadAsync(Patience.Token));
+        await _script.PublishAsync(ScriptedSubscription.Message(1, item.Handle, 3));
+        Assert.Equal([3], await subscription.NumbersAsync(1));
+        Assert.Equal(0, _deleted.Reader.Count);
+    }
+
+    [Fact]
+    public async Task A_message_of_a_subscription_that_is_being_made_does_not_delete_it()
+    {
+        OpcUaSubscription first = await _client.SubscribeAsync();
+        var creating = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<CreateSubscriptionRequest>(call =>
+        {
+            creating.TrySetResult(call);
+            return Task.CompletedTask;
+        });
+        Task<OpcUaSubscription> second = _client.SubscribeAsync().AsTask();
+        ScriptedCall create = await creating.Task.InTimeAsync();
+        await SendOfStrangerAsync(2);
+
+        // The next request follows the message's handling.
+        await _script.NextPublishAsync();
+        await _script.NextPublishAsync();
+        await create.ReplyAsync(new CreateSubscriptionResponse { SubscriptionId = 2, RevisedPublishingInterval = 1000 });
+
+        Assert.Equal(2u, (await second.InTimeAsync()).Id);
+        Assert.Equal(0, _deleted.Reader.Count);
+        Assert.Equal(1u, first.Id);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_disposed_while_the_server_is_away_is_deleted_when_it_is_back()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        await using OpcUaSubscription other = await _client.SubscribeAsync();
+        var activating = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<ActivateSessionRequest>(call =>
+        {
+            activating.TrySetResult(call);
+            return Task.CompletedTask;
+        });
+        Task<SessionRecovery> back = BackAsync();
+        _server.Cut();
+        ScriptedCall activate = await activating.Task.InTimeAsync();
+        await Patience.UntilAsync(() => !_client.IsConnected, "the loss is noticed");
+
+        await subscription.DisposeAsync();
+        await activate.ReplyAsync(default(ActivateSessionResponse));
+
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+        Assert.Equal(1u, await _deleted.Reader.ReadAsync(Patience.Token));
+    }
+
+    [Fact]
+    public async Task Answers_that_there_is_no_subscription_do_not_delay_one_that_was_made_later()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = Never, MaxReconnectDelay = Never });
+        OpcUaSubscription old = await client.SubscribeAsync();
+        ScriptedCall[] requests = [await _script.NextPublishAsync(), await _script.NextPublishAsync()];
+        await old.DisposeAsync();
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+
+        foreach (ScriptedCall request in requests)
+        {
+            await request.FaultAsync(StatusCodes.BadNoSubscription);
+        }
+
+        await _script.PublishAsync(ScriptedSubscription.Message(1, item.Handle, 3));
+        Assert.Equal([3], await subscription.NumbersAsync(1));
+        Assert.Empty(_script.Republished);
+    }
+
+    [Fact]
+    public async Task A_server_for_which_each_request_is_one_too_many_is_asked_again_after_a_delay()
+    {
+        var time = new FakeTimeProvider();
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = Never, MaxReconnectDelay = Never, KeepAliveInterval = TimeSpan.Zero }, time);
+        int requests = 0;
+        _server.On<PublishRequest>(call =>
+        {
+            Interlocked.Increment(ref requests);
+            return call.FaultAsync(StatusCodes.BadTooManyPublishRequests);
+        });
+
+        // Two at first, and one without a delay.
+        await client.SubscribeAsync();
+        await Patience.UntilAsync(() => Volatile.Read(ref requests) >= 3, "the server was asked");
+        for (int i = 0; i < 100; i++)
+        {
+            await client.ReadAsync([new NodeId(1, 5)]);
+        }
+
+        Assert.Equal(3, Volatile.Read(ref requests));
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(Never);
+                return Volatile.Read(ref requests) > 3;
+            },
+            "the server is asked again");
+    }
+
+    [Fact]
+    public async Task Items_that_the_server_does_not_have_are_removed_all_the_same()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [new MonitoredItemOptions(new NodeId(1, 5)), new MonitoredItemOptions(new NodeId(1, 6))]);
+        _server.On<DeleteMonitoredItemsRequest>(static call => call.ReplyAsync(new DeleteMonitoredItemsResponse
+        {
+            Results = [StatusCodes.BadMonitoredItemIdInvalid, StatusCodes.BadUserAccessDenied],
+        }));
+
+        Assert.Equal(
+            [StatusCodes.BadMonitoredItemIdInvalid, StatusCodes.BadUserAccessDenied], await subscription.RemoveItemsAsync(items));
+
+        Assert.Equal([items[1]], subscription.Items);
+    }
+
+    [Fact]
+    public async Task An_item_that_is_removed_while_its_subscription_is_made_again_does_not_stay_at_the_server()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        var creating = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<CreateMonitoredItemsRequest>(call =>
+        {
+            creating.TrySetResult(call);
+            return Task.CompletedTask;
+        });
+        var removed = Channel.CreateUnbounded<uint>();
+        _server.On<DeleteMonitoredItemsRequest>(call =>
+        {
+            uint id = call.Request<DeleteMonitoredItemsRequest>().MonitoredItemIds![0];
+            removed.Writer.TryWrite(id);
+            return call.ReplyAsync(new DeleteMonitoredItemsResponse
+            {
+                Results = [id == 0 ? StatusCodes.BadMonitoredItemIdInvalid : StatusCodes.Good],
+            });
+        });
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        ScriptedCall create = await creating.Task.InTimeAsync();
+
+        await subscription.RemoveItemsAsync([item]);
+        Assert.Equal(0u, await removed.Reader.ReadAsync(Patience.Token));
+        await create.ReplyAsync(new CreateMonitoredItemsResponse { Results = [new MonitoredItemCreateResult { MonitoredItemId = 77 }] });
+
+        Assert.Equal(77u, await removed.Reader.ReadAsync(Patience.Token));
+        await Patience.UntilAsync(() => subscription.Items.Count == 0, "the item is gone");
+    }
+
+    [Fact]
+    public async Task The_session_that_is_active_when_the_client_ends_is_the_one_that_it_closes()
+    {
+        var slot = new LinkSlot();
+        var link = new SessionLink(_server.Url, default, new ClientSession(default));
+        Assert.True(slot.TryEnter(link));
+
+        Assert.Same(link, slot.End(new OpcUaException(StatusCodes.BadSessionClosed, "closed")));
+        Assert.False(slot.TryEnter(link));
+        await Assert.ThrowsAsync<OpcUaException>(() => slot.NextAsync(after: null));
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_made_when_all_have_ended_is_not_added()
+    {
+        var publisher = new Publisher(_server.Url, new OpcUaClientOptions(), TimeProvider.System, NullLogger.Instance);
+        var link = new SessionLink(
+            _server.Url, new ClientChannelLink(_client.Connection, _client.Channel), new ClientSession(default));
+        await publisher.RestoreAsync(link, CancellationToken.None);
+
+        publisher.End(error: null);
+
+        await using var subscription = new OpcUaSubscription(_client, new SubscriptionOptions(), static () => { });
+        Assert.False(publisher.TryAdd(subscription, link));
+    }
+
+    // A keep-alive of a subscription that the client may not know.
+    private async Task SendOfStrangerAsync(uint id) => await (await _script.NextPublishAsync()).ReplyAsync(
+        new PublishResponse { SubscriptionId = id, NotificationMessage = new NotificationMessage { SequenceNumber = 1 } });
+
+    // A new run of the server, with other namespaces.
+    private async Task RestartAsync(params string[] namespaces)
+    {
+        uint sessions = _server.SessionCount;
+        _server.Namespaces = ["http://opcfoundation.org/UA/", .. namespaces];
+        _server.On<ActivateSessionRequest>(call => call.Header.AuthenticationToken.Number <= sessions
+            ? call.FaultAsync(StatusCodes.BadSessionIdInvalid)
+            : call.ReplyAsync(default(ActivateSessionResponse)));
+        Task<SessionRecovery> back = BackAsync();
+        _server.Cut();
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+    }
+
+    private async Task PublishUntilAsync(OpcUaSubscription subscription, NotificationMessage message, int value)
+    {
+        await _script.PublishAsync(message);
+        while ((await subscription.NextAsync()).Value is var change && !(change.Value.TryGet(out int got) && got == value))
+        {
+            Assert.True(change.Status.IsBad);
+        }
+    }
+
+    private Task<SessionRecovery> BackAsync()
+    {
+        var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _client.Reconnected += recovery => back.TrySetResult(recovery);
+        return back.Task;
+    }
+}

@@ -1,0 +1,123 @@
+using System.Collections.Concurrent;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>
+/// A source that is away when the test says so, and whose feeds report and end as it says. Tag "3" is tag number 3; a read brings what
+/// <see cref="Values"/> has of it.
+/// </summary>
+internal sealed class LossySource : ITagSource
+{
+    private bool _isConnected = true;
+
+    public event Action? ConnectionChanged;
+
+    public string Name => "lossy";
+
+    public bool IsConnected => Volatile.Read(ref _isConnected);
+
+    public ConcurrentDictionary<int, int> Values { get; } = [];
+
+    /// <summary>The feeds that were opened.</summary>
+    public ConcurrentQueue<Feed> Feeds { get; } = [];
+
+    public void SetConnected(bool isConnected)
+    {
+        Volatile.Write(ref _isConnected, isConnected);
+        ConnectionChanged?.Invoke();
+    }
+
+    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < names.Count; i++)
+        {
+            tags.Span[i] = new TagInfo(int.Parse(names[i], System.Globalization.CultureInfo.InvariantCulture), names[i]);
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    {
+        foreach (int tag in tags)
+        {
+            samples.Add(Values.GetValueOrDefault(tag));
+        }
+
+        return new(TagStatus.Good);
+    }
+
+    public ValueTask<TagStatus> WriteAsync(
+        IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken) =>
+        new(TagStatus.BadServiceUnsupported);
+
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
+    {
+        var feed = new Feed(interval, listener);
+        Feeds.Enqueue(feed);
+        return new(feed);
+    }
+
+    public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>
+        new(TagStatus.BadNodeIdUnknown);
+
+    public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
+        new(TagStatus.BadMethodInvalid);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    internal sealed class Feed(TimeSpan interval, ITagFeedListener listener) : ITagFeed
+    {
+        private readonly TaskCompletionSource<TagStatus> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public TimeSpan Interval => interval;
+
+        public bool ConfirmsValues => true;
+
+        public Task<TagStatus> Ended => _ended.Task;
+
+        /// <summary>The tags that it has now.</summary>
+        public ConcurrentDictionary<int, bool> Tags { get; } = [];
+
+        public bool IsDisposed { get; private set; }
+
+        public ITagFeedListener Listener => listener;
+
+        public void Report(int tag, int value)
+        {
+            var samples = new TagSamples();
+            samples.Add(value);
+            listener.OnChanges([tag], samples);
+        }
+
+        public void End(TagStatus reason) => _ended.TrySetResult(reason);
+
+        public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
+        {
+            foreach (int tag in tags)
+            {
+                Tags[tag] = true;
+            }
+
+            return ValueTask.CompletedTask;
+        }
+
+        public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken)
+        {
+            foreach (int tag in tags)
+            {
+                Tags.TryRemove(tag, out _);
+            }
+
+            return ValueTask.CompletedTask;
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            IsDisposed = true;
+            return ValueTask.CompletedTask;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+using FastPort.Core.Tests.Support;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>What subscribers are told when a source is away, has lost changes, or its feed has ended.</summary>
+public sealed class SourceLossTests : IAsyncLifetime
+{
+    private readonly LossySource _source = new();
+    private TagBridge _bridge = null!;
+    private TagClient _client = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _bridge = await TagBridge.StartAsync(_source);
+        _client = await _bridge.ConnectAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _bridge.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_feed_that_has_ended_is_told_and_replaced()
+    {
+        var reason = new TagStatus(0x8077_0000);
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed first = Assert.Single(_source.Feeds);
+        first.Report(1, 5);
+        await UntilAsync(changes, TagStatus.Good, 5);
+
+        first.End(reason);
+
+        await UntilAsync(changes, reason, 5);
+        await Patience.UntilAsync(() => _source.Feeds.Count == 2, "another feed is opened");
+        LossySource.Feed second = _source.Feeds.Last();
+        await Patience.UntilAsync(() => second.Tags.ContainsKey(1), "the tag is in it");
+        second.Report(1, 6);
+        await UntilAsync(changes, TagStatus.Good, 6);
+        await Patience.UntilAsync(() => first.IsDisposed, "the first one is closed");
+    }
+
+    [Fact]
+    public async Task A_tag_that_is_removed_while_the_source_is_away_is_removed_when_it_is_back()
+    {
+        await using TagSubscription other = await SubscribeAsync("2");
+        TagSubscription subscription = await SubscribeAsync("1");
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        _source.SetConnected(false);
+
+        await subscription.DisposeAsync();
+        Assert.Equal([1, 2], feed.Tags.Keys.Order());
+        _source.SetConnected(true);
+
+        await Patience.UntilAsync(() => feed.Tags.Keys.SequenceEqual([2]), "the tag is removed");
+    }
+
+    [Fact]
+    public async Task What_a_feed_reports_while_the_source_is_away_is_not_the_last_word()
+    {
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        feed.Report(1, 5);
+        await UntilAsync(changes, TagStatus.Good, 5);
+        _source.SetConnected(false);
+        await UntilAsync(changes, TagStatus.BadNoCommunication, 5);
+
+        feed.Report(1, 6);
+
+        await UntilAsync(changes, TagStatus.BadNoCommunication, 6);
+        _source.Values[1] = 7;
+        _source.SetConnected(true);
+        await UntilAsync(changes, TagStatus.Good, 7);
+    }
+
+    [Fact]
+    public async Task When_changes_may_have_been_lost_the_values_are_read()
+    {
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        feed.Report(1, 5);
+        await UntilAsync(changes, TagStatus.Good, 5);
+
+        _source.Values[1] = 6;
+        feed.Listener.OnValuesLost();
+
+        await UntilAsync(changes, TagStatus.Good, 6);
+    }
+
+    private async Task<TagSubscription> SubscribeAsync(string name) =>
+        await _client.SubscribeAsync(
+            await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });
+
+    private static async Task UntilAsync(IAsyncEnumerator<TagChange> changes, TagStatus status, int value)
+    {
+        do
+        {
+            Assert.True(await changes.MoveNextAsync());
+        }
+        while (changes.Current.Sample.Status != status || changes.Current.Sample.Value != value);
+    }
+}
