@@ -2,7 +2,6 @@ using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Redis.Tests.Support;
 using FastPort.Server.Tests;
-using Xunit;
 
 namespace FastPort.Redis.Tests;
 

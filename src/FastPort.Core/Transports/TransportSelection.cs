@@ -48,7 +48,7 @@ internal static class TransportSelection
     private static InProcessTransport InProcess(EpollOptions options)
     {
         // Without event loops nothing else looks at them.
-        options.ThrowIfOutOfRange();
+        EpollOptions.ThrowIfOutOfRange(options);
         return new InProcessTransport(options.SpinMicroseconds);
     }
 

@@ -394,6 +394,24 @@ public sealed partial class TagServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_feed_that_fails_to_close_does_not_keep_the_server_from_closing_the_others()
+    {
+        FaultySource[] sources = [new FaultySource(), new FaultySource()];
+        sources[0].Tags.Add("one", 1);
+        sources[1].Tags.Add("two", 1);
+        sources[0].CloseFailure = new InvalidOperationException("The test says so.");
+        await using TagBridge bridge = await TagBridge.StartAsync(sources);
+        await using TagClient client = await bridge.ConnectAsync();
+        await client.SubscribeAsync(await client.ResolveAsync(["one"]));
+        await client.SubscribeAsync(await client.ResolveAsync(["one"]), new() { Interval = TimeSpan.FromMilliseconds(10) });
+        await client.SubscribeAsync(await client.ResolveAsync(["two"]));
+
+        await bridge.Tags.DisposeAsync();
+
+        Assert.All(sources, static source => Assert.Equal(0, source.Feeds));
+    }
+
+    [Fact]
     public async Task A_call_leaves_no_timer_behind()
     {
         var clock = new FakeClock();

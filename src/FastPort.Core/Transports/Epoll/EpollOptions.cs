@@ -33,13 +33,13 @@ public sealed record EpollOptions
             key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
 
     /// <exception cref="ArgumentOutOfRangeException">A value is outside its range; the message names all such.</exception>
-    internal void ThrowIfOutOfRange()
+    internal static void ThrowIfOutOfRange(EpollOptions options)
     {
         List<string> problems = [];
-        OptionSection.Visit("Epoll", problems, configured: null, Check);
+        OptionSection.Visit("Epoll", problems, configured: null, options.Check);
         if (problems.Count != 0)
         {
-            throw new ArgumentOutOfRangeException("options", string.Join(' ', problems));
+            throw new ArgumentOutOfRangeException(nameof(options), string.Join(' ', problems));
         }
     }
 

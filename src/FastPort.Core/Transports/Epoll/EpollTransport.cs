@@ -25,7 +25,7 @@ public sealed class EpollTransport : ITransport
         }
 
         options ??= new EpollOptions();
-        options.ThrowIfOutOfRange();
+        EpollOptions.ThrowIfOutOfRange(options);
         _group = new EpollLoopGroup(options);
     }
 

@@ -118,6 +118,26 @@ internal sealed class ServedSource
         return (status, isAbandoned);
     }
 
+    /// <summary>
+    /// Closes a feed of the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. What it throws is logged: nobody waits longer
+    /// for it, and other feeds are closed nevertheless.
+    /// </summary>
+    public async ValueTask CloseAsync(ITagFeed feed)
+    {
+        try
+        {
+            await feed.DisposeAsync().AsTask().WaitAsync(_options.SourceTimeout, Time).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            ServingLog.SourceTimedOut(Logger, Source.Name, "Close", _options.SourceTimeout);
+        }
+        catch (Exception e)
+        {
+            ServingLog.SourceThrew(Logger, e, Source.Name, "Close");
+        }
+    }
+
     /// <summary>Asks the source what is known of tags now. What was known stays if it does not answer.</summary>
     public async ValueTask RefreshAsync(ServedTag[] tags)
     {

@@ -256,7 +256,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
 
         if (feed is not null)
         {
-            await feed.DisposeAsync().ConfigureAwait(false);
+            await source.CloseAsync(feed).ConfigureAwait(false);
         }
     }
 

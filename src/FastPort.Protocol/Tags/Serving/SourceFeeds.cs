@@ -44,24 +44,14 @@ internal sealed class SourceFeeds(ServedSource source)
         }
     }
 
-    /// <summary>Removes items of any sources. A feed that fails to close is logged: the others are told nevertheless.</summary>
+    /// <summary>Removes items of any sources.</summary>
     public static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
     {
         foreach (IGrouping<SourceFeed?, SubscriptionItem> group in items.GroupBy(static item => item.Member?.Feed))
         {
-            if (group.Key is not { } feed)
-            {
-                continue;
-            }
-
-            try
+            if (group.Key is { } feed)
             {
                 await feed.RemoveAsync([.. group]).ConfigureAwait(false);
-            }
-            catch (Exception e)
-            {
-                ServedSource source = group.First().Tag.Owner;
-                ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
             }
         }
     }
