@@ -100,8 +100,8 @@ public sealed class ConnectionClock : IDisposable
     }
 
     /// <summary>
-    /// Calls once, after a delay, unless no clock of the process is left by then. Rarely used: for work that must succeed when the process cannot start
-    /// more threads, which a timer may need. The call must not block or throw.
+    /// Calls once, after a delay, unless no clock of the process is left by then. Rarely used: for work that must succeed when the process
+    /// cannot start more threads, which a timer may need. The call must not block or throw.
     /// </summary>
     internal void CallLater(TimeSpan delay, Action call) => PostAfter(delay, null, static call => ((Action)call!)(), call);
 

@@ -30,9 +30,9 @@ internal sealed class EpollLoop
     private readonly EpollEvents _events = new();
 
     // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only
-    // by a task, after all of them. Only while a child process is being started, which still holds a closed descriptor, may later events reach
-    // the number's next owner: each handler bears an event that is not its own. The wake-up descriptor has no handler: its event only ends
-    // the wait.
+    // by a task, after all of them. Only while a child process is being started, which still holds a closed descriptor, may later events
+    // reach the number's next owner: each handler bears an event that is not its own. The wake-up descriptor has no handler: its event only
+    // ends the wait.
     private readonly Dictionary<int, ILoopHandler> _handlers = [];
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
