@@ -122,12 +122,14 @@ public sealed class OpcUaServerOptions : ServerOptions
     public int MaxMethodsPerCall { get; set; } = 100;
 
     /// <summary>
-    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session. Others get
-    /// BadTooManyOperations. Defaults to 1,000.
+    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session, and for a secure channel,
+    /// where those of sessions that have ended may go on. Others get BadTooManyOperations. Defaults to 1,000.
     /// </summary>
     public int MaxRunningRequestsPerSession { get; set; } = 1000;
 
-    /// <summary>Most continuation points of a session. Defaults to 10.</summary>
+    /// <summary>
+    /// Most continuation points of a session. A request that needs more frees the oldest ones of earlier requests. Defaults to 10.
+    /// </summary>
     public int MaxBrowseContinuationPoints { get; set; } = 10;
 
     /// <summary>Time in which a connection must open its secure channel. Defaults to 10 s.</summary>
@@ -249,10 +251,11 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         // A message being received lies in a buffer of its own; a ring holds one chunk.
         MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
-
-        // Two messages, beside what waits when requests are read no further.
-        MaxSendBytes = (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30),
+        MaxSendBytes = MaxSendBytes,
     };
+
+    // Two messages, beside what waits when requests are read no further.
+    internal int MaxSendBytes => (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30);
 
     private void DescribeMessages(OptionSection section)
     {

@@ -135,6 +135,27 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_subscription_with_more_bytes_than_a_session_may_still_hold_stays_where_it_is()
+    {
+        await MonitorPartsAsync("1:199998", 1);
+        ServerSession before = _server.Server.Sessions.Find(_session.Token)!;
+        uint lost = _id;
+        uint light = await _session.SubscribeAsync(100);
+        _session.Dispose();
+        await Patience.UntilAsync(() => before.Channel is null, "the server has seen the end of the connection");
+        _session = await RawSession.OpenAsync(_server);
+        _id = await _session.SubscribeAsync(100);
+        await MonitorPartsAsync("1:199998", 1);
+
+        TransferResult[] results = (await _session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+            new TransferSubscriptionsRequest { SubscriptionIds = [lost, light] })).Results!;
+
+        Assert.Equal(
+            [StatusCodes.BadTooManySubscriptions, StatusCodes.Good], results.Select(static result => result.StatusCode));
+        Assert.False(before.Subscriptions.HasRoomBeside(-Limit));
+    }
+
+    [Fact]
     public async Task Parts_of_a_large_text_are_looked_for_up_to_a_bound()
     {
         const int Large = 4_000_000;

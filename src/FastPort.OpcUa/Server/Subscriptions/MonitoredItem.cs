@@ -74,6 +74,18 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     /// <summary>Timestamp ticks between samples; 0 for each value.</summary>
     public long Interval => _interval;
 
+    /// <summary>What the item holds, as far as it counts.</summary>
+    public long HeldBytes
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _charged;
+            }
+        }
+    }
+
     public int Count
     {
         get
