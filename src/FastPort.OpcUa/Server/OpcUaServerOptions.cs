@@ -195,9 +195,9 @@ public sealed class OpcUaServerOptions : ServerOptions
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 
     /// <summary>
-    /// Most bytes of values that monitored items of a session hold, counting those larger than 1 KiB that wait in queues, and all that are
-    /// parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, and items get no more parts, neither
-    /// new items nor old ones. Defaults to 64 MiB.
+    /// Most bytes of values that monitored items of a session hold, to be reported or to be compared with the next ones: those larger than
+    /// 1 KiB, and all that are parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, whatever its
+    /// sampling interval and deadband; items get no more parts; new items for parts or large values are refused. Defaults to 64 MiB.
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 
