@@ -282,6 +282,9 @@ public static class StatusCodes
     /// <summary>There are too many matches.</summary>
     public static StatusCode BadTooManyMatches => new(0x806D_0000);
 
+    /// <summary>The operation takes too many resources of the server.</summary>
+    public static StatusCode BadQueryTooComplex => new(0x806E_0000);
+
     /// <summary>There is no match.</summary>
     public static StatusCode BadNoMatch => new(0x806F_0000);
 
@@ -489,6 +492,7 @@ public static class StatusCodes
         0x8063_0000 => nameof(BadTypeDefinitionInvalid),
         0x806B_0000 => nameof(BadViewIdUnknown),
         0x806D_0000 => nameof(BadTooManyMatches),
+        0x806E_0000 => nameof(BadQueryTooComplex),
         0x806F_0000 => nameof(BadNoMatch),
         0x8070_0000 => nameof(BadMaxAgeInvalid),
         0x80E6_0000 => nameof(BadSecurityModeInsufficient),

@@ -51,6 +51,8 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
 
+    protected override int MaxSendBytes => _options.MaxSendBytes;
+
     /// <summary>Sends a request and waits for its response.</summary>
     /// <param name="token">The session's token; null id for none.</param>
     /// <param name="request">The request.</param>
@@ -138,7 +140,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     protected override void OnOpened()
     {
-        Incoming.MaxBytes = _options.MaxMessageBytes;
+        Incoming.SetLimits(_options.MaxMessageBytes);
         var hello = new HelloMessage
         {
             ReceiveBufferSize = (uint)_options.MaxChunkBytes,

@@ -92,6 +92,9 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
     public int MaxChunkBytes { get; set; } = 65_535;
 
+    // A chunk is written as a whole, however small messages are.
+    internal int MaxSendBytes => Math.Max(MaxMessageBytes, 2 * MaxChunkBytes);
+
     /// <inheritdoc/>
     public override void Describe(OptionSection section)
     {

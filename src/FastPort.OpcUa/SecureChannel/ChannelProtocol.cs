@@ -52,6 +52,9 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <summary>The largest chunk that the peer may send.</summary>
     protected int MaxChunkBytes { get; set; } = ChannelLimits.MinChunkBytes;
 
+    /// <summary>Bytes that may wait to be sent: <see cref="ConnectionSettings.MaxSendBytes"/>.</summary>
+    protected abstract int MaxSendBytes { get; }
+
     /// <summary>Bytes that may wait to be sent before reading pauses.</summary>
     protected int PauseAtPendingBytes { get; init; } = 1024 * 1024;
 
@@ -66,7 +69,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
         _connection = connection;
         _plain = new MessageBuffer(connection.MessagePool);
         Incoming = new IncomingMessage(connection.MessagePool);
-        Writer = new ChunkWriter(connection);
+        Writer = new ChunkWriter(connection, MaxSendBytes);
         OnOpened();
     }
 

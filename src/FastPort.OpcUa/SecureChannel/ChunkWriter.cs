@@ -13,7 +13,9 @@ namespace FastPort.OpcUa.SecureChannel;
 /// Lock order: <see cref="_gate"/>, then the connection's write. A write holds one chunk, which is sent while the next one is encrypted.
 /// </para>
 /// </summary>
-internal sealed class ChunkWriter(Connection connection)
+/// <param name="connection">The connection.</param>
+/// <param name="maxSendBytes">Its <see cref="ConnectionSettings.MaxSendBytes"/>.</param>
+internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
 {
     // Type, size, channel and token.
     private const int SymmetricHeaderBytes = 16;
@@ -145,7 +147,8 @@ internal sealed class ChunkWriter(Connection connection)
                 return StatusCodes.BadEncodingLimitsExceeded;
             }
 
-            long room = chunks * security.ChunkBytes(SymmetricHeaderBytes, perChunk);
+            long room = ((chunks - 1) * security.ChunkBytes(SymmetricHeaderBytes, perChunk))
+                + security.ChunkBytes(SymmetricHeaderBytes, (int)(length - ((chunks - 1) * perChunk)));
             return security.IsPlain && length >= BorrowFrom
                 ? WriteBorrowed(type, requestId, ref message, perChunk, room)
                 : WriteCopied(type, requestId, message.Written, security, perChunk, room);
@@ -156,7 +159,7 @@ internal sealed class ChunkWriter(Connection connection)
         uint type, uint requestId, ReadOnlySpan<byte> rest, ChunkSecurity security, int perChunk, long room)
     {
         Span<byte> clear = stackalloc byte[SymmetricHeaderBytes];
-        while (true)
+        for (bool isFirst = true; ; isFirst = false)
         {
             if (connection.BeginWrite() is not { } ring)
             {
@@ -166,9 +169,15 @@ internal sealed class ChunkWriter(Connection connection)
             int count = Math.Min(rest.Length, perChunk);
             try
             {
-                if (connection.PendingBytes + room > ring.MaximumCapacity)
+                if (isFirst && !HasRoom(ring, room))
                 {
                     return StatusCodes.BadTcpNotEnoughResources;
+                }
+
+                if (!isFirst && security.ChunkBytes(SymmetricHeaderBytes, count) > ring.MaximumCapacity)
+                {
+                    AbortInMessage();
+                    return StatusCodes.BadConnectionClosed;
                 }
 
                 SetHeader(clear, count == rest.Length ? type : MessageType.MessagePart);
@@ -185,11 +194,18 @@ internal sealed class ChunkWriter(Connection connection)
                 return StatusCodes.Good;
             }
 
-            // Only this side adds bytes, so there is room for the rest, too.
-            room = 0;
             connection.Flush();
         }
     }
+
+    // Whether a whole message may wait. Only this side adds bytes, so there is then room for each of its chunks. The ring's limit is that
+    // of the moment when the write began: more may have been sent since.
+    private bool HasRoom(ArrayPoolCircularBuffer ring, long room) =>
+        connection.PendingBytes + room <= maxSendBytes && room <= ring.MaximumCapacity;
+
+    // Cannot happen, since the room was checked. A part of a message must not be followed by others.
+    private void AbortInMessage() =>
+        connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
 
     private StatusCode WriteBorrowed(uint type, uint requestId, ref MessageBuffer message, int perChunk, long room)
     {
@@ -200,7 +216,7 @@ internal sealed class ChunkWriter(Connection connection)
 
         try
         {
-            if (connection.PendingBytes + room > ring.MaximumCapacity)
+            if (!HasRoom(ring, room))
             {
                 return StatusCodes.BadTcpNotEnoughResources;
             }
@@ -253,9 +269,7 @@ internal sealed class ChunkWriter(Connection connection)
                 (sent, left) = (sent + piece.Length, left - piece.Length);
                 if (!TryWritePiece(ring, piece, isLast: sent == total, message))
                 {
-                    // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by
-                    // others.
-                    connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
+                    AbortInMessage();
                     return;
                 }
             }

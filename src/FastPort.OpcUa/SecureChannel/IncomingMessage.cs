@@ -9,14 +9,22 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
     private uint _requestId;
     private int _chunks;
 
-    /// <summary>The largest message that the peer may send, in bytes.</summary>
-    public int MaxBytes { get; set; } = int.MaxValue;
-
-    /// <summary>The most chunks of a message that the peer may send.</summary>
-    public int MaxChunks { get; set; } = int.MaxValue;
+    // Of the message that is being received, and of the next one.
+    private (int Bytes, int Chunks) _most = (int.MaxValue, int.MaxValue);
+    private (int Bytes, int Chunks) _mostNext = (int.MaxValue, int.MaxValue);
 
     /// <summary>Whether no chunk waits for others.</summary>
     public bool IsEmpty => _chunks == 0;
+
+    /// <summary>
+    /// Sets the largest message that the peer may send, and its most chunks. A message that has begun may still be as large as it might
+    /// when it began.
+    /// </summary>
+    public void SetLimits(int bytes, int chunks = int.MaxValue)
+    {
+        _mostNext = (bytes, chunks);
+        _most = IsEmpty ? _mostNext : (Math.Max(_most.Bytes, bytes), Math.Max(_most.Chunks, chunks));
+    }
 
     /// <summary>Why a chunk of this request must not come now; null if it may.</summary>
     public ChannelFault? CheckRequest(uint requestId) => _chunks == 0 || requestId == _requestId
@@ -25,9 +33,9 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
             StatusCodes.BadTcpMessageTypeInvalid, $"A chunk of request {requestId} stands between chunks of request {_requestId}.");
 
     /// <summary>Why a message of so many more bytes is too large; null if it is not.</summary>
-    public ChannelFault? CheckSize(int more) => _parts.Length + (long)more <= MaxBytes
+    public ChannelFault? CheckSize(int more) => _parts.Length + (long)more <= _most.Bytes
         ? null
-        : new ChannelFault(StatusCodes.BadTcpMessageTooLarge, $"A message is larger than the {MaxBytes} bytes that are accepted.");
+        : new ChannelFault(StatusCodes.BadTcpMessageTooLarge, $"A message is larger than the {_most.Bytes} bytes that are accepted.");
 
     /// <summary>Adds a chunk's body. Returns why the channel must end; null to go on.</summary>
     public ChannelFault? Add(uint requestId, ReadOnlySpan<byte> body)
@@ -37,10 +45,10 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
             return fault;
         }
 
-        if (_chunks >= MaxChunks)
+        if (_chunks >= _most.Chunks)
         {
             return new ChannelFault(
-                StatusCodes.BadTcpMessageTooLarge, $"A message has more than the {MaxChunks} chunks that are accepted.");
+                StatusCodes.BadTcpMessageTooLarge, $"A message has more than the {_most.Chunks} chunks that are accepted.");
         }
 
         _requestId = requestId;
@@ -55,6 +63,7 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
         MessageBuffer message = _parts;
         _parts = new MessageBuffer(pool);
         _chunks = 0;
+        _most = _mostNext;
         return message;
     }
 
@@ -62,6 +71,7 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
     public void Clear()
     {
         _chunks = 0;
+        _most = _mostNext;
         _parts.Dispose();
     }
 

@@ -333,7 +333,7 @@ internal static class AttributeServices
                 : StatusCodes.BadIndexRangeInvalid;
         }
 
-        variable.Set(value, ref budget);
+        variable.Set(value);
         return StatusCodes.Good;
     }
 }

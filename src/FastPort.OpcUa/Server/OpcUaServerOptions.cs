@@ -122,12 +122,14 @@ public sealed class OpcUaServerOptions : ServerOptions
     public int MaxMethodsPerCall { get; set; } = 100;
 
     /// <summary>
-    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session. Others get
-    /// BadTooManyOperations. Defaults to 1,000.
+    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session, and for a secure channel,
+    /// where those of sessions that have ended may go on. Others get BadTooManyOperations. Defaults to 1,000.
     /// </summary>
     public int MaxRunningRequestsPerSession { get; set; } = 1000;
 
-    /// <summary>Most continuation points of a session. Defaults to 10.</summary>
+    /// <summary>
+    /// Most continuation points of a session. A request that needs more frees the oldest ones of earlier requests. Defaults to 10.
+    /// </summary>
     public int MaxBrowseContinuationPoints { get; set; } = 10;
 
     /// <summary>Time in which a connection must open its secure channel. Defaults to 10 s.</summary>
@@ -193,9 +195,9 @@ public sealed class OpcUaServerOptions : ServerOptions
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 
     /// <summary>
-    /// Most bytes of values that monitored items of a session hold, counting those larger than 1 KiB that wait in queues, and all that are
-    /// parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, and items get no more parts, neither
-    /// new items nor old ones. Defaults to 64 MiB.
+    /// Most bytes of values that monitored items of a session hold, to be reported or to be compared with the next ones: those larger than
+    /// 1 KiB, and all that are parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, whatever its
+    /// sampling interval and deadband; items get no more parts; new items for parts or large values are refused. Defaults to 64 MiB.
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 
@@ -249,10 +251,11 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         // A message being received lies in a buffer of its own; a ring holds one chunk.
         MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
-
-        // Two messages, beside what waits when requests are read no further.
-        MaxSendBytes = (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30),
+        MaxSendBytes = MaxSendBytes,
     };
+
+    // Two messages, beside what waits when requests are read no further.
+    internal int MaxSendBytes => (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30);
 
     private void DescribeMessages(OptionSection section)
     {

@@ -4,7 +4,7 @@ namespace FastPort.OpcUa.Server;
 /// Bounds what the index ranges of one request cost: each looks through the whole value or copies it, and one request can name a large
 /// value ten thousand times, in a loop that other connections share.
 /// </summary>
-internal ref struct PartBudget
+internal struct PartBudget
 {
     // About 20 ms of copying.
     private const long MaxBytes = 64 * 1024 * 1024;

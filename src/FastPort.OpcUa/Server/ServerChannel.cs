@@ -19,6 +19,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     private bool _helloReceived;
     private volatile bool _isPeerKnown;
     private long _openUntil = long.MaxValue;
+    private int _runningCalls;
 
     public ServerChannel(OpcUaServer server)
         : base(
@@ -46,10 +47,15 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     /// <summary>Whether a session was activated on the channel.</summary>
     public bool IsPeerKnown => _isPeerKnown;
 
+    protected override int MaxSendBytes => _server.Options.MaxSendBytes;
+
     private DateTime Now => Time.GetUtcNow().UtcDateTime;
 
     /// <summary>Whether the application checks a user for a session of this channel. On the loop.</summary>
     internal bool IsCheckingUser { get; set; }
+
+    /// <summary>Calls and handled Writes that came on the channel and have not ended. They begin on the loop alone.</summary>
+    internal int RunningCalls => Volatile.Read(ref _runningCalls);
 
     public override long OnTick(long nowMilliseconds)
     {
@@ -101,6 +107,9 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     /// <summary>Ends the channel for one that was opened later. Any thread.</summary>
     internal void GiveWay(ChannelFault reason) => Connection.Post(_ => Fail(reason), null);
+
+    /// <summary>Counts calls that begin, or end. Any thread.</summary>
+    internal void CountRunningCalls(int change) => Interlocked.Add(ref _runningCalls, change);
 
     /// <summary>Runs an action on the loop, unless the connection has ended.</summary>
     public void Post(Action action) => Connection.Post(static action => ((Action)action!)(), action);
@@ -182,8 +191,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         if (!_isPeerKnown)
         {
             _isPeerKnown = true;
-            Incoming.MaxBytes = _server.Options.MaxMessageBytes;
-            Incoming.MaxChunks = MaxChunks;
+            Incoming.SetLimits(_server.Options.MaxMessageBytes, MaxChunks);
             _server.Channels.Keep(this);
         }
     }
@@ -199,9 +207,5 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         }
     }
 
-    private void Distrust()
-    {
-        Incoming.MaxBytes = MaxStrangerBytes;
-        Incoming.MaxChunks = MinMaxChunks;
-    }
+    private void Distrust() => Incoming.SetLimits(MaxStrangerBytes, MinMaxChunks);
 }

@@ -24,7 +24,7 @@ internal static class ViewServices
         AddressSpace space = call.Server.AddressSpace;
         ServerSession session = call.Session!;
         uint most = request.RequestedMaxReferencesPerNode;
-        ulong before = session.Browsing.LastPoint;
+        session.Browsing.BeginRequest();
         var budget = new BrowseBudget(call.Channel.LargestResponse);
         var results = new BrowseResult[request.NodesToBrowse!.Length];
         for (int i = 0; i < results.Length; i++)
@@ -32,9 +32,9 @@ internal static class ViewServices
             results[i] = session.Browsing.Begin(space, request.NodesToBrowse[i], most, ref budget);
         }
 
+        session.Browsing.EndRequest(isSent: !budget.IsFull);
         if (budget.IsFull)
         {
-            session.Browsing.ForgetAfter(before);
             call.Fault(StatusCodes.BadResponseTooLarge);
             return;
         }
@@ -53,7 +53,7 @@ internal static class ViewServices
 
         AddressSpace space = call.Server.AddressSpace;
         ServerSession session = call.Session!;
-        ulong before = session.Browsing.LastPoint;
+        session.Browsing.BeginRequest();
         var budget = new BrowseBudget(call.Channel.LargestResponse);
         var results = new BrowseResult[request.ContinuationPoints!.Length];
         for (int i = 0; i < results.Length; i++)
@@ -61,9 +61,9 @@ internal static class ViewServices
             results[i] = session.Browsing.Continue(space, request.ContinuationPoints[i], request.ReleaseContinuationPoints, ref budget);
         }
 
+        session.Browsing.EndRequest(isSent: !budget.IsFull);
         if (budget.IsFull)
         {
-            session.Browsing.ForgetAfter(before);
             call.Fault(StatusCodes.BadResponseTooLarge);
             return;
         }
@@ -145,12 +145,13 @@ internal static class ViewServices
             HashSet<Node> next = [];
             foreach (Node node in nodes)
             {
-                ReadOnlySpan<Reference> references = node.References;
-                if (!budget.TryVisit(references.Length))
+                if (budget.IsUsedUp)
                 {
-                    return new BrowsePathResult { StatusCode = StatusCodes.BadTooManyOperations };
+                    return new BrowsePathResult { StatusCode = StatusCodes.BadQueryTooComplex };
                 }
 
+                ReadOnlySpan<Reference> references = node.References;
+                budget.Visit(references.Length);
                 foreach (Reference reference in references)
                 {
                     if (reference.IsForward != element.IsInverse

@@ -193,15 +193,88 @@ public sealed class BrowseTests
         BrowsePathResult[] paths = (await session.CallAsync<TranslateBrowsePathsRequest, TranslateBrowsePathsResponse>(
             new TranslateBrowsePathsRequest { BrowsePaths = [.. Enumerable.Repeat(path, 1000)] })).Results!;
 
-        AssertCut(StatusCodes.Good, browsed.Select(static result => result.StatusCode));
-        AssertCut(StatusCodes.BadNoMatch, paths.Select(static result => result.StatusCode));
+        AssertCut(StatusCodes.Good, StatusCodes.BadNoContinuationPoints, browsed.Select(static result => result.StatusCode));
+        AssertCut(StatusCodes.BadNoMatch, StatusCodes.BadQueryTooComplex, paths.Select(static result => result.StatusCode));
 
-        static void AssertCut(StatusCode before, IEnumerable<StatusCode> statuses)
+        static void AssertCut(StatusCode before, StatusCode after, IEnumerable<StatusCode> statuses)
         {
             int done = statuses.TakeWhile(status => status == before).Count();
             Assert.InRange(done, 100, 500);
-            Assert.All(statuses.Skip(done), static status => Assert.Equal(StatusCodes.BadTooManyOperations, status));
+            Assert.All(statuses.Skip(done), status => Assert.Equal(after, status));
         }
+    }
+
+    [Theory]
+    [InlineData(20, 1000, 8192)]
+    [InlineData(1, 20_000, 0)]
+    public async Task Of_many_nodes_with_more_references_than_asked_for_ten_get_points_and_the_others_cost_nothing(
+        uint most, uint nodes, uint maxMessageBytes)
+    {
+        await using TestServer server = await StartWithFolderAsync(nodes);
+        using RawSession session = await RawSession.OpenAsync(server, maxMessageBytes: maxMessageBytes);
+        BrowseRequest request = Browse(count: 100, most);
+        request.NodesToBrowse = [.. request.NodesToBrowse!.Select(static one =>
+        {
+            one.ResultMask = 0;
+            return one;
+        })];
+
+        BrowseResult[] results = (await session.CallAsync<BrowseRequest, BrowseResponse>(request)).Results!;
+
+        Assert.All(results[..10], one => Assert.Equal(
+            (StatusCodes.Good, 8, (int)most), (one.StatusCode, one.ContinuationPoint.Length, one.References!.Length)));
+        Assert.All(results[10..], static one => Assert.Equal(
+            (StatusCodes.BadNoContinuationPoints, 0, 0),
+            (one.StatusCode, one.ContinuationPoint.Length, one.References?.Length ?? 0)));
+    }
+
+    [Fact]
+    public async Task A_request_frees_the_oldest_points_of_earlier_ones_that_it_needs()
+    {
+        await using TestServer server = await StartWithFolderAsync(nodes: 10);
+        using RawSession session = await RawSession.OpenAsync(server);
+        ByteString[] first = await BrowseAsync(8);
+        ByteString[] second = await BrowseAsync(5);
+
+        // Three of the first had to go.
+        BrowseResult[] results = (await session.CallAsync<BrowseNextRequest, BrowseNextResponse>(
+            new BrowseNextRequest { ContinuationPoints = [.. first, .. second] })).Results!;
+        Assert.All(results[..3], static one => Assert.Equal(StatusCodes.BadContinuationPointInvalid, one.StatusCode));
+        Assert.All(results[3..], static one => Assert.Equal((StatusCodes.Good, 8), (one.StatusCode, one.ContinuationPoint.Length)));
+
+        async Task<ByteString[]> BrowseAsync(int count)
+        {
+            BrowseResult[] made = (await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(count, most: 1))).Results!;
+            Assert.All(made, static one => Assert.Equal((StatusCodes.Good, 8), (one.StatusCode, one.ContinuationPoint.Length)));
+            return [.. made.Select(static one => one.ContinuationPoint)];
+        }
+    }
+
+    [Fact]
+    public void A_point_whose_turn_does_not_come_in_a_request_stays()
+    {
+        var space = new AddressSpace(new OpcUaServerOptions(), TimeProvider.System);
+        ushort ns = space.AddNamespace("urn:fastport:test");
+        AddNodes(space, new NodeId(ns, 1), 3);
+        var browsing = new Browsing(maxContinuationPoints: 10);
+        var budget = new BrowseBudget(mostBytes: 100_000);
+        var description = new BrowseDescription { NodeId = new NodeId(ns, 1), ResultMask = 63, IncludeSubtypes = true };
+        browsing.BeginRequest();
+        ByteString point = browsing.Begin(space, description, most: 1, ref budget).ContinuationPoint;
+        browsing.EndRequest(isSent: true);
+
+        budget.Visit(2_000_000);
+        browsing.BeginRequest();
+        BrowseResult later = browsing.Continue(space, point, releases: false, ref budget);
+        StatusCode other = browsing.Begin(space, description, most: 1, ref budget).StatusCode;
+        browsing.EndRequest(isSent: true);
+
+        Assert.Equal(StatusCodes.Good, later.StatusCode);
+        Assert.Null(later.References);
+        Assert.Equal(point.Span, later.ContinuationPoint.Span);
+        Assert.Equal(StatusCodes.BadNoContinuationPoints, other);
+        budget = new BrowseBudget(mostBytes: 100_000);
+        Assert.Single(browsing.Continue(space, point, releases: false, ref budget).References!);
     }
 
     [Fact]

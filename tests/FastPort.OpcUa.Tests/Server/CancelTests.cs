@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
@@ -56,6 +57,44 @@ public sealed class CancelTests
 
         Assert.Equal(StatusCodes.BadRequestCancelledByClient, (await session.ReceiveAsync<CallResponse>(call)).Status);
         Assert.Equal(0u, await CancelAsync(session, Handle));
+    }
+
+    [Fact]
+    public async Task Calls_of_a_session_that_ends_are_canceled_and_count_for_its_channel_while_they_run()
+    {
+        var gate = new TaskCompletionSource();
+        using var began = new SemaphoreSlim(0);
+        using var canceled = new SemaphoreSlim(0);
+        await using TestServer server = await TestServer.StartAsync(
+            space => space.AddMethod(
+                AddressSpace.ObjectsFolder, new NodeId(2, 1), "Wait", [], [], async (_, cancellationToken) =>
+                {
+                    await using CancellationTokenRegistration registration = cancellationToken.Register(() => canceled.Release());
+                    began.Release();
+                    await gate.Task;
+                    return MethodResult.Good();
+                }),
+            static o => o.MaxRunningRequestsPerSession = 2);
+        using RawSession session = await RawSession.OpenAsync(server);
+        var request = new CallRequest
+        {
+            MethodsToCall = [new CallMethodRequest { ObjectId = AddressSpace.ObjectsFolder, MethodId = new NodeId(2, 1) }],
+        };
+        uint first = await session.SendAsync(request);
+        uint second = await session.SendAsync(request);
+        await began.WaitAsync(Patience.Token);
+        await began.WaitAsync(Patience.Token);
+
+        await session.CallAsync<CloseSessionRequest, CloseSessionResponse>(default);
+        await canceled.WaitAsync(Patience.Token);
+        await canceled.WaitAsync(Patience.Token);
+        await session.RenewAsync();
+
+        Assert.Equal(StatusCodes.BadTooManyOperations, (await session.TryAsync<CallRequest, CallResponse>(request)).Status);
+        gate.SetResult();
+        Assert.Equal(StatusCodes.BadRequestCancelledByClient, (await session.ReceiveAsync<CallResponse>(first)).Status);
+        Assert.Equal(StatusCodes.BadRequestCancelledByClient, (await session.ReceiveAsync<CallResponse>(second)).Status);
+        await session.CallAsync<CallRequest, CallResponse>(request);
     }
 
     private static async Task<uint> CancelAsync(RawSession session, uint handle) =>

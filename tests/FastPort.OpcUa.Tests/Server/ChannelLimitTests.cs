@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
@@ -87,6 +88,31 @@ public sealed class ChannelLimitTests
         await session.Channel.SendMessageAsync(new byte[60_000], MessageType.MessagePart);
         await session.Channel.SendMessageAsync(new byte[60_000]);
 
+        Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await session.Channel.ReceiveErrorAsync());
+    }
+
+    [Fact]
+    public async Task A_request_that_has_begun_when_the_session_ends_is_read_to_its_end()
+    {
+        const int Part = 60_000;
+        await using TestServer server = await TestServer.StartAsync();
+        using RawSession session = await RawSession.OpenAsync(server);
+        ServerSession served = server.Server.Sessions.Find(session.Token)!;
+        ServerChannel channel = served.Channel!;
+        Connection connection = session.Channel.ServedBy(server);
+        long before = connection.BytesReceived;
+        await session.Channel.SendMessageAsync(new byte[Part], MessageType.MessagePart);
+        await session.Channel.SendMessageAsync(new byte[Part], MessageType.MessagePart);
+        await Patience.UntilAsync(() => connection.BytesReceived > before + (2 * Part), "the parts have come");
+
+        served.End(deletesSubscriptions: true);
+        await Patience.UntilAsync(() => !channel.IsPeerKnown, "the channel has no session");
+        await session.Channel.SendMessageAsync([]);
+
+        // Not a request.
+        Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadSessionIdInvalid), await session.Channel.ReceiveResponseAsync());
+        await session.Channel.SendMessageAsync(new byte[Part], MessageType.MessagePart);
+        await session.Channel.SendMessageAsync(new byte[Part]);
         Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await session.Channel.ReceiveErrorAsync());
     }
 

@@ -15,12 +15,14 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     private const int Characters = 200_000;
     private const uint Text = 1;
     private const uint Number = 2;
+    private const uint Numbers = 3;
 
     private readonly FakeTimeProvider _time = new();
     private TestServer _server = null!;
     private RawSession _session = null!;
     private VariableNode _text = null!;
     private VariableNode _number = null!;
+    private VariableNode _numbers = null!;
     private uint _id;
 
     public async ValueTask InitializeAsync()
@@ -31,6 +33,7 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
                 NodeId objects = AddressSpace.ObjectsFolder;
                 _text = space.AddVariable(objects, new NodeId(2, Text), "Text", new string('a', Characters), writable: true);
                 _number = space.AddVariable(objects, new NodeId(2, Number), "Number", 0);
+                _numbers = space.AddArrayVariable(objects, new NodeId(2, Numbers), "Numbers", new double[1]);
             },
             static o => o.MaxQueuedBytesPerSession = Limit,
             _time);
@@ -45,7 +48,7 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Parts_are_refused_when_there_are_too_many_bytes_and_other_items_are_not()
+    public async Task Parts_and_large_values_are_refused_when_there_are_too_many_bytes_and_small_ones_are_not()
     {
         MonitoredItemCreateResult[] made = await MonitorPartsAsync("1:199998", 10);
 
@@ -53,7 +56,7 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
         int good = made.TakeWhile(static result => result.StatusCode.IsGood).Count();
         Assert.InRange(good, 1, 3);
         Assert.All(made.Skip(good), static result => Assert.Equal(StatusCodes.BadTooManyMonitoredItems, result.StatusCode));
-        Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Text)).StatusCode);
+        Assert.Equal(StatusCodes.BadTooManyMonitoredItems, (await _session.MonitorAsync(_id, Text)).StatusCode);
         Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Number)).StatusCode);
 
         await _session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(new DeleteMonitoredItemsRequest
@@ -84,6 +87,63 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
         Assert.Equal(50, (await NextAsync()).Length);
         Assert.Equal(
             50, (await MonitorPartsAsync("0", 50)).Count(static result => result.StatusCode.IsGood));
+    }
+
+    [Fact]
+    public async Task Items_without_room_for_large_values_do_not_wait_for_the_end_of_their_interval()
+    {
+        const int Items = 10;
+        _text.Value = new DataValue("short");
+        for (int i = 0; i < Items; i++)
+        {
+            await _session.MonitorAsync(_id, Text, sampling: 1_000_000);
+        }
+
+        await NextAsync();
+        _text.Value = new DataValue(new string('b', Characters));
+
+        // Three have kept it for later; beside them there was no room.
+        Assert.Equal(Items - 3, (await NextAsync()).Length);
+        _text.Value = new DataValue(new string('c', Characters));
+        MonitoredItemNotification[] seen = await NextAsync();
+        Assert.Equal(Items, seen.Length);
+        Assert.All(seen, static v => Assert.StartsWith("c", v.Value.Value.Get<string>(), StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Items_without_room_for_large_values_keep_none_within_their_deadband()
+    {
+        const int Items = 10, Elements = 50_000;
+        for (int i = 0; i < Items; i++)
+        {
+            await _session.MonitorAsync(
+                _id, Numbers, filter: RawSession.Filter(DataChangeTrigger.StatusValue, deadbandType: 1, deadband: 10));
+        }
+
+        await NextAsync();
+        _numbers.Value = new DataValue(Variant.FromArray(new double[Elements]));
+        Assert.Equal(Items, (await NextAsync()).Length);
+
+        _numbers.Value = new DataValue(Variant.FromArray(Enumerable.Repeat(1.0, Elements).ToArray()));
+        Assert.Equal(Items, (await NextAsync()).Length);
+    }
+
+    [Fact]
+    public async Task Parts_of_one_session_do_not_keep_others_from_theirs()
+    {
+        const int Large = 4_000_000;
+        _text.Value = new DataValue("short");
+        await MonitorPartsAsync($"{Large - 1}", 100);
+        await NextAsync();
+        using RawSession first = _session;
+        _session = await RawSession.OpenAsync(_server);
+        _id = await _session.SubscribeAsync(100);
+        await MonitorPartsAsync("1:2", 1);
+        await NextAsync();
+
+        _text.Value = new DataValue(new string('b', Large));
+
+        Assert.Equal("bb", Assert.Single(await NextAsync()).Value.Value.Get<string>());
     }
 
     [Fact]
@@ -132,6 +192,27 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
             new DeleteSubscriptionsRequest { SubscriptionIds = [_id] });
         Assert.False(after.Subscriptions.HasRoomBeside(-Limit - 1));
         Assert.True(after.Subscriptions.HasRoomBeside(-Limit));
+    }
+
+    [Fact]
+    public async Task A_subscription_with_more_bytes_than_a_session_may_still_hold_stays_where_it_is()
+    {
+        await MonitorPartsAsync("1:199998", 1);
+        ServerSession before = _server.Server.Sessions.Find(_session.Token)!;
+        uint lost = _id;
+        uint light = await _session.SubscribeAsync(100);
+        _session.Dispose();
+        await Patience.UntilAsync(() => before.Channel is null, "the server has seen the end of the connection");
+        _session = await RawSession.OpenAsync(_server);
+        _id = await _session.SubscribeAsync(100);
+        await MonitorPartsAsync("1:199998", 1);
+
+        TransferResult[] results = (await _session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+            new TransferSubscriptionsRequest { SubscriptionIds = [lost, light] })).Results!;
+
+        Assert.Equal(
+            [StatusCodes.BadTooManySubscriptions, StatusCodes.Good], results.Select(static result => result.StatusCode));
+        Assert.False(before.Subscriptions.HasRoomBeside(-Limit));
     }
 
     [Fact]

@@ -5,6 +5,7 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
@@ -47,13 +48,15 @@ public sealed class SlowBurstTests
         Assert.True(inTime);
     }
 
-    [Fact]
-    public async Task A_client_that_sends_thousands_of_requests_before_it_reads_an_answer_gets_all_of_them()
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task A_client_that_sends_thousands_of_requests_before_it_reads_an_answer_gets_all_of_them(TransportKind transport)
     {
         const int Requests = 6000, LargeText = 5000;
         await using TestServer server = await TestServer.StartAsync(
             static space => space.AddVariable(AddressSpace.ObjectsFolder, First, "text", new string('x', LargeText)),
-            static options => options.MaxMessageBytes = 8192);
+            options => (options.MaxMessageBytes, options.Transport) = (8192, transport));
         using RawSession session = await RawSession.OpenAsync(server);
         Connection served = session.Channel.ServedBy(server);
         var request = new ReadRequest { NodesToRead = [new ReadValueId { NodeId = First, AttributeId = (uint)AttributeId.Value }] };

@@ -45,6 +45,16 @@ internal sealed class RawSession : IDisposable
         return (session, created);
     }
 
+    /// <summary>Creates and activates another session on the channel.</summary>
+    public async Task RenewAsync()
+    {
+        _token = NodeId.Null;
+        var created = await CallAsync<CreateSessionRequest, CreateSessionResponse>(
+            new CreateSessionRequest { RequestedSessionTimeout = 60_000 });
+        _token = created.AuthenticationToken;
+        await CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
+    }
+
     /// <summary>Opens another channel for a session, and activates it there.</summary>
     public static async Task<(StatusCode Status, RawSession Session)> TryTakeOverAsync(TestServer server, NodeId token)
     {

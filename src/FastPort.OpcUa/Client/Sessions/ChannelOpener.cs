@@ -37,9 +37,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             Clock = clock,
             Logger = logger,
             MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
-
-            // A chunk is written as a whole, however small messages are.
-            MaxSendBytes = Math.Max(options.MaxMessageBytes, 2 * options.MaxChunkBytes),
+            MaxSendBytes = options.MaxSendBytes,
         };
         Connection connection;
         try

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.Server;
@@ -68,8 +69,7 @@ public sealed class VariableNode : Node
                 if (_isReadable != value)
                 {
                     _isReadable = value;
-                    var budget = new PartBudget();
-                    Tell(ref budget);
+                    Tell();
                 }
             }
         }
@@ -110,8 +110,7 @@ public sealed class VariableNode : Node
                     $"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
             }
 
-            var budget = new PartBudget();
-            Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value, ref budget);
+            Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value);
         }
     }
 
@@ -121,7 +120,7 @@ public sealed class VariableNode : Node
         || ((value.Type == Type || Type == BuiltInType.Null) && (value.IsArray == ValueRank >= 0 || ValueRank == AnyRank));
 
     /// <summary>Sets the value, whose type was checked.</summary>
-    internal void Set(in DataValue value, ref PartBudget budget)
+    internal void Set(in DataValue value)
     {
         lock (_gate)
         {
@@ -130,7 +129,7 @@ public sealed class VariableNode : Node
             _value = value;
             _isPrivate = false;
             Volatile.Write(ref _version, _version + 1);
-            Tell(ref budget);
+            Tell();
         }
     }
 
@@ -193,7 +192,7 @@ public sealed class VariableNode : Node
             StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole, inPlace: _isPrivate);
             if (status.IsGood)
             {
-                Set(part with { Value = whole }, ref budget);
+                Set(part with { Value = whole });
                 _isPrivate = whole.IsArray && _watchers is not { Count: > 0 };
             }
 
@@ -254,8 +253,9 @@ public sealed class VariableNode : Node
 
     private byte AccessLevel => AccessLevelOf(mayRead: true, mayWrite: true);
 
-    // Under the gate, so that items get the values in their order.
-    private void Tell(ref PartBudget budget)
+    // Under the gate, so that items get the values in their order. Each session's parts have a budget of their own: neither the writer nor
+    // the parts of others use it up.
+    private void Tell()
     {
         if (_watchers is null)
         {
@@ -263,9 +263,18 @@ public sealed class VariableNode : Node
         }
 
         DataValue value = _isReadable ? _value : NotReadable;
+        PartBudget free = default;
+        Dictionary<SessionSubscriptions, PartBudget>? budgets = null;
         foreach (MonitoredItem watcher in _watchers)
         {
-            watcher.OnValue(value, ref budget);
+            if (watcher.Part is null || value.Value.Type is not BuiltInType.String)
+            {
+                watcher.OnValue(value, ref free);
+            }
+            else
+            {
+                watcher.OnValue(value, ref CollectionsMarshal.GetValueRefOrAddDefault(budgets ??= [], watcher.Owner, out _));
+            }
         }
     }
 

@@ -19,20 +19,21 @@ internal struct BrowseBudget(int mostBytes)
     /// <summary>Whether the results are larger than the response may be. They are then of no use.</summary>
     public readonly bool IsFull => _bytes > mostBytes;
 
-    /// <summary>Whether the references of one more node may be looked at. Those of the first one may in any case.</summary>
-    public bool TryVisit(int references)
-    {
-        if (_references > MostReferences)
-        {
-            return false;
-        }
+    /// <summary>Whether no further node may be looked at. One that was begun is looked at to its end.</summary>
+    public readonly bool IsUsedUp => _references > MostReferences;
 
-        _references += references;
-        return true;
-    }
+    /// <summary>The results so far, about, and never too much.</summary>
+    public readonly long Bytes => _bytes;
 
-    /// <summary>Counts a result, about, and never too much.</summary>
+    /// <summary>Counts references that were looked at.</summary>
+    public void Visit(int references) => _references += references;
+
+    /// <summary>Counts a result.</summary>
     public void Add(in ReferenceDescription found) =>
         _bytes += ReferenceBytes + (found.NodeId.NodeId.Text?.Length ?? 0)
             + (found.BrowseName.Name?.Length ?? 0) + (found.DisplayName.Text?.Length ?? 0);
+
+    /// <summary>Results are not sent after all.</summary>
+    /// <param name="bytes"><see cref="Bytes"/> before them.</param>
+    public void Undo(long bytes) => _bytes = bytes;
 }

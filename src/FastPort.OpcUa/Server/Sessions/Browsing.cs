@@ -8,32 +8,48 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed class Browsing(int maxContinuationPoints)
 {
-    private readonly Dictionary<ulong, (BrowseDescription Description, uint Most, int From)> _points = [];
+    // The oldest first.
+    private readonly SortedDictionary<ulong, (BrowseDescription Description, uint Most, int From)> _points = [];
     private ulong _lastPoint;
 
-    /// <summary>The continuation point that was made last.</summary>
-    public ulong LastPoint => _lastPoint;
+    // The last point before the request.
+    private ulong _before;
+
+    /// <summary>A request begins; <see cref="EndRequest"/> follows.</summary>
+    public void BeginRequest() => _before = _lastPoint;
+
+    /// <summary>Frees the points of a request whose results are not sent, or as many of earlier ones as it needs.</summary>
+    public void EndRequest(bool isSent)
+    {
+        while (!isSent && _lastPoint > _before)
+        {
+            _points.Remove(_lastPoint--);
+        }
+
+        while (_points.Count > maxContinuationPoints)
+        {
+            _points.Remove(_points.First().Key);
+        }
+    }
 
     public BrowseResult Begin(AddressSpace space, in BrowseDescription description, uint most, ref BrowseBudget budget) =>
         Browse(space, description, most, from: 0, ref budget);
 
-    /// <summary>Forgets the points that were made after this one: their results were not sent.</summary>
-    public void ForgetAfter(ulong point)
-    {
-        while (_lastPoint > point)
-        {
-            _points.Remove(_lastPoint--);
-        }
-    }
-
     public BrowseResult Continue(AddressSpace space, ByteString point, bool releases, ref BrowseBudget budget)
     {
-        if (point.Length != sizeof(ulong)
-            || !_points.Remove(BinaryPrimitives.ReadUInt64LittleEndian(point.Span), out var rest))
+        ulong id = point.Length == sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(point.Span) : 0;
+        if (!_points.TryGetValue(id, out var rest))
         {
             return new BrowseResult { StatusCode = StatusCodes.BadContinuationPointInvalid };
         }
 
+        // Its turn comes with the next request.
+        if (budget.IsUsedUp || budget.IsFull)
+        {
+            return new BrowseResult { ContinuationPoint = point };
+        }
+
+        _points.Remove(id);
         return releases ? default : Browse(space, rest.Description, rest.Most, rest.From, ref budget);
     }
 
@@ -57,28 +73,51 @@ internal sealed class Browsing(int maxContinuationPoints)
 
         // References are only ever added behind the others, so an index stays right.
         ReadOnlySpan<Reference> references = node.References;
-        if (!budget.TryVisit(references.Length - from))
+        if (budget.IsFull)
         {
-            return new BrowseResult { StatusCode = StatusCodes.BadTooManyOperations };
+            return default;
         }
 
+        // To be browsed again, with others that got no point.
+        if (budget.IsUsedUp)
+        {
+            return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
+        }
+
+        long before = budget.Bytes;
         List<ReferenceDescription> found = [];
-        for (int i = from; i < references.Length && !budget.IsFull; i++)
+        int matches = 0;
+        for (int i = from; i < references.Length; i++)
         {
             Reference reference = references[i];
+            budget.Visit(1);
             if (!Matches(space, description, reference))
             {
                 continue;
             }
 
-            if (most != 0 && found.Count == most)
+            if (most != 0 && matches == most)
             {
-                return Interrupt(description, most, i, found);
+                if (TryInterrupt(description, most, i) is { } point)
+                {
+                    return new BrowseResult { ContinuationPoint = point, References = [.. found] };
+                }
+
+                budget.Undo(before);
+                return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
             }
 
-            ReferenceDescription one = Describe(reference, description.ResultMask);
-            budget.Add(one);
-            found.Add(one);
+            matches++;
+            if (!budget.IsFull)
+            {
+                ReferenceDescription one = Describe(reference, description.ResultMask);
+                budget.Add(one);
+                found.Add(one);
+            }
+            else if (most == 0)
+            {
+                break;
+            }
         }
 
         return new BrowseResult { References = [.. found] };
@@ -91,18 +130,19 @@ internal sealed class Browsing(int maxContinuationPoints)
         && (description.ReferenceTypeId.IsNull
             || space.IsOfType(reference.TypeId, description.ReferenceTypeId, description.IncludeSubtypes));
 
-    private BrowseResult Interrupt(in BrowseDescription description, uint most, int from, List<ReferenceDescription> found)
+    // A request may have all points: those of earlier ones are freed at its end. Null if it has them all.
+    private byte[]? TryInterrupt(in BrowseDescription description, uint most, int from)
     {
-        if (_points.Count >= maxContinuationPoints)
+        if (_lastPoint - _before >= (ulong)maxContinuationPoints)
         {
-            return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
+            return null;
         }
 
         ulong id = ++_lastPoint;
         _points.Add(id, (description, most, from));
         byte[] point = new byte[sizeof(ulong)];
         BinaryPrimitives.WriteUInt64LittleEndian(point, id);
-        return new BrowseResult { ContinuationPoint = point, References = [.. found] };
+        return point;
     }
 
     // The bits of the result mask (OPC 10000-4, 5.9.2.2).

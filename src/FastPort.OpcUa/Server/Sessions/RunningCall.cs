@@ -4,15 +4,17 @@ namespace FastPort.OpcUa.Server;
 internal sealed class RunningCall
 {
     private readonly ServerSession _session;
+    private readonly ServerChannel _channel;
 
     // Not disposed, since a Cancel may still be at it; it has nothing to dispose.
     private readonly CancellationTokenSource _cancellation = new();
     private CancellationTokenRegistration _ended;
 
-    private RunningCall(ServerSession session, uint requestHandle)
+    private RunningCall(in ServiceCall call)
     {
-        _session = session;
-        RequestHandle = requestHandle;
+        _session = call.Session!;
+        _channel = call.Channel;
+        RequestHandle = call.Header.RequestHandle;
     }
 
     /// <summary>The client's number of the request.</summary>
@@ -21,18 +23,26 @@ internal sealed class RunningCall
     /// <summary>Tells the application that the client wants no result, or has gone.</summary>
     public CancellationToken Token => _cancellation.Token;
 
-    /// <summary>Null if the session has too many already.</summary>
+    /// <summary>
+    /// Null if the session has too many already, or the channel, where those of sessions that have ended may go on.
+    /// </summary>
     public static RunningCall? TryBegin(in ServiceCall call)
     {
-        var running = new RunningCall(call.Session!, call.Header.RequestHandle);
+        int most = call.Server.Options.MaxRunningRequestsPerSession;
+        var running = new RunningCall(call);
         lock (call.Session!.Gate)
         {
-            if (call.Session.Calls.Count >= call.Server.Options.MaxRunningRequestsPerSession)
+            if (call.Session.Calls.Count >= most || call.Channel.RunningCalls >= most)
             {
                 return null;
             }
 
             call.Session.Calls.Add(running);
+            call.Channel.CountRunningCalls(1);
+            if (call.Session.IsEnded)
+            {
+                running.Cancel();
+            }
         }
 
         running._ended = call.Channel.Ended.UnsafeRegister(
@@ -51,6 +61,8 @@ internal sealed class RunningCall
         {
             _session.Calls.Remove(this);
         }
+
+        _channel.CountRunningCalls(-1);
 
         return !_cancellation.IsCancellationRequested;
     }

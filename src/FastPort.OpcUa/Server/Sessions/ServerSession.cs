@@ -201,8 +201,15 @@ internal sealed class ServerSession
         {
             IsEnded = true;
             Subscriptions.DropRequests(StatusCodes.BadSessionClosed);
-            Channel?.DetachSoon(this);
+            foreach (RunningCall running in Calls)
+            {
+                running.Cancel();
+            }
+
+            // The channel forgets only sessions that are not its own any more.
+            ServerChannel? channel = Channel;
             Volatile.Write(ref _channel, null);
+            channel?.DetachSoon(this);
         }
 
         if (deletesSubscriptions)

@@ -28,16 +28,21 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
     // The value that the next one is compared with.
     private DataValue _last;
+    private long _lastBytes;
     private bool _hasLast;
 
     // The newest value of a sampling interval that is not over.
     private DataValue _pending;
+    private long _pendingBytes;
     private long _pendingSince;
     private bool _hasPending;
 
     // What the item holds is charged to the session that has it.
     private SessionSubscriptions? _payer;
     private long _charged;
+
+    /// <summary>Whether a whole value counts in what an item holds.</summary>
+    public static bool IsLarge(in Variant value) => ValueBytes.Of(value) > FreeBytes;
 
     public uint Id => id;
 
@@ -47,6 +52,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
     /// <summary>The part of the value that is watched; null for the whole.</summary>
     public NumericRange? Part => range;
+
+    /// <summary>The session that has it, at this moment.</summary>
+    public SessionSubscriptions Owner => subscription.Owner;
 
     /// <summary>The client's number of the item.</summary>
     public uint ClientHandle { get; private set; }
@@ -73,6 +81,18 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
     /// <summary>Timestamp ticks between samples; 0 for each value.</summary>
     public long Interval => _interval;
+
+    /// <summary>What the item holds, as far as it counts.</summary>
+    public long HeldBytes
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _charged;
+            }
+        }
+    }
 
     public int Count
     {
@@ -155,6 +175,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             _hasLast = false;
             _hasPending = false;
             (_last, _pending) = (default, default);
+            (_lastBytes, _pendingBytes) = (0, 0);
             _queue.Clear();
             Charge();
         }
@@ -171,15 +192,25 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             }
 
             DataValue selected = Select(IsAllowed ? value : VariableNode.Denied, ref budget);
+            long bytes = _queue.BytesOf(selected);
             if (_interval == 0 || !_hasLast)
             {
-                Sample(selected);
+                Sample(selected, bytes);
                 return;
             }
 
             long now = _time.GetTimestamp();
             SamplePending(now);
+            if (LacksRoom(bytes))
+            {
+                // What waited for the end of the interval is given up for it.
+                DropPending();
+                Sample(selected, bytes);
+                return;
+            }
+
             _pending = selected;
+            _pendingBytes = bytes;
             _pendingSince = now;
             _hasPending = true;
             Charge();
@@ -218,7 +249,8 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             if (_isActive)
             {
                 var budget = new PartBudget();
-                Sample(Select(value, ref budget));
+                DataValue selected = Select(value, ref budget);
+                Sample(selected, _queue.BytesOf(selected));
             }
         }
     }
@@ -230,7 +262,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             if (_hasLast && _queue.Count == 0)
             {
-                Enqueue(_last);
+                Enqueue(_last, _lastBytes);
                 Charge();
             }
         }
@@ -323,42 +355,53 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     {
         if (_hasPending)
         {
-            DataValue value = _pending;
-            _pending = default;
-            _hasPending = false;
-            Sample(value);
+            (DataValue value, long bytes) = (_pending, _pendingBytes);
+            DropPending();
+            Sample(value, bytes);
         }
     }
 
-    private void Sample(in DataValue value)
+    private void DropPending()
     {
-        bool isChange = !_hasLast || _filter.IsChange(_last, value);
-        if (isChange || _filter.Deadband == 0)
+        _pending = default;
+        _pendingBytes = 0;
+        _hasPending = false;
+    }
+
+    // Whether the item may not keep a value that the variable has no more. Neither its interval nor its deadband count then.
+    private bool LacksRoom(long bytes) => (bytes != 0 || _lastBytes != 0) && !subscription.Owner.HasRoomBeside(_charged);
+
+    private void Sample(in DataValue value, long bytes)
+    {
+        DataFilter filter = _filter.Deadband != 0 && LacksRoom(bytes) ? _filter with { Deadband = 0 } : _filter;
+        bool isChange = !_hasLast || filter.IsChange(_last, value);
+        if (isChange || filter.Deadband == 0)
         {
             // One that is equal, too: nobody else may have the one before.
             _last = value;
+            _lastBytes = bytes;
         }
 
         if (isChange)
         {
             _hasLast = true;
             _hasSampled = true;
-            Enqueue(value);
+            Enqueue(value, bytes);
         }
 
         Charge();
     }
 
-    private void Enqueue(in DataValue value)
+    private void Enqueue(in DataValue value, long bytes)
     {
         DataValue stamped = AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime);
-        if (subscription.Owner.HasRoomBeside(0) || _queue.BytesOf(stamped) == 0)
+        if (bytes == 0 || subscription.Owner.HasRoomBeside(0))
         {
-            _queue.Add(stamped);
+            _queue.Add(stamped, bytes);
         }
         else
         {
-            _queue.AddAlone(stamped);
+            _queue.AddAlone(stamped, bytes);
         }
 
         Mark();
@@ -367,7 +410,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     // After each change of what the item holds.
     private void Charge()
     {
-        long held = _queue.Bytes + (range is null ? 0 : _queue.BytesOf(_last) + _queue.BytesOf(_pending));
+        long held = _queue.Bytes + _lastBytes + _pendingBytes;
         SessionSubscriptions owner = subscription.Owner;
         if (owner != _payer)
         {

@@ -187,10 +187,13 @@ internal static class MonitoredItemServices
         return !hasAttribute ? StatusCodes.BadAttributeIdInvalid
             : !IsValid(request.MonitoringMode) ? StatusCodes.BadMonitoringModeInvalid
             : call.Session!.Subscriptions.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
-                || (range is not null && !call.Session.Subscriptions.HasRoomBeside(0))
+                || (!call.Session.Subscriptions.HasRoomBeside(0) && (range is not null || HasLargeValue(node!, attribute)))
                 ? StatusCodes.BadTooManyMonitoredItems
             : StatusCodes.Good;
     }
+
+    private static bool HasLargeValue(Node node, AttributeId attribute) =>
+        attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable && MonitoredItem.IsLarge(variable.Value.Value);
 
     private static MonitoredItemModifyResult Modify(
         in ServiceCall call, Subscription subscription, MonitoredItem item, in MonitoringParameters wish, TimestampsToReturn timestamps)

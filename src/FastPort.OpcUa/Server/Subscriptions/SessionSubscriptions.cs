@@ -60,7 +60,8 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         long queueSizes = subscription.QueueSizes;
         if (_subscriptions.Count >= server.Options.MaxSubscriptionsPerSession
             || ItemCount + items > server.Options.MaxMonitoredItemsPerSession
-            || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession)
+            || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession
+            || !HasRoomFor(subscription.HeldBytes))
         {
             return StatusCodes.BadTooManySubscriptions;
         }
@@ -111,6 +112,10 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     /// <summary>Whether more may be held: all others, beside an item's own bytes, are not too many. On any thread.</summary>
     public bool HasRoomBeside(long own) => Volatile.Read(ref _heldBytes) - own <= server.Options.MaxQueuedBytesPerSession;
+
+    // Whether a subscription may come with so many bytes. One may in any case: a session that takes the place of another one gets it.
+    private bool HasRoomFor(long bytes) =>
+        bytes == 0 || Volatile.Read(ref _heldBytes) == 0 || HasRoomBeside(-bytes);
 
     /// <summary>Lets a request wait until a subscription has something to tell.</summary>
     public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)

@@ -126,7 +126,7 @@ internal sealed partial class Subscription
         {
             item.IsReady = true;
             _ready.Enqueue(item);
-            TrimQueues();
+            TrimReady();
         }
     }
 
@@ -134,8 +134,7 @@ internal sealed partial class Subscription
     // mode was changed.
     private void TrimQueues()
     {
-        int most = (2 * _items.Count) + 1024;
-        if (_marked.Count > most)
+        if (_marked.Count > MostQueued)
         {
             for (int left = _marked.Count; left > 0 && _marked.TryDequeue(out MonitoredItem? item); left--)
             {
@@ -146,13 +145,20 @@ internal sealed partial class Subscription
             }
         }
 
-        if (_ready.Count > most)
+        TrimReady();
+    }
+
+    private void TrimReady()
+    {
+        if (_ready.Count > MostQueued)
         {
             MonitoredItem[] ready = [.. _ready.Where(static item => item.IsReady).Distinct()];
             _ready.Clear();
             Array.ForEach(ready, _ready.Enqueue);
         }
     }
+
+    private int MostQueued => (2 * _items.Count) + 1024;
 
     private bool HasNotifications()
     {

@@ -58,6 +58,9 @@ internal sealed partial class Subscription
     /// <summary>Sum of the queue sizes of all items.</summary>
     public long QueueSizes => _items.Values.Sum(static item => (long)item.QueueSize);
 
+    /// <summary>What values of the items hold, as far as it counts.</summary>
+    public long HeldBytes => _items.Values.Sum(static item => item.HeldBytes);
+
     public byte Priority => _terms.Priority;
 
     public TimeSpan Interval => _terms.Interval;

@@ -56,7 +56,7 @@ internal static class SubscriptionTransfer
         ServerSession session = call.Session!;
         StatusCode status = session.Channel != call.Channel ? StatusCodes.BadSecureChannelIdInvalid
             : from.Find(subscription.Id) is null ? StatusCodes.BadSubscriptionIdInvalid
-            : from.Session == session ? StatusCodes.Good
+            : from.Session == session ? StatusCodes.BadNothingToDo
             : !IsSameUser(from.Session, session) ? StatusCodes.BadUserAccessDenied
             : session.Subscriptions.Take(subscription, from);
         if (!status.IsGood)

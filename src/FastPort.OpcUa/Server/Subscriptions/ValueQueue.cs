@@ -13,7 +13,8 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
     private const uint Overflow = 0x0480;
     private const int FirstCapacity = 4;
 
-    private DataValue[] _values = [];
+    // Each with its bytes: to count them takes long.
+    private (DataValue Value, long Bytes)[] _values = [];
     private int _first;
     private int _size = size;
     private bool _discardOldest = discardOldest;
@@ -27,46 +28,48 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
     public long BytesOf(in DataValue value) => ValueBytes.Of(value.Value) is var bytes && bytes > freeBytes ? bytes : 0;
 
     /// <summary>Adds a value. A full queue of two or more values notes the loss at the value next to the one that was discarded.</summary>
-    public void Add(in DataValue value)
+    /// <param name="value">The value.</param>
+    /// <param name="bytes">Its <see cref="BytesOf"/>.</param>
+    public void Add(in DataValue value, long bytes)
     {
         if (Count < _size)
         {
             Grow();
-            Set(Index(Count++), value);
+            Set(Index(Count++), value, bytes);
             return;
         }
 
         // The only value of a queue is always the newest.
         if (_size == 1)
         {
-            Set(_first, value);
+            Set(_first, value, bytes);
             return;
         }
 
         if (!_discardOldest)
         {
-            Set(Index(Count - 1), MarkOverflow(value));
+            Set(Index(Count - 1), MarkOverflow(value), bytes);
             return;
         }
 
-        Set(_first, value);
+        Set(_first, value, bytes);
         _first = Index(1);
-        _values[_first] = MarkOverflow(_values[_first]);
+        MarkFirst();
     }
 
     /// <summary>Adds a value in place of all others, as if the size was 1.</summary>
-    public void AddAlone(in DataValue value)
+    public void AddAlone(in DataValue value, long bytes)
     {
         bool isLoss = Count != 0 && _size > 1;
         Clear();
-        Add(isLoss ? MarkOverflow(value) : value);
+        Add(isLoss ? MarkOverflow(value) : value, bytes);
     }
 
     /// <summary>Removes and returns the oldest value; there must be one.</summary>
     public DataValue Take()
     {
-        DataValue value = _values[_first];
-        Set(_first, default);
+        DataValue value = _values[_first].Value;
+        Set(_first, default, 0);
         _first = Index(1);
         Count--;
         return value;
@@ -79,12 +82,12 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
         {
             Grow();
             _first = Index(_values.Length - 1);
-            Set(_first, value);
+            Set(_first, value, BytesOf(value));
             Count++;
         }
         else if (_size > 1)
         {
-            _values[_first] = MarkOverflow(_values[_first]);
+            MarkFirst();
         }
     }
 
@@ -99,7 +102,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
     /// <summary>Changes size and policy. Values that do not fit any more are discarded as the new policy says.</summary>
     public void Resize(int size, bool discardOldest)
     {
-        DataValue[] values = new DataValue[Count];
+        var values = new (DataValue Value, long Bytes)[Count];
         for (int i = 0; i < values.Length; i++)
         {
             values[i] = _values[Index(i)];
@@ -108,20 +111,22 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
         Clear();
         _size = size;
         _discardOldest = discardOldest;
-        foreach (DataValue value in values)
+        foreach ((DataValue value, long bytes) in values)
         {
-            Add(value);
+            Add(value, bytes);
         }
     }
 
     private static DataValue MarkOverflow(in DataValue value) =>
         value with { Status = new StatusCode(value.Status.Value | Overflow) };
 
+    private void MarkFirst() => _values[_first].Value = MarkOverflow(_values[_first].Value);
+
     // A slot without a value holds the default.
-    private void Set(int index, in DataValue value)
+    private void Set(int index, in DataValue value, long bytes)
     {
-        Bytes += BytesOf(value) - BytesOf(_values[index]);
-        _values[index] = value;
+        Bytes += bytes - _values[index].Bytes;
+        _values[index] = (value, bytes);
     }
 
     private int Index(int i) => (int)(((uint)_first + (uint)i) % (uint)_values.Length);
@@ -134,7 +139,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
             return;
         }
 
-        var larger = new DataValue[(int)Math.Min(_size, Math.Max(FirstCapacity, 2L * _values.Length))];
+        var larger = new (DataValue Value, long Bytes)[(int)Math.Min(_size, Math.Max(FirstCapacity, 2L * _values.Length))];
         for (int i = 0; i < Count; i++)
         {
             larger[i] = _values[Index(i)];
