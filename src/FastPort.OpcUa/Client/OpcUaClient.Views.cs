@@ -17,6 +17,9 @@ public sealed partial class OpcUaClient
     // Answers in a row that say no more than that there are others.
     private const int MaxEmptyAnswers = 1000;
 
+    // One list at a time: a server frees the continuation points of an earlier request if a later one needs them (OPC 10000-4, 7.9).
+    private readonly SemaphoreSlim _browsing = new(1);
+
     /// <summary>Lists the references of a node that lead to other nodes, up to a million.</summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
@@ -47,18 +50,26 @@ public sealed partial class OpcUaClient
         var browsed = new BrowsedNode[nodes.Count];
         int[] left = [.. Enumerable.Range(0, nodes.Count)];
         int before;
-        do
+        await _browsing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
         {
-            before = left.Length;
-            foreach (int[] part in left.Chunk(Math.Min(Limits.MaxNodesPerBrowse, MaxNodesPerBrowse)))
+            do
             {
-                await BrowsePartAsync(nodes, direction, part, browsed, cancellationToken).ConfigureAwait(false);
-            }
+                before = left.Length;
+                foreach (int[] part in left.Chunk(Math.Min(Limits.MaxNodesPerBrowse, MaxNodesPerBrowse)))
+                {
+                    await BrowsePartAsync(nodes, direction, part, browsed, cancellationToken).ConfigureAwait(false);
+                }
 
-            // A session has few continuation points: nodes that got none are browsed again when those of the others are free.
-            left = Array.FindAll(left, i => browsed[i].Status == StatusCodes.BadNoContinuationPoints);
+                // A session has few continuation points: nodes that got none are browsed again when those of the others are free.
+                left = Array.FindAll(left, i => browsed[i].Status == StatusCodes.BadNoContinuationPoints);
+            }
+            while (left.Length != 0 && left.Length < before);
         }
-        while (left.Length != 0 && left.Length < before);
+        finally
+        {
+            _browsing.Release();
+        }
 
         return browsed;
     }

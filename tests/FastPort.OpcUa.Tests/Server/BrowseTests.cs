@@ -126,6 +126,20 @@ public sealed class BrowseTests
     }
 
     [Fact]
+    public async Task Browses_at_the_same_time_take_no_continuation_points_from_each_other()
+    {
+        const int Each = 4;
+        await using TestServer server = await TestServer.StartAsync(
+            static space => AddNodes(space, Folder, 20), static options => options.MaxBrowseContinuationPoints = 1);
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxReferencesPerBrowse = Each });
+
+        IReadOnlyList<ReferenceDescription>[] all = await Task.WhenAll(
+            Enumerable.Range(0, 8).Select(_ => client.BrowseAsync(Folder).AsTask()));
+
+        Assert.All(all, static references => Assert.Equal(20, references.Count));
+    }
+
+    [Fact]
     public async Task A_node_with_more_references_than_a_server_without_continuation_points_tells_fails_alone()
     {
         await using TestServer server = await TestServer.StartAsync(
