@@ -73,8 +73,8 @@ internal sealed class ServedSubscription : IDisposable
     }
 
     /// <summary>
-    /// The last sample of an item's tag. Of a tag that its feed refuses with the status of that: it changes without a word, so what is known
-    /// of it must not look like its value of now. Under the gate of the tag's source.
+    /// The last sample of an item's tag. A tag that its feed refuses has the status of the refusal: it changes without a word, so what is
+    /// known of it must not look like its value of now. Under the gate of the tag's source.
     /// </summary>
     public void AddPresent(SubscriptionItem item)
     {
