@@ -70,38 +70,33 @@ internal sealed class OpcUaTagFeed : ITagFeed
     {
         OpcUaTags known = _source.Connected
             ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {_source.Name} is not connected.");
-        IReadOnlyList<OpcUaMonitoredItem> items;
+        Dictionary<int, OpcUaMonitoredItem> asked;
         try
         {
-            await RemoveAsync(tags, cancellationToken).ConfigureAwait(false);
-            items = await _subscription.AddItemsAsync([.. tags.Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
+            await RemoveAsync([], cancellationToken).ConfigureAwait(false);
+            IReadOnlyList<OpcUaMonitoredItem> items = await _subscription
+                .AddItemsAsync([.. Missing(tags).Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
+            asked = items.ToDictionary(TagOf);
         }
-        catch (OpcUaException e)
+        catch (Exception e) when (e is OpcUaException or OperationCanceledException)
         {
-            KeepUnwanted();
-            throw new TagException(_source.Failure(e), e.Message);
-        }
-        catch (OperationCanceledException)
-        {
-            KeepUnwanted();
+            // Of several requests some may have been answered: what they have added is there, and is not asked for again.
+            Keep([.. _subscription.Items.Except(_unwanted)], known);
+            if (e is OpcUaException failure)
+            {
+                throw new TagException(_source.Failure(failure), e.Message);
+            }
+
             throw;
         }
 
+        Keep(asked.Values.Where(static item => !item.Status.IsBad), known);
         lock (_gate)
         {
-            for (int i = 0; i < items.Count; i++)
+            for (int i = 0; i < tags.Count; i++)
             {
-                statuses.Span[i] = new TagStatus(items[i].Status.Value);
-                if (!items[i].Status.IsBad)
-                {
-                    _items[tags[i]] = items[i];
-                }
+                statuses.Span[i] = new TagStatus((asked.GetValueOrDefault(tags[i]) ?? _items[tags[i]]).Status.Value);
             }
-        }
-
-        if (_source.Known is var now && now != known)
-        {
-            EndIfMoved(now);
         }
     }
 
@@ -157,12 +152,30 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
-    // Tags are added in several requests, of which some may have been answered before one has failed.
-    private void KeepUnwanted()
+    private static int TagOf(OpcUaMonitoredItem item) => (int)item.Options.Tag!;
+
+    private int[] Missing(IReadOnlyList<int> tags)
     {
         lock (_gate)
         {
-            _unwanted = [.. _subscription.Items.Except(_items.Values)];
+            return [.. tags.Except(_items.Keys)];
+        }
+    }
+
+    // The nodes may have changed since the items were asked for.
+    private void Keep(IEnumerable<OpcUaMonitoredItem> accepted, OpcUaTags known)
+    {
+        lock (_gate)
+        {
+            foreach (OpcUaMonitoredItem item in accepted)
+            {
+                _items[TagOf(item)] = item;
+            }
+        }
+
+        if (_source.Known is var now && now != known)
+        {
+            EndIfMoved(now);
         }
     }
 
@@ -208,7 +221,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         {
             if (!unwanted.Contains(change.Item))
             {
-                _changed.Add((int)change.Item.Options.Tag!);
+                _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);
             }
         }

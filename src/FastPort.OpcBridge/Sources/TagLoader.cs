@@ -18,8 +18,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
 
-    // Names that browsing has found now.
+    // Names whose node browsing has found now, and other nodes that it has found under names, in that order.
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
+    private readonly List<(string Name, ExpandedNodeId Id)> _others = [];
     private readonly List<OpcUaMethod> _methods = [];
     private readonly List<string> _namesTwice = [];
 
@@ -58,6 +59,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             }
         }
 
+        PlaceOthers();
         NodeId[] nodes = [.. _tags.Select(tag => NodeOf(tag.Id))];
 
         // Of tags that were not found by browsing, for their units and ranges.
@@ -159,19 +161,15 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private bool Add(string name, ExpandedNodeId id)
     {
         NodeId node = NodeOf(id);
-        bool isFirst = !_configured.Contains(node) && _found.Add(name);
         if (_names.TryGetValue(name, out OpcUaTag? known))
         {
-            bool isOther = NodeOf(known.Id) != node && !_configured.Contains(node);
-            if (isOther && isFirst && known.Info.Tag >= _configuredCount)
+            if (NodeOf(known.Id) == node)
             {
-                // The server has another node in the place of the one that was found there before.
-                _names[name] = _tags[known.Info.Tag] = known with { Id = id };
+                _found.Add(name);
             }
-            else if (isOther)
+            else if (!_configured.Contains(node))
             {
-                BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
-                _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");
+                _others.Add((name, id));
             }
 
             return true;
@@ -194,7 +192,31 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             group);
         _tags.Add(tag);
         _names.Add(name, tag);
+        _found.Add(name);
         return true;
+    }
+
+    // A name moves to another node only if the one that it had is not there: of two nodes of one name the tag stays what it is.
+    private void PlaceOthers()
+    {
+        foreach ((string name, ExpandedNodeId id) in _others)
+        {
+            OpcUaTag known = _names[name];
+            if (NodeOf(known.Id) == NodeOf(id))
+            {
+                continue;
+            }
+
+            if (known.Info.Tag >= _configuredCount && _found.Add(name))
+            {
+                _names[name] = _tags[known.Info.Tag] = known with { Id = id };
+            }
+            else
+            {
+                BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
+                _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");
+            }
+        }
     }
 
     private async Task DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)

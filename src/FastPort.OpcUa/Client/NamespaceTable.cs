@@ -53,7 +53,7 @@ public sealed class NamespaceTable
     /// </exception>
     public NodeId MakeId(ExpandedNodeId id) =>
         id.ServerIndex != 0 ? throw new OpcUaException(StatusCodes.BadNodeIdUnknown, $"{id} is a node of another server.")
-        : id.NamespaceUri is null ? id.NodeId
+        : id.NamespaceUri is null || IsOfNow(id) ? id.NodeId
         : id.NodeId.InNamespace(IndexOf(id.NamespaceUri));
 
     /// <summary>The same node with its namespace's URI, which stays valid when indexes change.</summary>
@@ -72,13 +72,17 @@ public sealed class NamespaceTable
     /// would be another node.
     /// </summary>
     internal NodeId Find(ExpandedNodeId id) =>
-        id.NamespaceUri is not { } uri ? id.NodeId
+        id.NamespaceUri is not { } uri || IsOfNow(id) ? id.NodeId
         : TryGetIndex(uri, out ushort index) ? id.NodeId.InNamespace(index)
         : NodeId.Null;
 
     /// <summary>Whether each index of an earlier table has the same namespace in this one.</summary>
     internal bool Extends(NamespaceTable earlier) =>
         ReferenceEquals(this, earlier) || _uris.AsSpan().StartsWith(earlier._uris);
+
+    // Several namespaces may have one URI, such as an empty one: the index tells them apart while it means that URI.
+    private bool IsOfNow(ExpandedNodeId id) =>
+        id.NodeId.NamespaceIndex < _uris.Length && _uris[id.NodeId.NamespaceIndex] == id.NamespaceUri;
 
     private ushort IndexOf(string uri)
     {

@@ -43,7 +43,7 @@ public sealed partial class OpcUaClient
             }
 
             ClientSession before = link.Session;
-            if (await ReconnectAsync(before, delays).ConfigureAwait(false) is not { } next)
+            if (await ReconnectAsync(delays, isTold: true).ConfigureAwait(false) is not { } next)
             {
                 return;
             }
@@ -106,20 +106,15 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // Null if the client was closed.
-    private async Task<SessionLink?> ReconnectAsync(ClientSession? session, ReconnectBackoff delays)
+    // Null if the client was closed. A client that never was connected says so once; that a connection has ended was logged.
+    private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays, bool isTold)
     {
-        // A client that never was connected says so once; that a connection has ended was logged.
-        bool isTold = session is not null;
         while (true)
         {
             try
             {
                 await Task.Delay(delays.Next(), _clock.Time, _closing.Token).ConfigureAwait(false);
-                SessionLink link = await _opener.OpenAsync(session, _closing.Token).ConfigureAwait(false);
-
-                // If the connection ends again before the subscriptions are back, this is the session to resume.
-                session = link.Session;
+                SessionLink link = await _opener.OpenAsync(_closing.Token).ConfigureAwait(false);
                 try
                 {
                     await _publisher.RestoreAsync(link, _closing.Token).ConfigureAwait(false);

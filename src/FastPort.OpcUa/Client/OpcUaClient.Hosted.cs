@@ -23,13 +23,13 @@ public sealed partial class OpcUaClient
     {
         _running = _options.RetryConnect
             ? ConnectAndRunAsync()
-            : RunAsync(await _opener.OpenAsync(earlier: null, cancellationToken).ConfigureAwait(false));
+            : RunAsync(await _opener.OpenAsync(cancellationToken).ConfigureAwait(false));
     }
 
     private async Task ConnectAndRunAsync()
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
-        if (await ReconnectAsync(session: null, delays).ConfigureAwait(false) is { } link)
+        if (await ReconnectAsync(delays, isTold: false).ConfigureAwait(false) is { } link)
         {
             await RunAsync(link).ConfigureAwait(false);
         }

@@ -12,7 +12,7 @@ public sealed partial class OpcUaClient
     private const int MaxNodesPerBrowse = 100;
 
     // A server whose list has no end must not take all memory.
-    private const int MaxReferencesPerNode = 1_000_000;
+    private const int MaxReferences = 1_000_000;
 
     // Answers in a row that say no more than that there are others.
     private const int MaxEmptyAnswers = 1000;
@@ -33,14 +33,15 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Lists the references of nodes that lead to other nodes, up to a million of each. More nodes than the server browses at a time are
-    /// browsed in several requests.
+    /// Lists the references of nodes that lead to other nodes, up to a million of each hundred nodes. More nodes than the server browses at
+    /// a time are browsed in several requests.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>
-    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more than a million references.
+    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references, and its request
+    /// has brought a million.
     /// </returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<BrowsedNode[]> BrowseAsync(
@@ -160,15 +161,16 @@ public sealed partial class OpcUaClient
             cancellationToken).ConfigureAwait(false);
         BrowseResult[] results = Results(response.Results, part.Length, "Browse");
         int empty = 0;
+        long count = 0;
         while (true)
         {
+            count += results.Sum(static result => result.References?.Length ?? 0);
             empty = Array.Exists(results, static result => result.References is { Length: > 0 }) ? 0 : empty + 1;
             List<ByteString> given = [];
             for (int i = 0; i < part.Length; i++)
             {
                 BrowsedNode joined = Join(browsed[part[i]], results[i]);
-                if (results[i].ContinuationPoint.Length != 0
-                    && (joined.References.Count >= MaxReferencesPerNode || empty >= MaxEmptyAnswers))
+                if (results[i].ContinuationPoint.Length != 0 && (count >= MaxReferences || empty >= MaxEmptyAnswers))
                 {
                     given.Add(results[i].ContinuationPoint);
                     results[i].ContinuationPoint = default;

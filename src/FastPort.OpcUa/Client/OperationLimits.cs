@@ -6,7 +6,9 @@ namespace FastPort.OpcUa.Client;
 /// <param name="MaxNodesPerBrowse">Nodes of a Browse or BrowseNext.</param>
 /// <param name="MaxNodesPerRegisterNodes">Nodes of a RegisterNodes.</param>
 /// <param name="MaxNodesPerTranslateBrowsePaths">Paths of a TranslateBrowsePathsToNodeIds.</param>
-/// <param name="MaxMonitoredItemsPerCall">Items of a service of monitored items.</param>
+/// <param name="MaxMonitoredItemsPerCall">
+/// Items of a service of monitored items; <see cref="MostItems"/> if the server names no limit: it may need long for each.
+/// </param>
 internal sealed record OperationLimits(
     int MaxNodesPerRead,
     int MaxNodesPerWrite,
@@ -23,8 +25,10 @@ internal sealed record OperationLimits(
     private const uint TranslateBrowsePaths = 11712;
     private const uint MonitoredItems = 11714;
 
+    private const int MostItems = 1000;
+
     public static OperationLimits None { get; } =
-        new(int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue);
+        new(int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, MostItems);
 
     /// <summary>The nodes that hold the limits, in the order of <see cref="Of"/>.</summary>
     public static IReadOnlyList<NodeId> Nodes { get; } =
@@ -32,8 +36,8 @@ internal sealed record OperationLimits(
 
     /// <summary>The limits from the nodes' values. A node that is missing or 0 is no limit.</summary>
     public static OperationLimits Of(DataValue[] values) =>
-        new(Limit(values[0]), Limit(values[1]), Limit(values[2]), Limit(values[3]), Limit(values[4]), Limit(values[5]));
+        new(Limit(values[0]), Limit(values[1]), Limit(values[2]), Limit(values[3]), Limit(values[4]), Limit(values[5], MostItems));
 
-    private static int Limit(in DataValue value) =>
-        value.Value.TryGet(out uint limit) && limit is > 0 and < int.MaxValue ? (int)limit : int.MaxValue;
+    private static int Limit(in DataValue value, int otherwise = int.MaxValue) =>
+        value.Value.TryGet(out uint limit) && limit is > 0 and < int.MaxValue ? (int)limit : otherwise;
 }

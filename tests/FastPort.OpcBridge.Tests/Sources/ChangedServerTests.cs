@@ -102,6 +102,30 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Of_two_nodes_of_one_name_the_tag_stays_the_one_that_it_was_while_that_is_there()
+    {
+        await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
+        await watch.UntilAsync(Speed, TagStatus.Good, 5);
+
+        // The other one is found first now.
+        await RestartAsync(static (space, root) =>
+        {
+            AddSecond(space, root);
+            return Add(space, root, 6);
+        });
+        await watch.UntilAsync(Speed, TagStatus.Good, 6);
+        Assert.Equal(6, (await _bridged.Client.ReadAsync(Speed)).Value);
+        Assert.Single(_bridged.Source.NamesTwice);
+
+        await RestartAsync(AddSecond);
+        await watch.UntilAsync(Speed, TagStatus.Good, 66);
+        Assert.Empty(_bridged.Source.NamesTwice);
+
+        static VariableNode AddSecond(AddressSpace space, NodeId root) => space.AddVariable(
+            root, new NodeId(root.NamespaceIndex, 12), new QualifiedName(root.NamespaceIndex, "speed"), 66);
+    }
+
+    [Fact]
     public async Task A_value_whose_type_changes_while_the_server_runs_is_told_with_the_type_that_it_has()
     {
         Variant value = 5;

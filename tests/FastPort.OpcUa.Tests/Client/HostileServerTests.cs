@@ -52,6 +52,33 @@ public sealed class HostileServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task The_references_of_all_nodes_of_a_request_count_together()
+    {
+        const int Nodes = 10;
+        const int PerNode = 300;
+        int answers = 0;
+        ReferenceDescription[] references = [.. Enumerable.Repeat(new ReferenceDescription(), PerNode)];
+        BrowseResult[] endless =
+            [.. Enumerable.Repeat(new BrowseResult { References = references, ContinuationPoint = new ByteString([1]) }, Nodes)];
+        _server.On<BrowseRequest>(call =>
+        {
+            answers++;
+            return call.ReplyAsync(new BrowseResponse { Results = endless });
+        });
+        _server.On<BrowseNextRequest>(call =>
+        {
+            answers += call.Request<BrowseNextRequest>().ReleaseContinuationPoints ? 0 : 1;
+            return call.ReplyAsync(new BrowseNextResponse { Results = endless });
+        });
+        await using OpcUaClient client = await _server.ConnectAsync();
+
+        BrowsedNode[] browsed = await client.BrowseAsync([.. Enumerable.Range(0, Nodes).Select(static i => new NodeId(1, (uint)i))]);
+
+        Assert.All(browsed, static node => Assert.Equal((StatusCodes.BadTooManyMatches, 0), (node.Status, node.References.Count)));
+        Assert.Equal(334, answers);
+    }
+
+    [Fact]
     public async Task Values_that_are_too_large_together_come_in_several_responses_and_one_that_is_alone_says_so()
     {
         await using OpcUaClient client = await _server.ConnectAsync();

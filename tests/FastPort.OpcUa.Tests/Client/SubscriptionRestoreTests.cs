@@ -234,6 +234,123 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_subscription_that_is_disposed_while_subscriptions_are_brought_back_is_deleted_when_it_is_heard_of()
+    {
+        await using OpcUaSubscription kept = await _client.SubscribeAsync();
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        var restoring = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<RepublishRequest>(call => restoring.TrySetResult(call)
+            ? Task.CompletedTask
+            : call.FaultAsync(StatusCodes.BadMessageNotAvailable));
+        Task<SessionRecovery> back = BackAsync();
+        _server.Cut();
+        ScriptedCall republish = await restoring.Task.InTimeAsync();
+
+        await subscription.DisposeAsync();
+        await republish.FaultAsync(StatusCodes.BadMessageNotAvailable);
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+
+        // The requests of the connection before may still be in the queue: what they are answered goes nowhere.
+        await Patience.UntilAsync(
+            async () =>
+            {
+                await SendOfStrangerAsync(2);
+                return _deleted.Reader.Count != 0;
+            },
+            "the subscription is deleted");
+        Assert.Equal(2u, await _deleted.Reader.ReadAsync(Patience.Token));
+        Assert.Equal(1u, kept.Id);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_a_new_session_refuses_to_make_deletes_no_other_one_there()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]);
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<CreateMonitoredItemsRequest>(_ =>
+        {
+            // Not answered: the link is cut.
+            asked.SetResult();
+            return Task.CompletedTask;
+        });
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        await asked.Task.InTimeAsync();
+        _server.On<TransferSubscriptionsRequest>(static call => call.FaultAsync(StatusCodes.BadServiceUnsupported));
+        _server.On<CreateSubscriptionRequest>(static call => call.FaultAsync(StatusCodes.BadTooManySubscriptions));
+
+        await RestartAsync("urn:scripted");
+
+        var e = Assert.IsType<OpcUaException>(await subscription.Changes.EndAsync());
+        Assert.Equal(StatusCodes.BadTooManySubscriptions, e.Status);
+        Assert.Equal(0, _deleted.Reader.Count);
+    }
+
+    [Fact]
+    public async Task Where_the_server_names_no_limit_a_thousand_items_go_in_a_request()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync();
+        List<int> removed = [];
+        _server.On<DeleteMonitoredItemsRequest>(call =>
+        {
+            removed.Add(call.Request<DeleteMonitoredItemsRequest>().MonitoredItemIds!.Length);
+            return call.ReplyAsync(new DeleteMonitoredItemsResponse { Results = new StatusCode[removed[^1]] });
+        });
+
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [.. Enumerable.Range(0, 2500).Select(static i => new MonitoredItemOptions(new NodeId(1, (uint)i)))]);
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+        await PublishUntilAsync(subscription, ScriptedSubscription.Message(1, items[0].Handle, 11), 11);
+        await subscription.RemoveItemsAsync(items);
+
+        Assert.Equal([1000, 1000, 500, 1000, 1000, 500], _script.Created.Select(static one => one.ItemsToCreate!.Length));
+        Assert.Equal([1000, 1000, 500], removed);
+    }
+
+    [Fact]
+    public async Task Of_namespaces_with_one_URI_an_item_stays_in_its_own()
+    {
+        _server.Namespaces = ["http://opcfoundation.org/UA/", string.Empty, string.Empty, "urn:scripted"];
+        await using OpcUaClient client = await _server.ConnectAsync();
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+
+        await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(2, 5)), new MonitoredItemOptions(new NodeId(3, 5))]);
+
+        Assert.Equal(
+            [new NodeId(2, 5), new NodeId(3, 5)],
+            Assert.Single(_script.Created).ItemsToCreate!.Select(static one => one.ItemToMonitor.NodeId));
+        Assert.Equal(new NodeId(2, 5), client.Namespaces.MakeId(client.Namespaces.Expand(new NodeId(2, 5))));
+    }
+
+    [Fact]
+    public async Task A_server_that_does_not_tell_its_namespaces_keeps_one_session_of_all_attempts()
+    {
+        int attempts = 0;
+        bool isTelling = false;
+        _server.On<ActivateSessionRequest>(call =>
+        {
+            isTelling = ++attempts > 3;
+            return call.ReplyAsync(default(ActivateSessionResponse));
+        });
+        uint before = _server.SessionCount;
+        _server.On<ReadRequest>(call => call.ReplyAsync(new ReadResponse
+        {
+            Results =
+            [
+                .. call.Request<ReadRequest>().NodesToRead!.Select(_ => isTelling
+                    ? new DataValue(Variant.Null)
+                    : new DataValue(Variant.Null, StatusCodes.BadInternalError)),
+            ],
+        }));
+
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { RetryConnect = true, ReconnectDelay = TimeSpan.FromMilliseconds(1) }).InTimeAsync();
+
+        Assert.Equal((4, before + 1), (attempts, _server.SessionCount));
+    }
+
+    [Fact]
     public async Task Answers_that_there_is_no_subscription_do_not_delay_one_that_was_made_later()
     {
         await using OpcUaClient client = await _server.ConnectAsync(

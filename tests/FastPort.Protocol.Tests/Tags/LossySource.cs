@@ -11,6 +11,7 @@ namespace FastPort.Protocol.Tests.Tags;
 internal sealed class LossySource : ITagSource
 {
     private bool _isConnected = true;
+    private int _reads;
 
     public event Action? ConnectionChanged;
 
@@ -19,6 +20,18 @@ internal sealed class LossySource : ITagSource
     public bool IsConnected => Volatile.Read(ref _isConnected);
 
     public ConcurrentDictionary<int, int> Values { get; } = [];
+
+    /// <summary>Why feeds cannot be opened; null if they can.</summary>
+    public TagException? OpenFailure { get; set; }
+
+    /// <summary>Called with the number of each read before it looks at the values.</summary>
+    public Func<int, Task> Reading { get; set; } = static _ => Task.CompletedTask;
+
+    /// <summary>Closing a feed waits for it.</summary>
+    public Task Closing { get; set; } = Task.CompletedTask;
+
+    /// <summary>Number of reads so far.</summary>
+    public int Reads => Volatile.Read(ref _reads);
 
     /// <summary>The feeds that were opened.</summary>
     public ConcurrentQueue<Feed> Feeds { get; } = [];
@@ -39,14 +52,15 @@ internal sealed class LossySource : ITagSource
         return ValueTask.CompletedTask;
     }
 
-    public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
+        await Reading(Interlocked.Increment(ref _reads));
         foreach (int tag in tags)
         {
             samples.Add(Values.GetValueOrDefault(tag));
         }
 
-        return new(TagStatus.Good);
+        return TagStatus.Good;
     }
 
     public ValueTask<TagStatus> WriteAsync(
@@ -55,7 +69,12 @@ internal sealed class LossySource : ITagSource
 
     public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
-        var feed = new Feed(interval, listener);
+        if (OpenFailure is { } failure)
+        {
+            throw failure;
+        }
+
+        var feed = new Feed(this, interval, listener);
         Feeds.Enqueue(feed);
         return new(feed);
     }
@@ -68,7 +87,7 @@ internal sealed class LossySource : ITagSource
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 
-    internal sealed class Feed(TimeSpan interval, ITagFeedListener listener) : ITagFeed
+    internal sealed class Feed(LossySource source, TimeSpan interval, ITagFeedListener listener) : ITagFeed
     {
         private readonly TaskCompletionSource<TagStatus> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -94,6 +113,8 @@ internal sealed class LossySource : ITagSource
 
         public void End(TagStatus reason) => _ended.TrySetResult(reason);
 
+        public void Fail() => _ended.TrySetException(new InvalidOperationException("on purpose"));
+
         public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
         {
             foreach (int tag in tags)
@@ -117,7 +138,7 @@ internal sealed class LossySource : ITagSource
         public ValueTask DisposeAsync()
         {
             IsDisposed = true;
-            return ValueTask.CompletedTask;
+            return new(source.Closing);
         }
     }
 }

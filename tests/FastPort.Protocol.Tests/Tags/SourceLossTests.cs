@@ -94,6 +94,74 @@ public sealed class SourceLossTests : IAsyncLifetime
         await UntilAsync(changes, TagStatus.Good, 6);
     }
 
+    [Fact]
+    public async Task The_end_of_a_feed_that_is_not_opened_again_stays_told_when_the_source_is_back()
+    {
+        var refusal = new TagStatus(0x8077_0000);
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed first = Assert.Single(_source.Feeds);
+        first.Report(1, 5);
+        await UntilAsync(changes, TagStatus.Good, 5);
+        _source.SetConnected(false);
+        _source.OpenFailure = new TagException(refusal, "on purpose");
+        first.End(TagStatus.BadNoCommunication);
+        await Patience.UntilAsync(() => first.IsDisposed, "the feed is closed");
+
+        _source.Values[1] = 6;
+        _source.SetConnected(true);
+        await UntilAsync(changes, refusal, 6);
+        await using TagSubscription second = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> others = second.GetAsyncEnumerator(Patience.Token);
+        Assert.True(await others.MoveNextAsync());
+        Assert.Equal(refusal, others.Current.Sample.Status);
+
+        // What has changed before the feed is there again is read.
+        _source.Values[1] = 7;
+        _source.OpenFailure = null;
+        await UntilAsync(changes, TagStatus.Good, 7);
+    }
+
+    [Fact]
+    public async Task A_feed_that_fails_to_tell_its_end_is_replaced()
+    {
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed first = Assert.Single(_source.Feeds);
+        first.Report(1, 5);
+
+        first.Fail();
+
+        await UntilAsync(changes, TagStatus.BadInternalError, 5);
+        await Patience.UntilAsync(() => _source.Feeds.Count == 2, "another feed is opened");
+    }
+
+    [Fact]
+    public async Task However_often_changes_are_lost_one_read_is_under_way_and_one_follows()
+    {
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _source.Reading = async number =>
+        {
+            await release.Task.InTimeAsync();
+            _source.Values[1] = number;
+        };
+
+        for (int i = 0; i < 100; i++)
+        {
+            feed.Listener.OnValuesLost();
+        }
+
+        Assert.Equal(1, _source.Reads);
+        release.SetResult();
+        await UntilAsync(changes, TagStatus.Good, 2);
+        Assert.Equal(2, _source.Reads);
+        feed.Listener.OnValuesLost();
+        await UntilAsync(changes, TagStatus.Good, 3);
+    }
+
     private async Task<TagSubscription> SubscribeAsync(string name) =>
         await _client.SubscribeAsync(
             await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });

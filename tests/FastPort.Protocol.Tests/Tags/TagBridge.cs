@@ -31,9 +31,10 @@ internal sealed class TagBridge : IAsyncDisposable
         Action<FastPortServerOptions>? configure = null,
         LatencyStats? latencies = null,
         Action<MessageHandlers>? map = null,
-        TagAuthorizer? authorizer = null)
+        TagAuthorizer? authorizer = null,
+        TimeProvider? time = null)
     {
-        var tags = new TagServer(sources, options, time: latencies?.Time, latencies: latencies, authorizer: authorizer);
+        var tags = new TagServer(sources, options, time: time ?? latencies?.Time, latencies: latencies, authorizer: authorizer);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
         MessageHandlers handlers = new MessageHandlers().MapTags(tags);

@@ -10,16 +10,18 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
 {
     private readonly ChannelOpener _channels = new(endpointUrl, options, clock, logger);
 
-    /// <summary>Connects.</summary>
-    /// <param name="earlier">The session of the connection before; null for none. A new one is made if the server has lost it.</param>
+    // The last session that the server has given: it is resumed also if the client could not use it, so that no attempt leaves one behind.
+    private ClientSession? _session;
+
+    /// <summary>Connects, with the session of before. A new one is made if there is none, or the server has lost it.</summary>
     /// <param name="cancellationToken">Gives up.</param>
-    public async Task<SessionLink> OpenAsync(ClientSession? earlier, CancellationToken cancellationToken)
+    public async Task<SessionLink> OpenAsync(CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(options.ConnectTimeout, clock.Time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, limit.Token);
         try
         {
-            return await OpenWithinAsync(earlier, both.Token).ConfigureAwait(false);
+            return await OpenWithinAsync(both.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException e) when (!cancellationToken.IsCancellationRequested)
         {
@@ -30,20 +32,21 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
 
     public void Dispose() => _channels.Dispose();
 
-    private async Task<SessionLink> OpenWithinAsync(ClientSession? earlier, CancellationToken cancellationToken)
+    private async Task<SessionLink> OpenWithinAsync(CancellationToken cancellationToken)
     {
         ClientChannelLink channel = await _channels.OpenAsync(cancellationToken).ConfigureAwait(false);
         try
         {
-            ClientSession? session = earlier;
-            if (session is null || !await TryResumeAsync(channel, session, cancellationToken).ConfigureAwait(false))
+            if (_session is null || !await TryResumeAsync(channel, _session, cancellationToken).ConfigureAwait(false))
             {
-                session = await CreateAsync(channel.Channel, cancellationToken).ConfigureAwait(false);
+                _session = await CreateAsync(channel.Channel, cancellationToken).ConfigureAwait(false);
                 ServiceFailure.Check(
-                    await ActivateAsync(channel.Channel, session, cancellationToken).ConfigureAwait(false), "ActivateSession", endpointUrl);
+                    await ActivateAsync(channel.Channel, _session, cancellationToken).ConfigureAwait(false),
+                    "ActivateSession",
+                    endpointUrl);
             }
 
-            var link = new SessionLink(endpointUrl, channel, session);
+            var link = new SessionLink(endpointUrl, channel, _session);
             await link.ReadServerAsync(cancellationToken).ConfigureAwait(false);
             return link;
         }

@@ -251,14 +251,6 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
             new DeleteSubscriptionsRequest { SubscriptionIds = ids }, cancellationToken).ConfigureAwait(false))
         .Fate == RequestFate.Answered;
 
-    private bool IsUnwanted(uint id)
-    {
-        lock (_gate)
-        {
-            return _unwanted.Any(one => one.Id == id);
-        }
-    }
-
     private OpcUaSubscription[] Snapshot()
     {
         lock (_gate)
@@ -308,7 +300,7 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         if (Array.Find(Snapshot(), one => one.Id == response.SubscriptionId) is not { } subscription)
         {
             // It has been disposed, or the answer that it was made has not come: it counts at the server. Nobody waits for this answer.
-            if (!mayBeNew && !IsUnwanted(response.SubscriptionId) && _strangers.Add(response.SubscriptionId))
+            if (!mayBeNew && _strangers.Add(response.SubscriptionId))
             {
                 _ = DeleteAsync(link, [response.SubscriptionId], CancellationToken.None).AsTask();
             }
@@ -400,9 +392,9 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
         {
             Fail(subscription, e);
-            if (!subscription.IsComplete)
+            if (!subscription.IsComplete && subscription.Session == link.Session)
             {
-                // It was made, and its items were refused.
+                // It was made, and its items were refused. The id of an earlier session may be that of another one in this session.
                 await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
         }

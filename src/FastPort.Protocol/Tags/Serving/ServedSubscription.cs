@@ -72,12 +72,16 @@ internal sealed class ServedSubscription : IDisposable
         }
     }
 
-    /// <summary>The last sample of an item's tag. Under the gate of the tag's source.</summary>
+    /// <summary>
+    /// The last sample of an item's tag. A tag that its feed refuses has the status of the refusal: it changes without a word, so what is
+    /// known of it must not look like its value of now. Under the gate of the tag's source.
+    /// </summary>
     public void AddPresent(SubscriptionItem item)
     {
         var present = new TagSamples();
         item.Tag.AddTo(present);
-        Add(item, present[0]);
+        bool isRefused = item.Tag.Owner.IsConnected && item.Member is { IsAdded: false, Status.IsBad: true };
+        Add(item, isRefused ? present[0] with { Status = item.Member!.Status } : present[0]);
     }
 
     /// <summary>The reply to the request has been written: updates may follow it.</summary>

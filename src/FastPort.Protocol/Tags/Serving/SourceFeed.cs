@@ -50,6 +50,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     // Whether tags that could not be added are tried again soon. Changed by one at a time.
     private bool _isRetrying;
 
+    // Whether changes may have been lost since the last read of all values began, and whether one is under way. Under the source's gate.
+    private bool _isLost;
+    private bool _isReadingLost;
+
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
@@ -189,50 +193,66 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         Flush(touched);
     }
 
-    public void OnConnectionChanged(bool isConnected) => ReadAll(isConnected, areReported: isConnected);
+    public void OnConnectionChanged(bool isConnected) => _ = ReadAllAsync(isConnected, areReported: isConnected);
 
     public void OnValuesLost()
     {
-        bool isConnected;
         lock (source.Gate)
         {
-            isConnected = source.IsConnected;
             foreach (FeedMember member in _members.Values)
             {
                 member.IsReported = false;
             }
+
+            _isLost = true;
+            if (_isReadingLost)
+            {
+                return;
+            }
+
+            _isReadingLost = true;
         }
 
-        // Otherwise they are read when the source is connected again.
-        if (isConnected)
+        _ = ReadLostAsync();
+    }
+
+    // One read at a time, however often the feed says that changes may have been lost.
+    private async Task ReadLostAsync()
+    {
+        while (true)
         {
-            ReadAll(isConnected, areReported: false);
+            lock (source.Gate)
+            {
+                // Without a connection they are read when the source is connected again.
+                _isReadingLost = _isLost && source.IsConnected;
+                _isLost = false;
+                if (!_isReadingLost)
+                {
+                    return;
+                }
+            }
+
+            await ReadAllAsync(isConnected: true, areReported: false).ConfigureAwait(false);
         }
     }
 
-    private void ReadAll(bool isConnected, bool areReported)
+    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
+    private Task ReadAllAsync(bool isConnected, bool areReported)
     {
-        List<ReadBatch> batches = [];
-        long now = source.Now;
+        List<FeedMember> members;
         lock (source.Gate)
         {
-            foreach (FeedMember member in _members.Values)
-            {
-                member.IsReported &= areReported;
-                if (isConnected)
-                {
-                    batches.Add(source.Reader.Need(member.Tag, now));
-                }
-            }
+            members = [.. _members.Values];
+            members.ForEach(member => member.IsReported &= areReported);
         }
 
+        Task told = TellAsync(members, mustRead: isConnected);
         if (isConnected)
         {
-            source.Reader.Send();
             _ = AddLateAsync();
         }
 
-        _ = TellAsync(batches, isConnected ? now : long.MaxValue);
+        return told;
     }
 
     /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
@@ -299,7 +319,12 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
 
             if (late.Count != 0)
             {
+                TagStatus[] before = [.. late.Select(static member => member.Status)];
                 await AddToSourceAsync(late).ConfigureAwait(false);
+
+                // The feed may have reported the values of those that it has now before it was known that it has them.
+                _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
+                _ = TellAsync(late.Where((member, i) => member.IsAdded && before[i].IsBad), mustRead: true);
             }
             else
             {
@@ -312,18 +337,30 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         }
     }
 
-    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
-    private async Task TellAsync(List<ReadBatch> batches, long since)
+    // Tells all subscribers of some tags the present values; those of now if they must be read.
+    private async Task TellAsync(IEnumerable<FeedMember> told, bool mustRead)
     {
-        foreach (ReadBatch batch in batches.Distinct())
+        FeedMember[] members = [.. told];
+        long since = mustRead ? source.Now : long.MaxValue;
+        if (mustRead)
         {
-            await batch.Done.ConfigureAwait(false);
+            ReadBatch[] batches;
+            lock (source.Gate)
+            {
+                batches = [.. members.Select(member => source.Reader.Need(member.Tag, since)).Distinct()];
+            }
+
+            source.Reader.Send();
+            foreach (ReadBatch batch in batches)
+            {
+                await batch.Done.ConfigureAwait(false);
+            }
         }
 
         HashSet<ServedSubscription> touched = [];
         lock (source.Gate)
         {
-            foreach (FeedMember member in _members.Values)
+            foreach (FeedMember member in members)
             {
                 // Of a value that was read the feed reports all later changes.
                 member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
@@ -365,8 +402,18 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
     {
-        TagStatus reason = await end.ConfigureAwait(false);
-        reason = reason.IsBad ? reason : TagStatus.BadNoCommunication;
+        TagStatus reason;
+        try
+        {
+            reason = await end.ConfigureAwait(false);
+            reason = reason.IsBad ? reason : TagStatus.BadNoCommunication;
+        }
+        catch (Exception e)
+        {
+            ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Feed");
+            reason = TagStatus.BadInternalError;
+        }
+
         await _changing.WaitAsync().ConfigureAwait(false);
         try
         {
@@ -403,11 +450,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 _ = AddLateAsync(RetryDelay);
             }
 
-            await ended.DisposeAsync().ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
+            await source.CloseAsync(ended).ConfigureAwait(false);
         }
         finally
         {

@@ -93,9 +93,6 @@ internal sealed class SourceFeeds(ServedSource source)
             _feeds.Clear();
         }
 
-        foreach (SourceFeed feed in feeds)
-        {
-            await feed.CloseAsync().ConfigureAwait(false);
-        }
+        await Task.WhenAll(feeds.Select(static feed => feed.CloseAsync().AsTask())).ConfigureAwait(false);
     }
 }

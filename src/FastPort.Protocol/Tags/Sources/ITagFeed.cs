@@ -22,7 +22,7 @@ public interface ITagFeed : IAsyncDisposable
     /// <param name="tags">The tags.</param>
     /// <param name="statuses">Receives for each whether it will be reported.</param>
     /// <param name="cancellationToken">The server no longer waits.</param>
-    /// <exception cref="TagException">None was added; the exception says why.</exception>
+    /// <exception cref="TagException">None counts as added; the exception says why. The server adds them again later.</exception>
     ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken);
 
     /// <summary>Removes tags.</summary>
