@@ -47,7 +47,8 @@ public sealed class OneWayLoadTests
 
         LoadResult result = await _run.RunAsync(TestRun.Short with { Mode = LoadMode.Sink, Server = server.Uri(), WarmUp = TimeSpan.Zero });
 
-        Assert.Equal(2, result.ErrorKinds[LoadErrorKind.Wrong]);
+        // One for each connection, and one for each that sent something in the time before the measured one.
+        Assert.InRange(result.ErrorKinds[LoadErrorKind.Wrong], 2, 4);
         Assert.Equal(0, result.Messages);
     }
 

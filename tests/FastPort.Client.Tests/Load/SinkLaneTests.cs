@@ -1,5 +1,4 @@
 using FastPort.Client.Load;
-using FastPort.Client.Reports;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Hosting;
@@ -16,18 +15,16 @@ public sealed class SinkLaneTests
     [Fact]
     public async Task A_report_that_is_late_costs_the_session_and_the_load_goes_on_with_another()
     {
-        using var enough = new CancellationTokenSource();
         int sessions = 0;
+        TaskCompletionSource[] received = [
+            new(TaskCreationOptions.RunContinuationsAsynchronously), new(TaskCreationOptions.RunContinuationsAsynchronously)];
         MessageHandlers handlers = new MessageHandlers()
             .MapInline(DiagnosticType.Sink, (ref InlineRequest request) =>
             {
                 var count = (Count)(request.Session.State ??= new Count(Interlocked.Increment(ref sessions)));
                 count.Messages++;
                 count.Bytes += (ulong)request.BodySize;
-                if (count.Session > 1)
-                {
-                    _ = enough.CancelAsync();
-                }
+                received[count.Session - 1].TrySetResult();
             })
             .MapQueued(DiagnosticType.SinkReport, static async context =>
             {
@@ -40,24 +37,28 @@ public sealed class SinkLaneTests
                 context.Reply(new ProtobufBody(new SinkReport { Messages = count.Messages, Bytes = count.Bytes }));
             });
         await using FastPortServer server = await TestServer.StartAsync(handlers);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Uri() });
+        var errors = new LoadErrors();
+        var lane = new SinkLane(new byte[64], 16, errors);
+        client.Connected += lane.OnConnected;
+        await client.ConnectAsync();
 
-        // The warm-up's report is late.
-        LoadResult result = await new TestRun().RunAsync(
-            TestRun.Short with
-            {
-                Server = server.Uri(),
-                Mode = LoadMode.Sink,
-                Connections = 1,
-                WarmUp = TimeSpan.FromMilliseconds(20),
-                Duration = TimeSpan.FromSeconds(20),
-                DrainTimeout = TimeSpan.FromSeconds(2),
-            },
-            enough.Token);
+        await SendUntilAsync(received[0].Task);
+        await lane.VerifyAsync(TimeSpan.FromMilliseconds(100));
+        await SendUntilAsync(received[1].Task);
+        await lane.VerifyAsync(TestRun.Patience);
 
-        Assert.True(result.Messages > 0);
-        Assert.Equal(1, result.Errors);
-        Assert.Equal(1, result.ErrorKinds[LoadErrorKind.Lost]);
-        Assert.Equal(1, result.Reconnects);
+        Assert.Equal((1, 1), (errors.Total, errors[LoadErrorKind.Lost]));
+        Assert.True(lane.Verified > 0);
+
+        async Task SendUntilAsync(Task until)
+        {
+            using var stop = new CancellationTokenSource();
+            Task sending = Task.Run(() => lane.SendAsync(stop.Token));
+            await until.WaitAsync(TestRun.Patience);
+            await stop.CancelAsync();
+            await sending.WaitAsync(TestRun.Patience);
+        }
     }
 
     [Fact]
@@ -92,12 +93,16 @@ public sealed class SinkLaneTests
     // The queue is full, and stays so: the buffers between the two are full, too.
     private static async Task FullAsync(SinkLane lane, Session session)
     {
-        using var patience = new CancellationTokenSource(TestRun.Patience);
+        long begun = Environment.TickCount64;
         long sent;
         do
         {
             sent = lane.Sent;
-            await Task.Delay(200, patience.Token);
+            await Task.Delay(200);
+            Assert.True(
+                Environment.TickCount64 - begun < TestRun.Patience.TotalMilliseconds,
+                $"{sent} messages were sent, now {lane.Sent}; {session.Connection.PendingBytes} bytes wait, {session.Connection.BytesSent} are "
+                + $"sent; blocked: {session.Connection.IsSendBlocked}, closed: {session.IsClosed}.");
         }
         while (sent == 0 || sent != lane.Sent || session.WhenWritableAsync().IsCompleted);
     }
