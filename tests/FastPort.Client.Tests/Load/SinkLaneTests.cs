@@ -90,7 +90,7 @@ public sealed class SinkLaneTests
         Assert.True(session.IsClosed);
     }
 
-    // The lane waits for room, and gets none: the buffers between the two are full. The queue need not be, as the lane waits for half of it.
+    // The lane waits for room and gets none, as the buffers between the two are full. The queue need not be: the lane waits for half of it.
     private static async Task FullAsync(SinkLane lane, Session session)
     {
         long begun = Environment.TickCount64;
@@ -101,8 +101,8 @@ public sealed class SinkLaneTests
             await Task.Delay(200);
             Assert.True(
                 Environment.TickCount64 - begun < TestRun.Patience.TotalMilliseconds,
-                $"{sent} messages were sent, now {lane.Sent}; {session.Connection.PendingBytes} bytes wait, {session.Connection.BytesSent} are "
-                + $"sent; blocked: {session.Connection.IsSendBlocked}, closed: {session.IsClosed}.");
+                $"{sent} messages were sent, now {lane.Sent}; {session.Connection.PendingBytes} bytes wait, {session.Connection.BytesSent} "
+                + $"are sent; blocked: {session.Connection.IsSendBlocked}, closed: {session.IsClosed}.");
         }
         while (sent == 0 || sent != lane.Sent || !session.Connection.IsSendBlocked);
     }
