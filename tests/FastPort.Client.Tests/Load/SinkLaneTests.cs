@@ -1,5 +1,6 @@
 using FastPort.Client.Load;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol;
@@ -81,30 +82,15 @@ public sealed class SinkLaneTests
         using var stop = new CancellationTokenSource();
         Task sending = Task.Run(() => lane.SendAsync(stop.Token));
 
-        await FullAsync(lane, session);
+        // The lane waits for room, and the buffers between the two are full: it gets none.
+        await Patience.UntilAsync(() => session.Connection.IsSendBlocked, "the socket takes no more");
+        await Patience.UntilSteadyAsync(() => session.Connection.BytesSent, "the buffers are full");
         await stop.CancelAsync();
         await sending.WaitAsync(TestRun.Patience);
         await lane.VerifyAsync(TimeSpan.FromMilliseconds(50)).WaitAsync(TestRun.Patience);
 
         Assert.Equal(1, errors[LoadErrorKind.Lost]);
         Assert.True(session.IsClosed);
-    }
-
-    // The lane waits for room and gets none, as the buffers between the two are full. The queue need not be: the lane waits for half of it.
-    private static async Task FullAsync(SinkLane lane, Session session)
-    {
-        long begun = Environment.TickCount64;
-        long sent;
-        do
-        {
-            sent = lane.Sent;
-            await Task.Delay(200);
-            Assert.True(
-                Environment.TickCount64 - begun < TestRun.Patience.TotalMilliseconds,
-                $"{sent} messages were sent, now {lane.Sent}; {session.Connection.PendingBytes} bytes wait, {session.Connection.BytesSent} "
-                + $"are sent; blocked: {session.Connection.IsSendBlocked}, closed: {session.IsClosed}.");
-        }
-        while (sent == 0 || sent != lane.Sent || !session.Connection.IsSendBlocked);
     }
 
     private sealed class Count(int session)

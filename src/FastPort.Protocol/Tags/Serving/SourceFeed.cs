@@ -2,36 +2,11 @@ using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tags.Serving;
 
-/// <summary>A tag in a feed, and who wants to know of its changes. Under the source's gate.</summary>
-internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
-{
-    public SourceFeed Feed => feed;
-
-    public ServedTag Tag => tag;
-
-    public List<SubscriptionItem> Items { get; } = [];
-
-    /// <summary>Whether the tag is fed also while nobody subscribes to it.</summary>
-    public bool IsPermanent { get; set; }
-
-    /// <summary>Whether the source knows that the tag is wanted. Not while it has not been connected since, or has refused it.</summary>
-    public bool IsAdded { get; set; }
-
-    /// <summary>Why the source has refused the tag; good if it has not.</summary>
-    public TagStatus Status { get; set; }
-
-    /// <summary>Whether the feed has reported the tag since it was connected.</summary>
-    public bool IsReported { get; set; }
-
-    /// <summary>When the feed has confirmed the tag's value the last time; <see cref="long.MinValue"/> if it does not.</summary>
-    public long ConfirmedAt => IsReported && tag.Info.ReportsAllChanges ? feed.ConfirmedAt : long.MinValue;
-}
-
 /// <summary>
 /// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
 /// tags are made one after the other; what it reports comes meanwhile.
 /// </summary>
-internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
+internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
@@ -216,45 +191,6 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         _ = ReadLostAsync();
     }
 
-    // One read at a time, however often the feed says that changes may have been lost.
-    private async Task ReadLostAsync()
-    {
-        while (true)
-        {
-            lock (source.Gate)
-            {
-                // Without a connection they are read when the source is connected again.
-                _isReadingLost = _isLost && source.IsConnected;
-                _isLost = false;
-                if (!_isReadingLost)
-                {
-                    return;
-                }
-            }
-
-            await ReadAllAsync(isConnected: true, areReported: false).ConfigureAwait(false);
-        }
-    }
-
-    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
-    private Task ReadAllAsync(bool isConnected, bool areReported)
-    {
-        List<FeedMember> members;
-        lock (source.Gate)
-        {
-            members = [.. _members.Values];
-            members.ForEach(member => member.IsReported &= areReported);
-        }
-
-        Task told = TellAsync(members, mustRead: isConnected);
-        if (isConnected)
-        {
-            _ = AddLateAsync();
-        }
-
-        return told;
-    }
-
     /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
     public ValueTask CloseAsync()
     {
@@ -303,78 +239,6 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         }
     }
 
-    // Tags that were subscribed to while the source was away, or did not have them, or did not answer.
-    private async Task AddLateAsync(TimeSpan delay = default)
-    {
-        await Task.Delay(delay, source.Time).ConfigureAwait(false);
-        await _changing.WaitAsync().ConfigureAwait(false);
-        try
-        {
-            _isRetrying &= delay == TimeSpan.Zero;
-            List<FeedMember> late;
-            lock (source.Gate)
-            {
-                late = _isClosed ? [] : [.. _members.Values.Where(static member => !member.IsAdded)];
-            }
-
-            if (late.Count != 0)
-            {
-                TagStatus[] before = [.. late.Select(static member => member.Status)];
-                await AddToSourceAsync(late).ConfigureAwait(false);
-
-                // The feed may have reported the values of those that it has now before it was known that it has them.
-                _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
-                _ = TellAsync(late.Where((member, i) => member.IsAdded && before[i].IsBad), mustRead: true);
-            }
-            else
-            {
-                await RemoveFromSourceAsync().ConfigureAwait(false);
-            }
-        }
-        finally
-        {
-            _changing.Release();
-        }
-    }
-
-    // Tells all subscribers of some tags the present values; those of now if they must be read.
-    private async Task TellAsync(IEnumerable<FeedMember> told, bool mustRead)
-    {
-        FeedMember[] members = [.. told];
-        long since = mustRead ? source.Now : long.MaxValue;
-        if (mustRead)
-        {
-            ReadBatch[] batches;
-            lock (source.Gate)
-            {
-                batches = [.. members.Select(member => source.Reader.Need(member.Tag, since)).Distinct()];
-            }
-
-            source.Reader.Send();
-            foreach (ReadBatch batch in batches)
-            {
-                await batch.Done.ConfigureAwait(false);
-            }
-        }
-
-        HashSet<ServedSubscription> touched = [];
-        lock (source.Gate)
-        {
-            foreach (FeedMember member in members)
-            {
-                // Of a value that was read the feed reports all later changes.
-                member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
-                foreach (SubscriptionItem item in member.Items)
-                {
-                    item.Subscription.AddPresent(item);
-                    touched.Add(item.Subscription);
-                }
-            }
-        }
-
-        Flush(touched);
-    }
-
     // Removes the tags that nobody wants. Those that the source does not answer for are removed with the next change, or when it is back.
     private async ValueTask RemoveFromSourceAsync()
     {
@@ -396,65 +260,6 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             {
                 _unremoved.Clear();
             }
-        }
-    }
-
-    // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
-    private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
-    {
-        TagStatus reason;
-        try
-        {
-            reason = await end.ConfigureAwait(false);
-            reason = reason.IsBad ? reason : TagStatus.BadNoCommunication;
-        }
-        catch (Exception e)
-        {
-            ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Feed");
-            reason = TagStatus.BadInternalError;
-        }
-
-        await _changing.WaitAsync().ConfigureAwait(false);
-        try
-        {
-            HashSet<ServedSubscription> touched = [];
-            lock (source.Gate)
-            {
-                if (_feed != ended)
-                {
-                    // It was closed.
-                    return;
-                }
-
-                _feed = null;
-                foreach (FeedMember member in _members.Values)
-                {
-                    member.IsAdded = false;
-                    member.IsReported = false;
-                    foreach (SubscriptionItem item in member.Items)
-                    {
-                        var present = new TagSamples();
-                        member.Tag.AddTo(present);
-                        TagStatus status = source.IsConnected ? reason : TagStatus.BadNoCommunication;
-                        item.Subscription.Add(item, present[0] with { Status = status });
-                        touched.Add(item.Subscription);
-                    }
-                }
-            }
-
-            Flush(touched);
-            ServingLog.FeedEnded(source.Logger, source.Source.Name, interval, reason);
-            if (!_isRetrying)
-            {
-                _isRetrying = true;
-                _ = AddLateAsync(RetryDelay);
-            }
-
-            await source.CloseAsync(ended).ConfigureAwait(false);
-        }
-        finally
-        {
-            _changing.Release();
         }
     }
 

@@ -1,0 +1,177 @@
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <content>What the feed does by itself: after the source was away, changes were lost, tags were refused, or the source's feed has ended.</content>
+internal sealed partial class SourceFeed
+{
+    // One read at a time, however often the feed says that changes may have been lost.
+    private async Task ReadLostAsync()
+    {
+        while (true)
+        {
+            lock (source.Gate)
+            {
+                // Without a connection they are read when the source is connected again.
+                _isReadingLost = _isLost && source.IsConnected;
+                _isLost = false;
+                if (!_isReadingLost)
+                {
+                    return;
+                }
+            }
+
+            await ReadAllAsync(isConnected: true, areReported: false).ConfigureAwait(false);
+        }
+    }
+
+    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
+    private Task ReadAllAsync(bool isConnected, bool areReported)
+    {
+        List<FeedMember> members;
+        lock (source.Gate)
+        {
+            members = [.. _members.Values];
+            members.ForEach(member => member.IsReported &= areReported);
+        }
+
+        Task told = TellAsync(members, mustRead: isConnected);
+        if (isConnected)
+        {
+            _ = AddLateAsync();
+        }
+
+        return told;
+    }
+
+    // Tags that were subscribed to while the source was away, or did not have them, or did not answer.
+    private async Task AddLateAsync(TimeSpan delay = default)
+    {
+        await Task.Delay(delay, source.Time).ConfigureAwait(false);
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            _isRetrying &= delay == TimeSpan.Zero;
+            List<FeedMember> late;
+            lock (source.Gate)
+            {
+                late = _isClosed ? [] : [.. _members.Values.Where(static member => !member.IsAdded)];
+            }
+
+            if (late.Count != 0)
+            {
+                TagStatus[] before = [.. late.Select(static member => member.Status)];
+                await AddToSourceAsync(late).ConfigureAwait(false);
+
+                // The feed may have reported the values of those that it has now before it was known that it has them.
+                _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
+                _ = TellAsync(late.Where((member, i) => member.IsAdded && before[i].IsBad), mustRead: true);
+            }
+            else
+            {
+                await RemoveFromSourceAsync().ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
+    // Tells all subscribers of some tags the present values; those of now if they must be read.
+    private async Task TellAsync(IEnumerable<FeedMember> told, bool mustRead)
+    {
+        FeedMember[] members = [.. told];
+        long since = mustRead ? source.Now : long.MaxValue;
+        if (mustRead)
+        {
+            ReadBatch[] batches;
+            lock (source.Gate)
+            {
+                batches = [.. members.Select(member => source.Reader.Need(member.Tag, since)).Distinct()];
+            }
+
+            source.Reader.Send();
+            foreach (ReadBatch batch in batches)
+            {
+                await batch.Done.ConfigureAwait(false);
+            }
+        }
+
+        HashSet<ServedSubscription> touched = [];
+        lock (source.Gate)
+        {
+            foreach (FeedMember member in members)
+            {
+                // Of a value that was read the feed reports all later changes.
+                member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
+                foreach (SubscriptionItem item in member.Items)
+                {
+                    item.Subscription.AddPresent(item);
+                    touched.Add(item.Subscription);
+                }
+            }
+        }
+
+        Flush(touched);
+    }
+
+    // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
+    private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
+    {
+        TagStatus reason;
+        try
+        {
+            reason = await end.ConfigureAwait(false);
+            reason = reason.IsBad ? reason : TagStatus.BadNoCommunication;
+        }
+        catch (Exception e)
+        {
+            ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Feed");
+            reason = TagStatus.BadInternalError;
+        }
+
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            HashSet<ServedSubscription> touched = [];
+            lock (source.Gate)
+            {
+                if (_feed != ended)
+                {
+                    // It was closed.
+                    return;
+                }
+
+                _feed = null;
+                foreach (FeedMember member in _members.Values)
+                {
+                    member.IsAdded = false;
+                    member.IsReported = false;
+                    foreach (SubscriptionItem item in member.Items)
+                    {
+                        var present = new TagSamples();
+                        member.Tag.AddTo(present);
+                        TagStatus status = source.IsConnected ? reason : TagStatus.BadNoCommunication;
+                        item.Subscription.Add(item, present[0] with { Status = status });
+                        touched.Add(item.Subscription);
+                    }
+                }
+            }
+
+            Flush(touched);
+            ServingLog.FeedEnded(source.Logger, source.Source.Name, interval, reason);
+            if (!_isRetrying)
+            {
+                _isRetrying = true;
+                _ = AddLateAsync(RetryDelay);
+            }
+
+            await source.CloseAsync(ended).ConfigureAwait(false);
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+}
