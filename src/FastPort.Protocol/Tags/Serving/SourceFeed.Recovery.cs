@@ -2,7 +2,9 @@ using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tags.Serving;
 
-/// <content>What the feed does by itself: after the source was away, changes were lost, tags were refused, or the source's feed has ended.</content>
+/// <content>
+/// What the feed does by itself: after the source was away, changes were lost, tags were refused, or the source's feed has ended.
+/// </content>
 internal sealed partial class SourceFeed
 {
     // One read at a time, however often the feed says that changes may have been lost.
