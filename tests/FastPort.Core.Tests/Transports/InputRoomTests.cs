@@ -38,10 +38,9 @@ public sealed class InputRoomTests
         int sent = 0;
         foreach (int piece in (int[])[4, 1, 100, 3_000, 40_000])
         {
-            int bursts = server.Bursts;
             await raw.SendAsync(message[sent..(sent + piece)]);
             sent += piece;
-            await Patience.UntilAsync(() => server.Bursts > bursts && seen.Last().Unread == sent, "the piece was offered");
+            await Patience.UntilAsync(() => seen.LastOrDefault().Unread == sent, "the piece was offered");
         }
 
         await raw.SendAsync(message[sent..]);
