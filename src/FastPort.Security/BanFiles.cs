@@ -10,9 +10,6 @@ namespace FastPort.Security;
 /// </summary>
 public static class BanFiles
 {
-    // A change takes milliseconds. One that finds the lock taken for this long gives up.
-    private static readonly TimeSpan LockTime = TimeSpan.FromSeconds(10);
-
     /// <summary>The bans of a file that have not ended, those that end first at the beginning; none if there is no file.</summary>
     /// <param name="path">The file.</param>
     /// <exception cref="IOException">The file cannot be read or is wrong.</exception>
@@ -75,7 +72,7 @@ public static class BanFiles
 
     private static void Change(string path, Func<IReadOnlyList<Ban>, IReadOnlyList<Ban>> change)
     {
-        using FileStream _ = Lock(path);
+        using IDisposable _ = FileChange.Begin(path);
 
         // As many as a server keeps, and the same ones: a file that grew on would be too large for the next start.
         PrivateFile.Replace(path, BanFile.Write(change(Read(path)).OrderBy(static ban => ban.Until).TakeLast(BanList.MaxEntries)));
@@ -97,24 +94,6 @@ public static class BanFiles
         catch (SecurityFileException e)
         {
             throw new IOException(e.Message, e);
-        }
-    }
-
-    // Called by commands, and by the server on a thread of the pool after a ban; no message waits for it.
-    // The system takes the lock away from a process that ends, so a file that is left over locks nothing.
-    private static FileStream Lock(string path)
-    {
-        long began = TimeProvider.System.GetTimestamp();
-        while (true)
-        {
-            try
-            {
-                return PrivateFile.OpenLock(path + ".lock", path);
-            }
-            catch (IOException) when (TimeProvider.System.GetElapsedTime(began) < LockTime)
-            {
-                Thread.Sleep(20);
-            }
         }
     }
 }

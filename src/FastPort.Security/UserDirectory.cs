@@ -61,7 +61,7 @@ public sealed class UserDirectory
         ArgumentNullException.ThrowIfNull(password);
         AuthenticationResult result = _passwords is null
             ? AuthenticationResult.Refuse("This server does not accept passwords.")
-            : await _passwords.AuthenticateAsync(name, password, cancellationToken).ConfigureAwait(false);
+            : await _passwords.AuthenticateAsync(name, password, peer, cancellationToken).ConfigureAwait(false);
         return Decide(result, name, "password", peer);
     }
 
@@ -81,7 +81,7 @@ public sealed class UserDirectory
         ArgumentNullException.ThrowIfNull(certificate);
         AuthenticationResult result = _chains is null
             ? AuthenticationResult.Refuse("This server does not accept certificates as users.")
-            : await _chains.AuthenticateAsync(certificate, cancellationToken).ConfigureAwait(false);
+            : await _chains.AuthenticateAsync(certificate, peer, cancellationToken).ConfigureAwait(false);
         string? name = _chains is null ? null : CertificateNames.Find(certificate, _chains.Kind);
         return Decide(result, name, "certificate", peer);
     }

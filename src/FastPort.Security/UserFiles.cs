@@ -4,7 +4,10 @@ using FastPort.Security.Identities;
 
 namespace FastPort.Security;
 
-/// <summary>Changes files of users (<see cref="SecurityOptions.UsersFile"/>), for programs that manage them.</summary>
+/// <summary>
+/// Changes files of users (<see cref="SecurityOptions.UsersFile"/>), for programs that manage them. A file beside it, with <c>.lock</c>
+/// behind its name, lets one change it at a time. Thread-safe.
+/// </summary>
 public static class UserFiles
 {
     /// <summary>
@@ -12,11 +15,14 @@ public static class UserFiles
     /// owner only. The file is replaced in one step, so a server that looks at it reads the one before or the one after.
     /// </summary>
     /// <param name="path">The file; created if it does not exist.</param>
-    /// <param name="name">The user's name: not empty, without colon, line break and space around it, not beginning with <c>#</c>.</param>
+    /// <param name="name">
+    /// The user's name: 1 to 256 characters, none of category Cc, Cf, Zl or Zp, without colon and space around it, not beginning with
+    /// <c>#</c>.
+    /// </param>
     /// <param name="password">The password; not empty. It is stored as an Argon2id hash.</param>
     /// <param name="roles">The roles: not empty, without colon, comma and line break.</param>
     /// <exception cref="ArgumentException">Name, password or a role is not allowed.</exception>
-    /// <exception cref="IOException">The file cannot be read or written.</exception>
+    /// <exception cref="IOException">The file cannot be read or written, or is being changed for too long.</exception>
     /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
     public static void Set(string path, string name, string password, IEnumerable<string> roles)
     {
@@ -24,10 +30,10 @@ public static class UserFiles
         ArgumentNullException.ThrowIfNull(name);
         ArgumentException.ThrowIfNullOrEmpty(password);
         ArgumentNullException.ThrowIfNull(roles);
-        if (name.Length == 0 || name.Trim() != name || name[0] == '#' || name.AsSpan().ContainsAny(":\r\n"))
+        if (!UserNames.IsAllowed(name) || name[0] == '#' || name.Contains(':'))
         {
             throw new ArgumentException(
-                $"'{name}' cannot be a user's name: it is empty, begins with #, or has a colon, a line break or a space around it.",
+                $"'{name}' cannot be a user's name: it is empty, begins with #, has a colon, or breaks a rule: {UserNames.Rules}.",
                 nameof(name));
         }
 
@@ -39,6 +45,7 @@ public static class UserFiles
         }
 
         string line = $"{name}:{PasswordHash.Create(password)}" + (all.Length == 0 ? string.Empty : $":{string.Join(',', all)}");
+        using IDisposable _ = FileChange.Begin(path);
         List<string> lines = Read(path);
         int place = lines.FindIndex(one => IsOf(one, name));
         if (place < 0)
@@ -56,12 +63,18 @@ public static class UserFiles
     /// <summary>Removes a user; false if the file has none of this name.</summary>
     /// <param name="path">The file.</param>
     /// <param name="name">The user's name.</param>
-    /// <exception cref="IOException">The file cannot be read or written.</exception>
+    /// <exception cref="IOException">The file cannot be read or written, or is being changed for too long.</exception>
     /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
     public static bool Remove(string path, string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(path);
         ArgumentNullException.ThrowIfNull(name);
+        if (!File.Exists(path))
+        {
+            return false;
+        }
+
+        using IDisposable _ = FileChange.Begin(path);
         List<string> lines = Read(path);
         if (lines.RemoveAll(one => IsOf(one, name)) == 0)
         {

@@ -43,7 +43,7 @@ public sealed class UserFilesTests : IDisposable
         Assert.Equal(["# staff", "annabel:x", "", "bert:x"], lines.Where(static (_, i) => i != 2));
         Assert.StartsWith("anna:$argon2id$", lines[2], StringComparison.Ordinal);
         Assert.EndsWith(":r", lines[2], StringComparison.Ordinal);
-        Assert.Equal([Path], Directory.GetFiles(_directory.Path));
+        Assert.Equal([Path, Path + ".lock"], Directory.GetFiles(_directory.Path).Order());
         if (!OperatingSystem.IsWindows())
         {
             Assert.Equal(mode, File.GetUnixFileMode(Path));
@@ -74,12 +74,30 @@ public sealed class UserFilesTests : IDisposable
         Assert.False(UserFiles.Remove(_directory["missing"], "anna"));
     }
 
+    [Fact]
+    public async Task Changes_of_many_at_a_time_are_all_kept()
+    {
+        UserFiles.Set(Path, "leaver", "x", []);
+        await Task.WhenAll(Enumerable.Range(0, 8).Select(writer => Task.Run(() =>
+        {
+            for (int i = 0; i < 4; i++)
+            {
+                UserFiles.Set(Path, $"{writer}-{i}", "x", []);
+            }
+
+            UserFiles.Remove(Path, "leaver");
+        })));
+
+        Assert.Equal(32, UserFile.Read(File.ReadAllBytes(Path), [])!.Count);
+    }
+
     [Theory]
     [InlineData("", "p", "r")]
     [InlineData("a:b", "p", "r")]
     [InlineData("#a", "p", "r")]
     [InlineData("a\nroot", "p", "r")]
     [InlineData(" a", "p", "r")]
+    [InlineData("a\u200B", "p", "r")]
     [InlineData("a", "", "r")]
     [InlineData("a", "p", "r,s")]
     [InlineData("a", "p", "r\n")]

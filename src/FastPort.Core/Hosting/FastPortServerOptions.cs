@@ -26,8 +26,8 @@ public sealed class FastPortServerOptions : ServerOptions
 
     /// <summary>
     /// Maximum number of connections that have not said Hello, if Hello is required (an authenticator, or <see cref="RequireRoutingId"/>);
-    /// 0 to 1,000,000, 0 for no limit. Ignored if Hello is not required. Defaults to null: a quarter of
-    /// <see cref="ServerOptions.MaxConnections"/>.
+    /// 0 to 1,000,000, 0 for no limit. Ignored if Hello is not required. Defaults to null: half of
+    /// <see cref="ServerOptions.MaxConnections"/>, twice what one address may have.
     /// </summary>
     public int? MaxUnidentifiedConnections { get; set; }
 

@@ -20,9 +20,11 @@ internal static class PrivateFile
             options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
         }
 
+        // Outside the try: a file that another change has created is not this one's to delete.
+        FileStream stream = new(temporary, options);
         try
         {
-            using (FileStream stream = new(temporary, options))
+            using (stream)
             {
                 if (!OperatingSystem.IsWindows() && File.Exists(target))
                 {

@@ -17,7 +17,6 @@ internal sealed class ServerSecurity : IAsyncDisposable
 {
     private readonly AuditLog? _log;
     private readonly SecurityEvents _events;
-    private readonly VerificationQueue _verifications = new();
     private readonly PasswordAuthentication? _passwords;
     private readonly TokenAuthentication? _tokens;
     private readonly IdentityAuthenticator? _authenticator;
@@ -26,6 +25,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly Lazy<UserDirectory> _users;
     private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
     private readonly ILogger _logger;
+    private readonly bool _bansAutomatically;
     private CertificateChains? _chains;
 
     // The server's: the application may have set its own.
@@ -61,10 +61,10 @@ internal sealed class ServerSecurity : IAsyncDisposable
             CreateBansFile(options.BansFile);
             _bansFile = Watch(options.BansFile, "bans", BanFile.MaxBytes, BanFile.Read);
             _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
-                ? new PasswordAuthentication(users, _verifications)
+                ? new PasswordAuthentication(users)
                 : null;
             _tokens = Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys
-                ? new TokenAuthentication(keys, options, time, _verifications)
+                ? new TokenAuthentication(keys, options, time)
                 : null;
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
                 ? new ServerPolicy(policy, options, time, _events, routing)
@@ -81,6 +81,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
             _bans.Replace(_bansFile.Current);
         }
 
+        _bansAutomatically = options.BanAfterRefusals != 0;
         AutomaticBans? automatic = options.BanAfterRefusals == 0
             ? null
             : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, options.BansFile, time, logger);
@@ -99,8 +100,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
                     Watch(tls.ClientAuthorityFile, "client authorities", CertificateChains.MaxBytes, CertificateChains.Read)!,
                     tls.Revocation,
                     options.CertificateUsers,
-                    time,
-                    _verifications);
+                    time);
             }
             catch (SecurityFileException e)
             {
@@ -125,6 +125,13 @@ internal sealed class ServerSecurity : IAsyncDisposable
     /// <summary>Sets the parts that the options name.</summary>
     public void Apply(FastPortServerComponents components)
     {
+        if (components.Bans is not null && (_bansFile is not null || _bansAutomatically))
+        {
+            throw new FastPortOptionsException([
+                "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another one as "
+                + "Bans of its components. Set none, and ban with FastPortServer.Bans, or leave both options out."]);
+        }
+
         components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
         _serverBans = components.Bans ??= _bans;
         components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
@@ -146,7 +153,6 @@ internal sealed class ServerSecurity : IAsyncDisposable
         _chains?.Dispose();
         _tokens?.Dispose();
         _passwords?.Dispose();
-        _verifications.Dispose();
         _events.Dispose();
         if (_log is not null)
         {

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
@@ -14,18 +15,18 @@ namespace FastPort.Security.Identities;
 /// <param name="revocation">Whether revocation is checked.</param>
 /// <param name="kind">Which of a certificate's names is the user's.</param>
 /// <param name="time">Source of time.</param>
-/// <param name="queue">Where chains are built.</param>
 internal sealed class CertificateChains(
     WatchedFile<X509Certificate2Collection> authorities,
     X509RevocationMode revocation,
     CertificateName kind,
-    TimeProvider time,
-    VerificationQueue queue) : IDisposable
+    TimeProvider time) : IDisposable
 {
     /// <summary>Size of a file of authorities in bytes; a larger one is an error.</summary>
     public const int MaxBytes = 16 * 1024 * 1024;
 
     private const string ClientUse = "1.3.6.1.5.5.7.3.2";
+
+    private readonly VerificationQueue _queue = new();
 
     /// <summary>Which of a certificate's names is the user's.</summary>
     public CertificateName Kind => kind;
@@ -57,10 +58,13 @@ internal sealed class CertificateChains(
 
     /// <summary>The identity of a certificate's owner, or why it has none. The certificate is not used when this has completed.</summary>
     /// <param name="certificate">The certificate, whose key the peer has.</param>
+    /// <param name="peer">Where the peer is; null if that is not known.</param>
     /// <param name="cancellationToken">The peer has gone.</param>
-    public async ValueTask<AuthenticationResult> AuthenticateAsync(X509Certificate2 certificate, CancellationToken cancellationToken)
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(
+        X509Certificate2 certificate, EndPoint? peer, CancellationToken cancellationToken)
     {
-        string? problem = await queue.RunAsync(() => Task.FromResult(WhatIsWrong(certificate)), cancellationToken).ConfigureAwait(false);
+        string? problem = await _queue.RunAsync(peer, () => Task.FromResult(WhatIsWrong(certificate)), cancellationToken)
+            .ConfigureAwait(false);
         return problem is null
             ? CertificateAuthentication.Authenticate(certificate, kind)
             : AuthenticationResult.Refuse($"The client certificate is not accepted: {problem}.");

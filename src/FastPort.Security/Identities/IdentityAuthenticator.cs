@@ -36,8 +36,8 @@ internal sealed class IdentityAuthenticator(
     private ValueTask<AuthenticationResult> CheckAsync(HelloRequest hello, CancellationToken cancellationToken) =>
         hello.Token.Length == 0 ? new(WithoutToken(hello.Session))
         : PasswordAuthentication.IsFor(hello.Token)
-            ? passwords?.AuthenticateAsync(hello.Token, cancellationToken) ?? new(NoSuch("passwords"))
-        : tokens?.AuthenticateAsync(hello.Token, cancellationToken) ?? new(NoSuch("JSON Web Tokens"));
+            ? passwords?.AuthenticateAsync(hello.Token, hello.Session.RemoteEndPoint, cancellationToken) ?? new(NoSuch("passwords"))
+        : tokens?.AuthenticateAsync(hello.Token, hello.Session.RemoteEndPoint, cancellationToken) ?? new(NoSuch("JSON Web Tokens"));
 
     private AuthenticationResult WithoutToken(Session session)
     {

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using System.Net;
 using System.Runtime.InteropServices;
 using System.Security.Claims;
 using System.Security.Cryptography;
@@ -21,16 +22,15 @@ internal sealed class PasswordAuthentication : IDisposable
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     private readonly WatchedFile<UserFile> _file;
-    private readonly VerificationQueue _queue;
+    private readonly VerificationQueue _queue = new();
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
     private ConcurrentDictionary<string, ClaimsPrincipal> _verified = new(StringComparer.Ordinal);
 
     /// <summary>Creates the check.</summary>
     /// <param name="file">The users; disposed with this object.</param>
-    /// <param name="queue">Where passwords are hashed.</param>
-    public PasswordAuthentication(WatchedFile<UserFile> file, VerificationQueue queue)
+    public PasswordAuthentication(WatchedFile<UserFile> file)
     {
-        (_file, _queue) = (file, queue);
+        _file = file;
         file.Changed += _ => Volatile.Write(ref _verified, new ConcurrentDictionary<string, ClaimsPrincipal>(StringComparer.Ordinal));
     }
 
@@ -39,17 +39,20 @@ internal sealed class PasswordAuthentication : IDisposable
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token.</param>
+    /// <param name="peer">Where the peer is; null if that is not known.</param>
     /// <param name="cancellationToken">The peer has gone.</param>
-    public ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken) =>
+    public ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken) =>
         TryRead(token, out string name, out string password)
-            ? AuthenticateAsync(name, password, cancellationToken)
+            ? AuthenticateAsync(name, password, peer, cancellationToken)
             : new(AuthenticationResult.Refuse("The token is not Basic with base64 of user:password in UTF-8."));
 
     /// <summary>Checks a name and a password.</summary>
     /// <param name="name">The name.</param>
     /// <param name="password">The password.</param>
+    /// <param name="peer">Where the peer is; null if that is not known.</param>
     /// <param name="cancellationToken">The peer has gone.</param>
-    public async ValueTask<AuthenticationResult> AuthenticateAsync(string name, string password, CancellationToken cancellationToken)
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(
+        string name, string password, EndPoint? peer, CancellationToken cancellationToken)
     {
         // Before the file is read: what a file that has changed meanwhile no longer holds is not remembered in the new table.
         ConcurrentDictionary<string, ClaimsPrincipal> verified = Volatile.Read(ref _verified);
@@ -60,7 +63,7 @@ internal sealed class PasswordAuthentication : IDisposable
         }
 
         UserFile users = _file.Current;
-        ClaimsPrincipal? user = await _queue.RunAsync(() => Task.FromResult(users.Verify(name, password)), cancellationToken)
+        ClaimsPrincipal? user = await _queue.RunAsync(peer, () => Task.FromResult(users.Verify(name, password)), cancellationToken)
             .ConfigureAwait(false);
         if (user is null)
         {

@@ -27,12 +27,22 @@ internal sealed class PasswordHash
     private PasswordHash(int memory, int passes, byte[] salt, byte[] hash) =>
         (_memory, _passes, _salt, _hash) = (memory, passes, salt, hash);
 
+    /// <summary>What a verification takes, as a number to compare: memory times passes.</summary>
+    public int Cost => _memory * _passes;
+
     /// <summary>Hashes a password with a new salt.</summary>
     public static PasswordHash Create(string password)
     {
         byte[] salt = RandomNumberGenerator.GetBytes(SaltBytes);
         return new PasswordHash(MemoryKiB, Passes, salt, Derive(password, MemoryKiB, Passes, salt, HashBytes));
     }
+
+    /// <summary>A hash that no known password has; to verify one takes as long as with the other hash, or a new one if that is null.</summary>
+    public static PasswordHash OfNobody(PasswordHash? asDearAs) => new(
+        asDearAs?._memory ?? MemoryKiB,
+        asDearAs?._passes ?? Passes,
+        RandomNumberGenerator.GetBytes(SaltBytes),
+        RandomNumberGenerator.GetBytes(HashBytes));
 
     /// <summary>Reads the text of a hash; null if it is none, or asks for more than 256 MiB or 16 passes.</summary>
     public static PasswordHash? TryParse(string text)

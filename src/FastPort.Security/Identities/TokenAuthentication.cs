@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using System.Security.Claims;
 using FastPort.Security.Files;
 using FastPort.Sessions;
@@ -19,20 +20,20 @@ internal sealed class TokenAuthentication : IDisposable
     private readonly WatchedFile<TokenKeys> _keys;
     private readonly SecurityOptions _options;
     private readonly TimeProvider _time;
-    private readonly VerificationQueue _queue;
+    private readonly VerificationQueue _queue = new();
 
     /// <summary>Creates the check.</summary>
     /// <param name="keys">The keys; disposed with this object.</param>
     /// <param name="options">Issuer, audience and claims.</param>
     /// <param name="time">Source of time.</param>
-    /// <param name="queue">Where signatures are verified.</param>
-    public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time, VerificationQueue queue) =>
-        (_keys, _options, _time, _queue) = (keys, options, time, queue);
+    public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time) =>
+        (_keys, _options, _time) = (keys, options, time);
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
+    /// <param name="peer">Where the peer is; null if that is not known.</param>
     /// <param name="cancellationToken">The peer has gone.</param>
-    public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken)
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken)
     {
         string compact = token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? token[Scheme.Length..].Trim() : token;
         DateTimeOffset now = _time.GetUtcNow();
@@ -54,7 +55,7 @@ internal sealed class TokenAuthentication : IDisposable
             AuthenticationType = "token",
         };
         TokenValidationResult result = await _queue.RunAsync(
-            () => _handler.ValidateTokenAsync(compact, parameters), cancellationToken).ConfigureAwait(false);
+            peer, () => _handler.ValidateTokenAsync(compact, parameters), cancellationToken).ConfigureAwait(false);
         if (!result.IsValid)
         {
             return AuthenticationResult.Refuse(WhatIsWrong(result, compact, now));
@@ -63,6 +64,11 @@ internal sealed class TokenAuthentication : IDisposable
         if (string.IsNullOrEmpty(result.ClaimsIdentity.Name))
         {
             return AuthenticationResult.Refuse($"The token has no claim '{_options.TokenNameClaim}', which names its user.");
+        }
+
+        if (!UserNames.IsAllowed(result.ClaimsIdentity.Name))
+        {
+            return AuthenticationResult.Refuse($"The token's claim '{_options.TokenNameClaim}' cannot be a user's name: {UserNames.Rules}.");
         }
 
         return AuthenticationResult.Accept(

@@ -14,12 +14,13 @@ internal sealed class UserFile
 
     private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    // Verified for names that do not exist, so that the time does not tell which do.
-    private static readonly Lazy<PasswordHash> Nobody = new(static () => PasswordHash.Create(string.Empty));
-
     private readonly Dictionary<string, User> _users;
 
-    private UserFile(Dictionary<string, User> users) => _users = users;
+    private UserFile(Dictionary<string, User> users) =>
+        (_users, Nobody) = (users, PasswordHash.OfNobody(users.Values.Select(static user => user.Hash).MaxBy(static hash => hash.Cost)));
+
+    /// <summary>Verified for names that do not exist, so that the time does not tell which do: as dear as the dearest hash.</summary>
+    internal PasswordHash Nobody { get; }
 
     /// <summary>Number of users.</summary>
     public int Count => _users.Count;
@@ -58,6 +59,11 @@ internal sealed class UserFile
             {
                 problems.Add($"Line {number} is not name:hash or name:hash:role,role.");
             }
+            else if (!UserNames.IsAllowed(parts[0]))
+            {
+                // The name is not repeated: it may be long, or unfit for a line.
+                problems.Add($"Line {number}: the name cannot be a user's: {UserNames.Rules}.");
+            }
             else if (PasswordHash.TryParse(parts[1]) is not { } hash)
             {
                 problems.Add(
@@ -76,7 +82,7 @@ internal sealed class UserFile
     public ClaimsPrincipal? Verify(string name, string password)
     {
         User? user = _users.GetValueOrDefault(name);
-        bool isRight = (user?.Hash ?? Nobody.Value).Verify(password);
+        bool isRight = (user?.Hash ?? Nobody).Verify(password);
         return user is not null && isRight ? user.Identity() : null;
     }
 

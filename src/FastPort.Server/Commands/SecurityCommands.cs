@@ -34,7 +34,7 @@ internal static class SecurityCommands
             return ExitCode.Good;
         }));
 
-        var remove = new Command("remove", "Remove a user. Sessions that are open stay so.") { file, name };
+        var remove = new Command("remove", "Remove a user. Sessions that are open stay so until the user is banned.") { file, name };
         remove.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);

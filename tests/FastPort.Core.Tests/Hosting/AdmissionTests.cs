@@ -95,6 +95,22 @@ public sealed class AdmissionTests
     }
 
     [Fact]
+    public async Task By_default_they_are_half_of_all_twice_what_one_address_may_have()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => (o.RequireRoutingId, o.MaxConnections) = (true, 4));
+        Assert.Equal(1, new Admission(maxConnections: 4, maxPerAddress: null).MaxPerAddress);
+        using RawPeer first = await server.ConnectAsync();
+        using RawPeer second = await server.ConnectAsync();
+        using RawPeer third = await server.ConnectAsync();
+
+        await third.ExpectGoneAsync();
+
+        await first.SayHelloAsync("first");
+        await second.SayHelloAsync("second");
+    }
+
+    [Fact]
     public async Task Where_no_Hello_is_required_connections_may_stay_anonymous()
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxUnidentifiedConnections = 1);

@@ -1,11 +1,15 @@
 using System.Text;
 using FastPort.Clients;
+using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
+using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Xunit;
 
 namespace FastPort.Security.Tests.Bans;
@@ -38,6 +42,20 @@ public sealed class BanTests : IDisposable
         server.Look();
         await server.ConnectAsync(Basic("anna:right"));
         Assert.Single(server.Log.WithId(9121));
+    }
+
+    [Fact]
+    public void A_list_of_the_application_beside_the_options_bans_does_not_start()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        builder.Services.AddFastPort(builder.Configuration)
+            .ConfigureComponents(static (_, components) => components.Bans = new BanList())
+            .AddSecurity(builder.Configuration, static o => o.BanAfterRefusals = 3);
+        using IHost host = builder.Build();
+
+        var e = Assert.Throws<FastPortOptionsException>(() => host.Services.GetRequiredService<FastPortServer>());
+
+        Assert.Contains("ban with FastPortServer.Bans", e.Message, StringComparison.Ordinal);
     }
 
     [Fact]

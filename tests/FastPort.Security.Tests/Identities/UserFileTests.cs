@@ -32,13 +32,24 @@ public sealed class UserFileTests
     {
         List<string> problems = [];
 
-        string text = $"anna\n:{Hash}\nbert:$2y$secret\ncarl:{Hash}\ncarl:{Hash}\na:b:c:d\n";
+        string text = $"anna\n:{Hash}\nbert:$2y$secret\ncarl:{Hash}\ncarl:{Hash}\na:b:c:d\nanna\u200B:{Hash}\n";
         Assert.Null(UserFile.Read(Encoding.UTF8.GetBytes(text), problems));
 
-        Assert.Equal(5, problems.Count);
-        Assert.Equal([1, 2, 3, 5, 6], problems.Select(static p => int.Parse(p.Split(' ', ',', '.', ':')[1])));
+        Assert.Equal(6, problems.Count);
+        Assert.Equal([1, 2, 3, 5, 6, 7], problems.Select(static p => int.Parse(p.Split(' ', ',', '.', ':')[1])));
         Assert.DoesNotContain(problems, static p => p.Contains("secret", StringComparison.Ordinal));
         Assert.DoesNotContain(problems, static p => p.Contains(Hash, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void A_name_that_does_not_exist_costs_what_the_dearest_hash_does()
+    {
+        string dear = "$argon2id$v=19$m=65536,t=3,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAA";
+        UserFile file = UserFile.Read(Encoding.UTF8.GetBytes($"anna:{Hash}\nbert:{dear}\n"), [])!;
+
+        Assert.Equal(65_536 * 3, file.Nobody.Cost);
+        Assert.Equal(19_456 * 2, UserFile.Read([], [])!.Nobody.Cost);
+        Assert.Null(file.Verify("nobody", "secret"));
     }
 
     [Fact]

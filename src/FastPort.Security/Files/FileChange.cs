@@ -1,0 +1,30 @@
+namespace FastPort.Security.Files;
+
+/// <summary>One change of a file at a time, by any process: a file beside it, with <c>.lock</c> behind its name, is held meanwhile.</summary>
+internal static class FileChange
+{
+    // A change takes milliseconds. One that finds the lock taken for this long gives up.
+    private static readonly TimeSpan LockTime = TimeSpan.FromSeconds(10);
+
+    /// <summary>Begins a change, which ends when the result is disposed. Waits up to 10 s for the change of another.</summary>
+    /// <param name="path">The file; it need not exist.</param>
+    /// <exception cref="IOException">It is being changed for too long, or the file beside it cannot be created.</exception>
+    /// <exception cref="UnauthorizedAccessException">The file beside it may not be opened or created.</exception>
+    // Called by commands, and by the server on a thread of the pool after a ban; no message waits for it.
+    // The system takes the lock away from a process that ends, so a file that is left over locks nothing.
+    public static IDisposable Begin(string path)
+    {
+        long began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return PrivateFile.OpenLock(path + ".lock", path);
+            }
+            catch (IOException) when (TimeProvider.System.GetElapsedTime(began) < LockTime)
+            {
+                Thread.Sleep(20);
+            }
+        }
+    }
+}
