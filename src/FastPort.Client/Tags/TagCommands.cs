@@ -31,7 +31,7 @@ internal sealed class TagCommands
         "--interval", "Time between updates, in milliseconds. [default: the server's, 1000]", "MS", 1, 86_400_000);
 
     private readonly Option<int?> _queue = WholeNumberOption.Create(
-        "--queue", "Samples of a tag that may wait for an update; 1 for the latest. [default: 1]", "N", 1, 1_000_000);
+        "--queue", "Samples of a tag that may wait for an update; 1 for the latest. [default: 1]", "N", 1, 100);
 
     private readonly Option<int?> _count = WholeNumberOption.Create("--count", "Ends after this number of changes.", "N", 1, int.MaxValue);
 

@@ -12,6 +12,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds FastPort servers to the generic host.</summary>
 public static class FastPortServerRegistration
 {
+    // The options know the key of this component; its reader is missing in programs that do not add it.
+    private const string BackplaneKey = "Backplane";
+
     /// <summary>
     /// Adds a <see cref="FastPortServer"/> that starts and stops with the host. Its <see cref="FastPortServerOptions"/> come from
     /// configuration section <c>FastPort</c>. Latencies are reported as section <c>LatencyStats</c> says; its defaults are console and
@@ -82,7 +85,7 @@ public static class FastPortServerRegistration
 
         SectionOptions.Add<LatencyStatsOptions>(
             services, name, report, report?.Path ?? LatencyStatsOptions.SectionName);
-        NamedServices.AddSingleton(services, name, provider => CreateServer(provider, builder));
+        NamedServices.AddSingleton(services, name, provider => CreateServer(provider, builder, section));
         NamedServices.AddSingleton(services, name, provider => new LatencyStats(
             LatencyRole.Server,
             NamedServices.Options<LatencyStatsOptions>(provider, name).MaxSamplesInMemory,
@@ -98,7 +101,7 @@ public static class FastPortServerRegistration
         return builder;
     }
 
-    private static FastPortServer CreateServer(IServiceProvider provider, FastPortBuilder builder)
+    private static FastPortServer CreateServer(IServiceProvider provider, FastPortBuilder builder, IConfigurationSection section)
     {
         var handlers = new MessageHandlers();
         foreach (Action<IServiceProvider, MessageHandlers> map in builder.Maps)
@@ -116,6 +119,12 @@ public static class FastPortServerRegistration
         foreach (Action<IServiceProvider, FastPortServerComponents> configure in builder.ComponentSetters)
         {
             configure(provider, components);
+        }
+
+        if (components.RoutingIdClaims is null && section.GetSection(BackplaneKey).Exists())
+        {
+            throw new FastPortOptionsException(
+                [$"{section.Path}:{BackplaneKey} is set, but this program joins no nodes: remove it, or call AddRedisBackplane."]);
         }
 
         components.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);

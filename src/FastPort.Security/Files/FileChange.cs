@@ -1,6 +1,6 @@
 namespace FastPort.Security.Files;
 
-/// <summary>One change of a file at a time, by any process: a file beside it, with <c>.lock</c> behind its name, is held meanwhile.</summary>
+/// <summary>One change of a file at a time, by any process: the file <c>.lock</c> beside it is held meanwhile.</summary>
 internal static class FileChange
 {
     // A change takes milliseconds. One that finds the lock taken for this long gives up.

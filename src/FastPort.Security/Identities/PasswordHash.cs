@@ -37,7 +37,7 @@ internal sealed class PasswordHash
         return new PasswordHash(MemoryKiB, Passes, salt, Derive(password, MemoryKiB, Passes, salt, HashBytes));
     }
 
-    /// <summary>A hash that no known password has; to verify one takes as long as with the other hash, or a new one if that is null.</summary>
+    /// <summary>A hash that no known password has, as dear as the other one, or as a new one if that is null.</summary>
     public static PasswordHash OfNobody(PasswordHash? asDearAs) => new(
         asDearAs?._memory ?? MemoryKiB,
         asDearAs?._passes ?? Passes,

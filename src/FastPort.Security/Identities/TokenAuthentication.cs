@@ -68,7 +68,8 @@ internal sealed class TokenAuthentication : IDisposable
 
         if (!UserNames.IsAllowed(result.ClaimsIdentity.Name))
         {
-            return AuthenticationResult.Refuse($"The token's claim '{_options.TokenNameClaim}' cannot be a user's name: {UserNames.Rules}.");
+            return AuthenticationResult.Refuse(
+                $"The token's claim '{_options.TokenNameClaim}' cannot be a user's name: {UserNames.Rules}.");
         }
 
         return AuthenticationResult.Accept(

@@ -47,6 +47,15 @@ public sealed class ConfigurationTests
     }
 
     [Fact]
+    public async Task A_section_Backplane_that_the_program_does_not_read_stops_the_start()
+    {
+        var e = await Assert.ThrowsAsync<FastPortOptionsException>(
+            () => TestHost.StartAsync(settings: [("FastPort:Backplane:Connection", "127.0.0.1:6379")]));
+
+        Assert.Contains("FastPort:Backplane is set, but this program joins no nodes", e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void The_six_keys_of_LatencyStats_are_read()
     {
         var configuration = new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>

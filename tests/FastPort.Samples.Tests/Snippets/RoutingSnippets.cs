@@ -75,9 +75,15 @@ internal static class RoutingSnippets
             where TBody : IFrameBody, allows ref struct
         {
             SendStatus status = local.TrySend(routingId, type, in body);
-            return status == SendStatus.NotFound
-                ? other().TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body)
-                : status;
+            if (status == SendStatus.NotFound)
+            {
+                status = other().TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body);
+
+                // Full would ask the sender to wait for room here, where nobody has the id.
+                return status == SendStatus.Full ? SendStatus.Dropped : status;
+            }
+
+            return status;
         }
 
         public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
