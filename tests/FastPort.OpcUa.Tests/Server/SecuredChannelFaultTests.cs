@@ -5,7 +5,11 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
 
-/// <summary>Somebody between a client and a server changes, drops or repeats chunks; and a flood of channels that take RSA.</summary>
+/// <summary>
+/// Somebody between a client and a server changes, drops or repeats chunks; and a flood of channels that take RSA. They hold the steps of
+/// the whole process, so they run alone.
+/// </summary>
+[Collection(AloneCollection.Name)]
 public sealed class SecuredChannelFaultTests : IAsyncLifetime
 {
     private static readonly string Folder = Directory.CreateTempSubdirectory("opcua-").FullName;
@@ -133,6 +137,24 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
         await using ChannelClient next = await ChannelClient.ConnectAsync(_server.Url, ChannelClient.Credentials(_server, Own));
         await next.Channel.Opened.InTimeAsync();
         Assert.Equal(StatusCodes.Good, await next.AskAsync());
+    }
+
+    [Fact]
+    public async Task An_opening_with_more_to_decrypt_than_any_client_sends_is_refused_before_its_turn()
+    {
+        byte[] opening = await RecordOpeningAsync();
+        TaskCompletionSource release = HoldSteps();
+        using RawChannel channel = await RawChannel.ConnectAsync(_server);
+        await channel.SendHelloAsync();
+        await channel.ReceiveAsync();
+        AsymmetricHeader.TryRead(opening, out _, out int clear);
+        byte[] block = opening[clear..(clear + 256)];
+        byte[] blocks = [.. Enumerable.Repeat(block, 33).SelectMany(static one => one)];
+
+        await channel.SendAsync(MessageType.Open, [.. opening[8..clear], .. blocks]);
+
+        Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await channel.ReceiveErrorAsync());
+        release.SetResult();
     }
 
     // Takes all places for steps until the result is set.
