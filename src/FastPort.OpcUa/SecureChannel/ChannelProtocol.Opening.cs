@@ -10,6 +10,9 @@ internal abstract partial class ChannelProtocol
     // proved anything: 32 of them at most, with the smallest key.
     private const int MaxEncryptedBytes = 8 * 1024;
 
+    // The OpenSecureChannel message that waits for its step; null if there never was one.
+    private MessageBuffer? _openCopy;
+
     /// <summary>The channel's id; 0 before it is open.</summary>
     protected uint ChannelId { get; set; }
 
@@ -112,7 +115,7 @@ internal abstract partial class ChannelProtocol
                 $"The encrypted part of an OpenSecureChannel message is larger than {MaxEncryptedBytes} bytes.");
         }
 
-        var copy = new MessageBuffer(Pool, chunk.Length);
+        MessageBuffer copy = _openCopy = new MessageBuffer(Pool, chunk.Length);
         copy.Write(chunk);
         RunAside(
             () =>
