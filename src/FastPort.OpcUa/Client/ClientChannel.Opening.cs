@@ -91,6 +91,11 @@ internal sealed partial class ClientChannel
         RunAside(
             () =>
             {
+                if (type == SecurityTokenRequestType.Renew && Credentials.ValidatePeer() is { IsBad: true } status)
+                {
+                    return new ChannelFault(status, "The server's certificate is not accepted any more.");
+                }
+
                 SendOpen(type);
                 return null;
             },
