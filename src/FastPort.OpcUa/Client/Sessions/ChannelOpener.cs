@@ -105,7 +105,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
         finally
         {
-            plain.Connection.Close(CloseReason.LocalClosed);
+            plain.Channel.Close();
         }
     }
 
