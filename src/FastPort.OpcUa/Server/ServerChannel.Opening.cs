@@ -59,8 +59,9 @@ internal sealed partial class ServerChannel
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
         {
+            // The client may have an old certificate: it is told (OPC 10000-6, 6.7.7).
             return new ChannelFault(
-                StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
+                StatusCodes.BadCertificateInvalid, "The message is encrypted for another certificate than the server's.");
         }
 
         if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)

@@ -88,6 +88,25 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task The_opening_is_for_another_certificate_than_the_servers()
+    {
+        await using var relay = new ChunkRelay(_server, static (type, number, chunk) =>
+        {
+            if (type == MessageType.Open)
+            {
+                // The last byte of the thumbprint.
+                AsymmetricHeader.TryRead(chunk, out _, out int clear);
+                chunk[clear - 1] ^= 1;
+            }
+
+            return [chunk];
+        });
+        await using ChannelClient client = await ConnectAsync(relay);
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.Channel.Opened.InTimeAsync());
+        Assert.Equal(StatusCodes.BadCertificateInvalid, e.Status);
+    }
+
+    [Fact]
     public async Task The_opening_was_repeated()
     {
         await using var relay = new ChunkRelay(
