@@ -14,7 +14,7 @@ internal sealed partial class ClientChannel
     // The one OpenSecureChannel request that waits for its response; null if there is none.
     private (uint RequestId, byte[]? Nonce)? _opening;
 
-    /// <summary>Tells the server that the channel ends (OPC 10000-6, 7.1.4), and closes the connection. Once it was open; any thread.</summary>
+    /// <summary>Ends the channel, once it was open: tells the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.</summary>
     public void Close()
     {
         uint id = _requests.NextId();

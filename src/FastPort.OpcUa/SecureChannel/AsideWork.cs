@@ -3,7 +3,8 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <summary>
 /// Runs the slow steps of channels and sessions, RSA and reading certificates, on the thread pool: a step takes about a millisecond, which
 /// the other connections of a loop must not wait for. Few run at a time, so that a flood of them leaves processors to the loops; the others
-/// wait in order. A channel has at most one step here, and takes it back when it ends, so their number is that of the channels. Thread-safe.
+/// wait in order. A channel has at most one step here, and takes it back when it ends, so their number is that of the channels.
+/// Thread-safe.
 /// </summary>
 internal sealed class AsideWork(int atOnce)
 {
