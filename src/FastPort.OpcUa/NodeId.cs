@@ -244,8 +244,6 @@ public readonly record struct ExpandedNodeId(NodeId NodeId, string? NamespaceUri
     public override string ToString()
     {
         string server = ServerIndex == 0 ? string.Empty : string.Create(CultureInfo.InvariantCulture, $"svr={ServerIndex};");
-        return NamespaceUri is null
-            ? server + NodeId
-            : $"{server}nsu={NamespaceUri};{NodeId.ToString()[(NodeId.ToString().IndexOf(';', StringComparison.Ordinal) + 1)..]}";
+        return NamespaceUri is null ? server + NodeId : $"{server}nsu={NamespaceUri};{NodeId.InNamespace(0)}";
     }
 }

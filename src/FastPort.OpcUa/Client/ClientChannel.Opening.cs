@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -12,6 +13,17 @@ internal sealed partial class ClientChannel
 
     // The one OpenSecureChannel request that waits for its response; null if there is none.
     private (uint RequestId, byte[]? Nonce)? _opening;
+
+    /// <summary>Ends the channel, once it was open: tells the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.</summary>
+    public void Close()
+    {
+        uint id = _requests.NextId();
+        var message = new MessageBuffer(Pool);
+        Encode(message, NodeId.Null, id, timeoutHint: 0, default(CloseSecureChannelRequest));
+        Writer.Write(MessageType.Close, id, ref message);
+        message.Dispose();
+        Connection.Close(CloseReason.LocalClosed);
+    }
 
     protected override ChannelFault? Identify(in AsymmetricHeader header)
     {
@@ -91,6 +103,11 @@ internal sealed partial class ClientChannel
         RunAside(
             () =>
             {
+                if (type == SecurityTokenRequestType.Renew && Credentials.ValidatePeer() is { IsBad: true } status)
+                {
+                    return new ChannelFault(status, "The server's certificate is not accepted any more.");
+                }
+
                 SendOpen(type);
                 return null;
             },

@@ -67,7 +67,7 @@ public sealed partial class OpcUaClient
         {
             ServiceResult<TResponse> result = await link.Channel.SendAsync(
                 NodeId.Null, request, new Stack<PendingRequest<TResponse>>(), cancellationToken).ConfigureAwait(false);
-            link.Connection.Close(CloseReason.LocalClosed);
+            link.Channel.Close();
             await link.Connection.Closed.WaitAsync(cancellationToken).ConfigureAwait(false);
             return ServiceFailure.Check(result, service, endpointUrl);
         }

@@ -140,7 +140,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
             new CloseSessionRequest { DeleteSubscriptions = true },
             CancellationToken.None,
             new RequestTerms((int)_options.ConnectTimeout.TotalMilliseconds)).ConfigureAwait(false);
-        link.Connection.Close(CloseReason.LocalClosed);
+        link.Channel.Close();
         await link.Connection.Closed.ConfigureAwait(false);
     }
 }

@@ -69,12 +69,12 @@ internal ref partial struct BinaryDecoder
         }
 
         // A structure takes more memory than its fewest bytes on the wire: the array grows with what is really there.
-        var elements = new T[Math.Min(length, 64)];
+        T[] elements = [];
         for (int i = 0; i < length; i++)
         {
-            if (i == elements.Length)
+            if (i == elements.Length && !TryGrow(ref elements, Math.Min(length, Math.Max(2 * i, 64))))
             {
-                System.Array.Resize(ref elements, Math.Min(length, 2 * i));
+                return;
             }
 
             elements[i].Code(ref this);

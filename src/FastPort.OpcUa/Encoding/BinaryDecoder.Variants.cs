@@ -12,6 +12,9 @@ internal ref partial struct BinaryDecoder
     // Of an array whose elements take more memory than bytes on the wire. A level of nested arrays has 5 bytes.
     private const int FirstElements = 16;
 
+    // What an array takes in memory without its elements.
+    private const int ArrayBytes = 24;
+
     public Variant ReadVariant()
     {
         byte mask = Read<byte>();
@@ -49,8 +52,8 @@ internal ref partial struct BinaryDecoder
             BuiltInType.ExtensionObject => Variant.OfReference(type, ReadExtensionObject()),
             BuiltInType.DiagnosticInfo => Variant.OfReference(type, ReadDiagnosticInfo()),
             BuiltInType.Guid => Variant.OfReference(type, ReadGuid()),
-            BuiltInType.ExpandedNodeId => Variant.OfReference(type, ReadExpandedNodeId()),
-            BuiltInType.LocalizedText => Variant.OfReference(type, ReadLocalizedText()),
+            BuiltInType.ExpandedNodeId when TryTakeMemory(ObjectBytes) => Variant.OfReference(type, ReadExpandedNodeId()),
+            BuiltInType.LocalizedText when TryTakeMemory(ObjectBytes) => Variant.OfReference(type, ReadLocalizedText()),
             BuiltInType.DataValue => ReadNestedDataValue(),
             _ => Invalid(),
         };
@@ -62,7 +65,7 @@ internal ref partial struct BinaryDecoder
         if (BuiltInTypes.IsBlittable<T>())
         {
             int count = ReadArrayLength(Unsafe.SizeOf<T>());
-            if (count < 0)
+            if (count < 0 || !TryTakeMemory(ArrayBytes + ((long)count * Unsafe.SizeOf<T>())))
             {
                 return null;
             }
@@ -80,12 +83,12 @@ internal ref partial struct BinaryDecoder
         }
 
         // The array grows with what is really there: in arrays of arrays each level may claim all bytes that are left.
-        var elements = new T[Math.Min(length, FirstElements)];
+        T[] elements = [];
         for (int i = 0; i < length; i++)
         {
-            if (i == elements.Length)
+            if (i == elements.Length && !TryGrow(ref elements, Math.Min(length, Math.Max(2 * i, FirstElements))))
             {
-                System.Array.Resize(ref elements, Math.Min(length, 2 * i));
+                return null;
             }
 
             if (typeof(T) == typeof(DataValue))
@@ -106,6 +109,18 @@ internal ref partial struct BinaryDecoder
         return elements;
     }
 
+    // The old array is garbage and not counted.
+    private bool TryGrow<T>(ref T[] elements, int length)
+    {
+        if (!TryTakeMemory((elements.Length == 0 ? ArrayBytes : 0) + ((long)(length - elements.Length) * Unsafe.SizeOf<T>())))
+        {
+            return false;
+        }
+
+        System.Array.Resize(ref elements, length);
+        return true;
+    }
+
     private Variant Invalid()
     {
         Fail(StatusCodes.BadDecodingError);
@@ -114,7 +129,7 @@ internal ref partial struct BinaryDecoder
 
     private Variant ReadNestedDataValue()
     {
-        if (!Enter(EncodingLimits.MaxDepth))
+        if (!TryTakeMemory(ObjectBytes) || !Enter(EncodingLimits.MaxDepth))
         {
             return default;
         }

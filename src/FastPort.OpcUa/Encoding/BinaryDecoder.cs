@@ -10,6 +10,9 @@ namespace FastPort.OpcUa.Encoding;
 /// </summary>
 internal ref partial struct BinaryDecoder : ICodec
 {
+    // About what an extension object, a diagnostic info or a boxed value takes in memory.
+    private const int ObjectBytes = 80;
+
     private readonly EncodingLimits _limits;
 
     // The array that byte strings are borrowed from; null if they are copied.
@@ -17,6 +20,9 @@ internal ref partial struct BinaryDecoder : ICodec
     private readonly int _lenderEnd;
     private ReadOnlySpan<byte> _rest;
     private int _depth;
+
+    // Of EncodingLimits.MaxMemoryBytes.
+    private long _memoryLeft;
 
     // The text that is most likely next; null for none.
     private string? _expected;
@@ -26,6 +32,7 @@ internal ref partial struct BinaryDecoder : ICodec
     {
         _rest = message;
         _limits = limits;
+        _memoryLeft = limits.MaxMemoryBytes;
     }
 
     /// <summary>A decoder whose byte strings refer to the message's array.</summary>
@@ -33,6 +40,7 @@ internal ref partial struct BinaryDecoder : ICodec
     {
         _rest = message;
         _limits = limits;
+        _memoryLeft = limits.MaxMemoryBytes;
         _lender = message.Array;
         _lenderEnd = message.Offset + message.Count;
     }
@@ -150,13 +158,14 @@ internal ref partial struct BinaryDecoder : ICodec
         }
 
         ByteString body = encoding == ExtensionObjectEncoding.None ? default : ReadByteString();
-        return id.NodeId.IsNull && encoding == ExtensionObjectEncoding.None ? null : new ExtensionObject(id, encoding, body);
+        bool isNull = id.NodeId.IsNull && encoding == ExtensionObjectEncoding.None;
+        return isNull || !TryTakeMemory(ObjectBytes) ? null : new ExtensionObject(id, encoding, body);
     }
 
     public DiagnosticInfo? ReadDiagnosticInfo()
     {
         byte mask = Read<byte>();
-        if (mask == 0 || !Enter(EncodingLimits.MaxDiagnosticDepth))
+        if (mask == 0 || !TryTakeMemory(ObjectBytes) || !Enter(EncodingLimits.MaxDiagnosticDepth))
         {
             return null;
         }
@@ -254,6 +263,18 @@ internal ref partial struct BinaryDecoder : ICodec
         ReadOnlySpan<byte> taken = _rest.Slice(0, count);
         _rest = _rest.Slice(count);
         return taken;
+    }
+
+    // Of what is about to be allocated. False after a fault.
+    private bool TryTakeMemory(long bytes)
+    {
+        _memoryLeft -= bytes;
+        if (_memoryLeft < 0)
+        {
+            Fail(StatusCodes.BadEncodingLimitsExceeded);
+        }
+
+        return Error.IsGood;
     }
 
     // The counter is shared by all nesting types.

@@ -3,33 +3,62 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <summary>
 /// Runs the slow steps of channels and sessions, RSA and reading certificates, on the thread pool: a step takes about a millisecond, which
 /// the other connections of a loop must not wait for. Few run at a time, so that a flood of them leaves processors to the loops; the others
-/// wait in order. A channel has at most one step here, so their number is that of the channels. Thread-safe.
+/// wait in order. A channel has at most one step here, and takes it back when it ends, so their number is that of the channels.
+/// Thread-safe.
 /// </summary>
 internal sealed class AsideWork(int atOnce)
 {
     private readonly Lock _gate = new();
-    private readonly Queue<Action> _waiting = new();
+    private readonly LinkedList<Action> _waiting = new();
     private int _running;
 
     /// <summary>Shared by the channels of the process: half of the processors, at least one.</summary>
     public static AsideWork Shared { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
 
+    /// <summary>Steps that wait for others to end.</summary>
+    public int WaitingCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _waiting.Count;
+            }
+        }
+    }
+
     /// <summary>Runs a step, now or when others have ended.</summary>
     /// <param name="step">The step; must not throw.</param>
-    public void Run(Action step)
+    /// <returns>The step's place, for <see cref="TryTakeBack"/>; null if it runs now.</returns>
+    public LinkedListNode<Action>? Run(Action step)
     {
         lock (_gate)
         {
             if (_running == atOnce)
             {
-                _waiting.Enqueue(step);
-                return;
+                return _waiting.AddLast(step);
             }
 
             _running++;
         }
 
         ThreadPool.UnsafeQueueUserWorkItem(static run => run.Work.RunAll(run.Step), (Work: this, Step: step), preferLocal: false);
+        return null;
+    }
+
+    /// <summary>Removes a step that waits. False if it runs, or has run.</summary>
+    public bool TryTakeBack(LinkedListNode<Action> place)
+    {
+        lock (_gate)
+        {
+            if (place.List is null)
+            {
+                return false;
+            }
+
+            _waiting.Remove(place);
+            return true;
+        }
     }
 
     private void RunAll(Action step)
@@ -45,12 +74,15 @@ internal sealed class AsideWork(int atOnce)
     {
         lock (_gate)
         {
-            if (_waiting.TryDequeue(out step))
+            if (_waiting.First is { } first)
             {
+                _waiting.Remove(first);
+                step = first.Value;
                 return true;
             }
 
             _running--;
+            step = null;
             return false;
         }
     }

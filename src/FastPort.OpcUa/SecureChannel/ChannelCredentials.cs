@@ -14,12 +14,16 @@ internal sealed class ChannelCredentials : IDisposable
     private readonly ApplicationCertificate _own;
     private readonly X509Certificate2 _peer;
     private readonly RSA _peerKey;
+    private readonly Func<X509Certificate2, StatusCode>? _validate;
 
     /// <param name="policy">The policy, not None.</param>
     /// <param name="own">This side's certificate.</param>
-    /// <param name="peer">The peer's certificate, which has an RSA key.</param>
-    public ChannelCredentials(SecurityPolicy policy, ApplicationCertificate own, X509Certificate2 peer)
+    /// <param name="peer">The peer's certificate, which has an RSA key and was checked.</param>
+    /// <param name="validate">Checks it again. Defaults to no check.</param>
+    public ChannelCredentials(
+        SecurityPolicy policy, ApplicationCertificate own, X509Certificate2 peer, Func<X509Certificate2, StatusCode>? validate = null)
     {
+        _validate = validate;
         Policy = policy;
         _own = own;
         _peer = peer;
@@ -68,6 +72,12 @@ internal sealed class ChannelCredentials : IDisposable
     /// <summary>Whether the peer has signed this side's certificate and nonce.</summary>
     public bool VerifyPeer(ReadOnlySpan<byte> ownNonce, ReadOnlySpan<byte> signature) =>
         _peerKey.VerifyData([.. OwnCertificate, .. ownNonce], signature, HashAlgorithmName.SHA256, Policy.Signature);
+
+    /// <summary>
+    /// Checks the peer's certificate again, for each renewal (OPC 10000-4, 6.1.7): it may have expired, or not be trusted any more. Reads
+    /// files.
+    /// </summary>
+    public StatusCode ValidatePeer() => _validate?.Invoke(_peer) ?? StatusCodes.Good;
 
     /// <summary>Whether a chain of certificates begins with the peer's.</summary>
     public bool IsPeer(ReadOnlySpan<byte> chain) => chain.StartsWith(PeerCertificate.Span);

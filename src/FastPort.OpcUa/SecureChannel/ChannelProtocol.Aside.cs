@@ -6,8 +6,9 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <content>Steps that take too long for the loop, and the release of what they and the loop use.</content>
 internal abstract partial class ChannelProtocol
 {
-    // Belongs to the loop.
+    // Belong to the loop. The place is null if the step ran at once.
     private bool _isAside;
+    private LinkedListNode<Action>? _asidePlace;
 
     // The connection, and each step under way.
     private int _users = 1;
@@ -17,7 +18,8 @@ internal abstract partial class ChannelProtocol
 
     /// <summary>
     /// Runs a step on the thread pool while reading pauses, so requests stay in order and the step may use the channel's state. On the
-    /// loop, one step at a time.
+    /// loop, one step at a time. The step does not run if the connection ends before its turn; what it would release, <see cref="Release"/>
+    /// does then.
     /// </summary>
     /// <param name="step">The step. Returns why the channel must end; null to go on. What it throws ends the connection.</param>
     /// <param name="then">Called on the loop after a step that succeeded, unless the connection has ended.</param>
@@ -25,13 +27,14 @@ internal abstract partial class ChannelProtocol
     {
         _isAside = true;
         Interlocked.Increment(ref _users);
-        AsideWork.Shared.Run(() =>
+        _asidePlace = AsideWork.Shared.Run(() =>
         {
             ChannelFault? fault = null;
             ExceptionDispatchInfo? thrown = null;
             try
             {
-                fault = step();
+                // The close may take a while.
+                fault = Connection.IsClosing ? null : step();
             }
             catch (Exception e)
             {
@@ -50,7 +53,17 @@ internal abstract partial class ChannelProtocol
         Tokens.Clear();
         Credentials?.Dispose();
         _plain?.Dispose();
+        _openCopy?.Dispose();
         Incoming?.Dispose();
+    }
+
+    // On the loop, at the end of the connection: nobody waits for the step any more.
+    private void TakeBackStep()
+    {
+        if (_asidePlace is { } place && AsideWork.Shared.TryTakeBack(place))
+        {
+            Leave();
+        }
     }
 
     private void EndAside(ChannelFault? fault, ExceptionDispatchInfo? thrown, Action then)

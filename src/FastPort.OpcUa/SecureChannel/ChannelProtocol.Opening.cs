@@ -6,6 +6,13 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <content>OpenSecureChannel messages and tokens (OPC 10000-4, 5.5.2; OPC 10000-6, 6.7.4).</content>
 internal abstract partial class ChannelProtocol
 {
+    // Of an OpenSecureChannel message, which has less than 1 KiB behind the certificates. Each block is decrypted before the peer has
+    // proved anything: 32 of them at most, with the smallest key.
+    private const int MaxEncryptedBytes = 8 * 1024;
+
+    // The OpenSecureChannel message that waits for its step; null if there never was one.
+    private MessageBuffer? _openCopy;
+
     /// <summary>The channel's id; 0 before it is open.</summary>
     protected uint ChannelId { get; set; }
 
@@ -89,7 +96,8 @@ internal abstract partial class ChannelProtocol
     // With a policy the message takes RSA on both sides, and a server reads certificates from its folders: not on the loop.
     private ChannelFault? ReceiveOpen(ReadOnlySpan<byte> chunk)
     {
-        if (!AsymmetricHeader.TryRead(chunk, out AsymmetricHeader header, out _) || header.PolicyUri == SecurityPolicy.None.Uri)
+        if (!AsymmetricHeader.TryRead(chunk, out AsymmetricHeader header, out int clearBytes)
+            || header.PolicyUri == SecurityPolicy.None.Uri)
         {
             ChannelFault? fault = HandleOpen(chunk);
             if (fault is null)
@@ -100,7 +108,14 @@ internal abstract partial class ChannelProtocol
             return fault;
         }
 
-        var copy = new MessageBuffer(Pool, chunk.Length);
+        if (chunk.Length - clearBytes > MaxEncryptedBytes)
+        {
+            return new ChannelFault(
+                StatusCodes.BadTcpMessageTooLarge,
+                $"The encrypted part of an OpenSecureChannel message is larger than {MaxEncryptedBytes} bytes.");
+        }
+
+        MessageBuffer copy = _openCopy = new MessageBuffer(Pool, chunk.Length);
         copy.Write(chunk);
         RunAside(
             () =>

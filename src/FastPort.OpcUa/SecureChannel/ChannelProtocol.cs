@@ -95,7 +95,11 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
 
     public abstract long OnTick(long nowMilliseconds);
 
-    public virtual void OnClosed(CloseReason reason) => Leave();
+    public virtual void OnClosed(CloseReason reason)
+    {
+        TakeBackStep();
+        Leave();
+    }
 
     /// <summary>The connection is open.</summary>
     protected abstract void OnOpened();

@@ -24,18 +24,21 @@ internal static class EncryptedSecret
         return [.. blocks.SelectMany(static part => part)];
     }
 
-    /// <summary>Decrypts a secret. False if it was not encrypted for this key and nonce.</summary>
+    /// <summary>Decrypts a secret. False if it was not encrypted for this key and nonce, or is too long.</summary>
     /// <param name="policy">The policy of the user token, not None.</param>
     /// <param name="server">The server's private key.</param>
-    /// <param name="encrypted">What was sent.</param>
+    /// <param name="encrypted">What was sent. No block of it is decrypted if there are more than the longest secret needs.</param>
     /// <param name="nonce">The server's last nonce.</param>
+    /// <param name="maxBytes">The longest secret.</param>
     /// <param name="secret">The secret.</param>
     public static bool TryDecrypt(
-        SecurityPolicy policy, RSA server, ReadOnlySpan<byte> encrypted, ReadOnlySpan<byte> nonce, out byte[] secret)
+        SecurityPolicy policy, RSA server, ReadOnlySpan<byte> encrypted, ReadOnlySpan<byte> nonce, int maxBytes, out byte[] secret)
     {
         secret = [];
         int block = server.KeySize / 8;
-        if (encrypted.IsEmpty || encrypted.Length % block != 0)
+        int perBlock = block - policy.EncryptionOverheadBytes;
+        int maxBlocks = (sizeof(uint) + maxBytes + nonce.Length + perBlock - 1) / perBlock;
+        if (encrypted.IsEmpty || encrypted.Length % block != 0 || encrypted.Length / block > maxBlocks)
         {
             return false;
         }
@@ -55,7 +58,7 @@ internal static class EncryptedSecret
         }
 
         int secretLength = length - sizeof(uint) - nonce.Length;
-        bool isValid = secretLength >= 0
+        bool isValid = secretLength >= 0 && secretLength <= maxBytes
             && BinaryPrimitives.ReadUInt32LittleEndian(plain) == (uint)(secretLength + nonce.Length)
             && CryptographicOperations.FixedTimeEquals(plain.AsSpan(sizeof(uint) + secretLength, nonce.Length), nonce);
         secret = isValid ? plain[sizeof(uint)..(sizeof(uint) + secretLength)] : [];

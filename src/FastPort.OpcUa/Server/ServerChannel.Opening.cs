@@ -1,3 +1,4 @@
+using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -31,10 +32,11 @@ internal sealed partial class ServerChannel
         if (_policy is not null)
         {
             bool isSame = header.PolicyUri == _policy.Uri && (Credentials is null || Credentials.IsPeer(header.SenderCertificate.Span));
-            return isSame
-                ? null
-                : new ChannelFault(
-                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.");
+            return !isSame
+                ? new ChannelFault(
+                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.")
+                : Credentials is null ? null
+                : CheckTrust(Credentials.ValidatePeer(), Credentials.PeerThumbprint);
         }
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
@@ -57,8 +59,9 @@ internal sealed partial class ServerChannel
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
         {
+            // The client may have an old certificate: it is told (OPC 10000-6, 6.7.7).
             return new ChannelFault(
-                StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
+                StatusCodes.BadCertificateInvalid, "The message is encrypted for another certificate than the server's.");
         }
 
         if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
@@ -66,24 +69,33 @@ internal sealed partial class ServerChannel
             return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The client's certificate cannot be read.");
         }
 
-        StatusCode status = certificates.Validate(certificate, applicationUri: null);
-        if (status.IsBad)
+        Func<X509Certificate2, StatusCode> validate = one => certificates.Validate(one, applicationUri: null);
+        if (CheckTrust(validate(certificate), certificate.GetCertHash()) is { } refused)
         {
-            if (_server.MayWarn())
-            {
-                ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status);
-            }
-
             certificate.Dispose();
-
-            // A stranger is not told more than that (OPC 10000-4, 6.1.3).
-            bool tells = status == StatusCodes.BadCertificateTimeInvalid || status == StatusCodes.BadCertificateUseNotAllowed;
-            return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
+            return refused;
         }
 
         _policy = policy;
-        Credentials = new ChannelCredentials(policy, certificates.Own, certificate);
+        Credentials = new ChannelCredentials(policy, certificates.Own, certificate, validate);
         return null;
+    }
+
+    private ChannelFault? CheckTrust(StatusCode status, byte[] thumbprint)
+    {
+        if (!status.IsBad)
+        {
+            return null;
+        }
+
+        if (_server.MayWarn())
+        {
+            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, Convert.ToHexString(thumbprint), status);
+        }
+
+        // A stranger is not told more than that (OPC 10000-4, 6.1.3).
+        bool tells = status == StatusCodes.BadCertificateTimeInvalid || status == StatusCodes.BadCertificateUseNotAllowed;
+        return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
     }
 
     protected override ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder)

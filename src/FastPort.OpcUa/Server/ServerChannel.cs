@@ -23,7 +23,10 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     public ServerChannel(OpcUaServer server)
         : base(
-            new EncodingLimits(MaxByteStringBytes: server.Options.MaxMessageBytes, MaxStringBytes: server.Options.MaxMessageBytes),
+            new EncodingLimits(
+                MaxByteStringBytes: server.Options.MaxMessageBytes,
+                MaxStringBytes: server.Options.MaxMessageBytes,
+                MaxMemoryBytes: EncodingLimits.MemoryFor(server.Options.MaxMessageBytes)),
             server.Time)
     {
         _server = server;

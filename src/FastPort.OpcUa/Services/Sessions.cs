@@ -38,6 +38,8 @@ internal struct CreateSessionRequest : IServiceMessage
     public ByteString ClientNonce;
     public ByteString ClientCertificate;
     public double RequestedSessionTimeout;
+
+    /// <summary>Not heeded: node-opcua's clients always send 800,000 and take more. The limits of Hello hold.</summary>
     public uint MaxResponseMessageSize;
 
     public const ushort EncodingIdNumber = 461;
@@ -68,6 +70,8 @@ internal struct CreateSessionResponse : IServiceMessage
     public EndpointDescription[]? ServerEndpoints;
     public SignedSoftwareCertificate[]? ServerSoftwareCertificates;
     public SignatureData ServerSignature;
+
+    /// <summary>Not heeded: the servers of Python's asyncua always send 65,536 and take more. The limits of Acknowledge hold.</summary>
     public uint MaxRequestMessageSize;
 
     public const ushort EncodingIdNumber = 464;

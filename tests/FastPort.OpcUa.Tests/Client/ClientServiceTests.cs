@@ -3,6 +3,7 @@ using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
@@ -312,5 +313,39 @@ public sealed class ClientServiceTests
         using var key = RSA.Create(2048);
         var request = new CertificateRequest(name, key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
         return request.CreateSelfSigned(DateTimeOffset.UtcNow.AddDays(-1), DateTimeOffset.UtcNow.AddDays(1));
+    }
+
+    /// <summary>OPC 10000-6, 7.1.4: a client that only closes the connection looks like one that was lost.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_client_says_that_it_closes_its_channel(bool isDiscovery)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        List<(uint Type, byte[] Chunk)> chunks = [];
+        await using (var relay = new ChunkRelay(server, (type, _, chunk) =>
+        {
+            chunks.Add((type, chunk));
+            return [chunk];
+        }))
+        {
+            if (isDiscovery)
+            {
+                Assert.NotEmpty(await OpcUaClient.GetEndpointsAsync(relay.Url, cancellationToken: TestContext.Current.CancellationToken));
+            }
+            else
+            {
+                OpcUaClient client = await OpcUaClient.ConnectAsync(
+                    relay.Url, cancellationToken: TestContext.Current.CancellationToken);
+                await client.DisposeAsync();
+            }
+        }
+
+        Assert.Equal(MessageType.Close, chunks[^1].Type);
+        Assert.Single(chunks, static one => one.Type == MessageType.Close);
+        var decoder = new BinaryDecoder(chunks[^1].Chunk.AsSpan(24), EncodingLimits.Default);
+        Assert.Equal(new NodeId(0, CloseSecureChannelRequest.EncodingId), decoder.ReadNodeId());
+        decoder.ReadStructure<RequestHeader>();
+        Assert.Equal((StatusCodes.Good, 0), (decoder.Error, decoder.Left));
     }
 }

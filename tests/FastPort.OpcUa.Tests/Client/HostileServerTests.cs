@@ -122,6 +122,22 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(Length, (await client.ReadAsync([new NodeId(2, 1)]))[0].Value.GetArray<bool>()!.Length);
     }
 
+    [Fact]
+    public async Task A_value_that_takes_far_more_memory_than_its_message_is_refused()
+    {
+        const int Length = 3_000_000;
+        await using TestServer server = await TestServer.StartAsync(static space => space.AddVariable<DataValue>(
+            AddressSpace.ObjectsFolder,
+            new NodeId(2, 1),
+            new QualifiedName(2, "long"),
+            static () => new DataValue(Variant.FromArray(new DataValue[Length]))));
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxMessageBytes = 16 * 1024 * 1024 });
+
+        DataValue[] values = await client.ReadAsync([new NodeId(2, 1), new NodeId(0, 2258)]);
+
+        Assert.Equal([StatusCodes.BadEncodingLimitsExceeded, StatusCodes.Good], values.Select(static value => value.Status));
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

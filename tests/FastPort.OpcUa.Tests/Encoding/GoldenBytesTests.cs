@@ -41,6 +41,17 @@ public sealed class GoldenBytesTests
     }
 
     [Theory]
+    [InlineData("s=a;b", "nsu=urn:x;s=a;b")]
+    [InlineData("ns=3;s=a;b", "nsu=urn:x;s=a;b")]
+    [InlineData("ns=3;i=7", "nsu=urn:x;i=7")]
+    public void Node_ids_with_a_uri(string id, string text)
+    {
+        Assert.Equal(text, new ExpandedNodeId(NodeId.Parse(id), "urn:x").ToString());
+        Assert.Equal("svr=2;" + text, new ExpandedNodeId(NodeId.Parse(id), "urn:x", ServerIndex: 2).ToString());
+        Assert.Equal(id, new ExpandedNodeId(NodeId.Parse(id)).ToString());
+    }
+
+    [Theory]
     [InlineData(0, 0)]
     [InlineData(504_911_232_000_000_000, 0)]
     [InlineData(504_911_232_000_000_001, 1)]

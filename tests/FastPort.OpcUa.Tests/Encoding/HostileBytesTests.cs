@@ -7,7 +7,8 @@ namespace FastPort.OpcUa.Tests.Encoding;
 /// <summary>Bytes that nobody would send: an error value, never an exception, never more memory than the input allows.</summary>
 public sealed class HostileBytesTests
 {
-    // A null variant takes one byte on the wire and 24 in memory, a data value 48, the emptiest structure 176.
+    // Far below the limit of memory. A null variant takes one byte on the wire and 24 in memory, a data value 48, the emptiest structure
+    // 176.
     private const int MemoryPerByte = 400;
     private const int MemoryOfOne = 4096;
 
@@ -133,6 +134,52 @@ public sealed class HostileBytesTests
         Assert.Equal(StatusCodes.BadEncodingLimitsExceeded, decoder.Error);
     }
 
+    // Each element takes far more memory than its bytes on the wire.
+    [Theory]
+    [InlineData("97", "00")]
+    [InlineData("98", "00")]
+    [InlineData("98", "1700")]
+    [InlineData("98", "1500")]
+    [InlineData("98", "120000")]
+    [InlineData("98", "8100000000")]
+    [InlineData("98", "9710000000" + "00000000000000000000000000000000")]
+    [InlineData("96", "000500")]
+    [InlineData("99", "4000")]
+    public void Memory_ends_at_the_limit(string array, string element)
+    {
+        const int Limit = 1024 * 1024;
+        const int Count = 200_000;
+        byte[] bytes =
+        [
+            .. Convert.FromHexString(array),
+            .. BitConverter.GetBytes(Count),
+            .. Enumerable.Repeat(Convert.FromHexString(element), Count).SelectMany(static one => one),
+        ];
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var decoder = new BinaryDecoder(bytes, new EncodingLimits(MaxMemoryBytes: Limit));
+        decoder.ReadVariant();
+
+        Assert.Equal(StatusCodes.BadEncodingLimitsExceeded, decoder.Error);
+
+        // With arrays that have grown.
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 3 * Limit);
+    }
+
+    [Fact]
+    public void Memory_of_structures_ends_at_the_limit()
+    {
+        const int Limit = 1024 * 1024;
+        byte[] results = new byte[200_000];
+        BitConverter.TryWriteBytes(results, results.Length - sizeof(int));
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var decoder = new BinaryDecoder(results, new EncodingLimits(MaxMemoryBytes: Limit));
+        DataValueHolder[]? values = null;
+        decoder.Structures(ref values);
+
+        Assert.Equal(StatusCodes.BadEncodingLimitsExceeded, decoder.Error);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 3 * Limit);
+    }
+
     [Theory]
     [InlineData("18" + "0301")]
     [InlineData("43" + "01")]
@@ -176,5 +223,12 @@ public sealed class HostileBytesTests
         read(ref decoder);
         allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         return decoder.Error.IsGood;
+    }
+
+    private struct DataValueHolder : IStructure
+    {
+        public DataValue Value;
+
+        void IStructure.Code<T>(ref T codec) => codec.Field(ref Value);
     }
 }

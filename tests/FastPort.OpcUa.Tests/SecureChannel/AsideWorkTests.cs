@@ -37,4 +37,26 @@ public sealed class AsideWorkTests
         work.Run(next.SetResult);
         await next.Task.InTimeAsync();
     }
+
+    [Fact]
+    public async Task A_step_is_taken_back_while_it_waits_and_not_after()
+    {
+        var work = new AsideWork(atOnce: 1);
+        using var release = new ManualResetEventSlim();
+        var last = new TaskCompletionSource();
+        List<int> done = [];
+        Assert.Null(work.Run(() => release.Wait(Patience.Limit)));
+        LinkedListNode<Action>[] places = [.. Enumerable.Range(0, 3).Select(step => work.Run(() => done.Add(step))!)];
+        work.Run(last.SetResult);
+
+        Assert.True(work.TryTakeBack(places[1]));
+        Assert.False(work.TryTakeBack(places[1]));
+        Assert.Equal(3, work.WaitingCount);
+        release.Set();
+        await last.Task.InTimeAsync();
+
+        Assert.Equal([0, 2], done);
+        Assert.False(work.TryTakeBack(places[0]));
+        Assert.Equal(0, work.WaitingCount);
+    }
 }

@@ -196,6 +196,53 @@ public sealed class RenewalTests
         }
     }
 
+    /// <summary>OPC 10000-4, 6.1.7: certificates are checked at each renewal.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_peer_that_is_trusted_no_more_does_not_get_another_token(bool isClient)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        try
+        {
+            string trusted = Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName;
+            DateTimeOffset now = TimeProvider.System.GetUtcNow();
+            using ApplicationCertificate own = ApplicationCertificate.Create("urn:test:client", "client", [], now);
+            await using TestServer server = await TestServer.StartAsync(configure: o =>
+            {
+                o.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+                o.Certificates.Directory = folder;
+                o.Certificates.UnsafeTrustAll = !isClient;
+            });
+            byte[] peer = isClient ? own.Der : server.Server.Certificates!.Own.Der;
+            string file = Path.Combine(trusted, "peer.der");
+            await File.WriteAllBytesAsync(file, peer, TestContext.Current.CancellationToken);
+            var store = new CertificateStore(folder, requireRevocationLists: false, TimeProvider.System);
+            var credentials = new ChannelCredentials(
+                SecurityPolicy.Basic256Sha256,
+                own,
+                CertificateStore.TryReadLeaf(server.Server.Certificates!.Own.Der)!,
+                isClient ? null : one => store.Validate(one, applicationUri: null));
+            await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, credentials, _time);
+            ClientChannel channel = client.Channel;
+            await channel.Opened.InTimeAsync();
+            uint first = channel.Tokens.Newest!.Id;
+            _time.Advance(TimeSpan.FromSeconds(46));
+            await Patience.UntilAsync(() => channel.Tokens.Newest!.Id > first, "the token was renewed");
+            Assert.Equal(StatusCodes.Good, await client.AskAsync());
+
+            File.Delete(file);
+            _time.Advance(TimeSpan.FromSeconds(46));
+
+            await client.Connection.Closed.InTimeAsync();
+            Assert.Equal(isClient ? StatusCodes.BadSecurityChecksFailed : StatusCodes.BadCertificateUntrusted, await client.AskAsync());
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
     private static uint TokenOf(byte[] chunk) => BitConverter.ToUInt32(chunk, 12);
 
     private static async Task<uint> RenewAsync(RawChannel channel)

@@ -55,6 +55,21 @@ public sealed class HostileRequestTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Sixteen_million_data_values_of_a_byte_each()
+    {
+        const int Values = (1024 * 1024) - 64;
+        byte[] value = [1, 0x97, .. BitConverter.GetBytes(Values), .. new byte[Values]];
+        byte[] body = [.. BitConverter.GetBytes(16), .. Enumerable.Repeat(Item(value), 16).SelectMany(static one => one)];
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+
+        StatusCode status = await _session.SendRawAsync(WriteRequest.EncodingId, body);
+
+        // They would take 800 MB, and twice that as their arrays grow.
+        Assert.Equal(StatusCodes.BadEncodingLimitsExceeded, status);
+        Assert.InRange(GC.GetTotalAllocatedBytes(precise: true) - before, 0, 400_000_000);
+    }
+
+    [Fact]
     public async Task A_value_in_a_value_200_times()
     {
         byte[] level = [24 | 0x80, 1, 0, 0, 0];

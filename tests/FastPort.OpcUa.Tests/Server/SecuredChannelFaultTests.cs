@@ -5,7 +5,11 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
 
-/// <summary>Somebody between a client and a server changes, drops or repeats chunks; and a flood of channels that take RSA.</summary>
+/// <summary>
+/// Somebody between a client and a server changes, drops or repeats chunks; and a flood of channels that take RSA. They hold the steps of
+/// the whole process, so they run alone.
+/// </summary>
+[Collection(AloneCollection.Name)]
 public sealed class SecuredChannelFaultTests : IAsyncLifetime
 {
     private static readonly string Folder = Directory.CreateTempSubdirectory("opcua-").FullName;
@@ -84,6 +88,25 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task The_opening_is_for_another_certificate_than_the_servers()
+    {
+        await using var relay = new ChunkRelay(_server, static (type, number, chunk) =>
+        {
+            if (type == MessageType.Open)
+            {
+                // The last byte of the thumbprint.
+                AsymmetricHeader.TryRead(chunk, out _, out int clear);
+                chunk[clear - 1] ^= 1;
+            }
+
+            return [chunk];
+        });
+        await using ChannelClient client = await ConnectAsync(relay);
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.Channel.Opened.InTimeAsync());
+        Assert.Equal(StatusCodes.BadCertificateInvalid, e.Status);
+    }
+
+    [Fact]
     public async Task The_opening_was_repeated()
     {
         await using var relay = new ChunkRelay(
@@ -96,12 +119,9 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     [Fact]
     public async Task A_channel_whose_opening_waits_for_a_processor_holds_up_nobody_else()
     {
-        byte[] opening = await RecordOpeningAsync();
+        byte[] opening = await RecordOpeningAsync(_server);
         TaskCompletionSource release = HoldSteps();
-        using RawChannel secured = await RawChannel.ConnectAsync(_server);
-        await secured.SendHelloAsync();
-        await secured.ReceiveAsync();
-        await secured.SendBytesAsync(opening);
+        using RawChannel secured = await SendOpeningAsync(_server, opening);
         Task<(uint Type, byte[] Chunk)> opened = secured.ReceiveAsync();
         await using ChannelClient plain = await ChannelClient.ConnectAsync(_server.Url);
         await plain.Channel.Opened.InTimeAsync();
@@ -118,21 +138,69 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     [Fact]
     public async Task A_client_that_leaves_while_its_channel_is_opened_is_forgotten()
     {
-        byte[] opening = await RecordOpeningAsync();
+        byte[] opening = await RecordOpeningAsync(_server);
         await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "the first one has left");
         TaskCompletionSource release = HoldSteps();
-        using (RawChannel secured = await RawChannel.ConnectAsync(_server))
-        {
-            await secured.SendHelloAsync();
-            await secured.ReceiveAsync();
-            await secured.SendBytesAsync(opening);
-        }
-
+        RawChannel secured = await SendOpeningAsync(_server, opening);
+        await Patience.UntilAsync(static () => AsideWork.Shared.WaitingCount == 1, "its step waits");
+        secured.Reset();
         await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "it was forgotten");
         release.SetResult();
         await using ChannelClient next = await ChannelClient.ConnectAsync(_server.Url, ChannelClient.Credentials(_server, Own));
         await next.Channel.Opened.InTimeAsync();
         Assert.Equal(StatusCodes.Good, await next.AskAsync());
+    }
+
+    [Fact]
+    public async Task Openings_whose_clients_have_left_neither_wait_nor_run()
+    {
+        const int Clients = 100;
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        string rejected = Path.Combine(folder, "rejected");
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = folder;
+        });
+        byte[] opening = await RecordOpeningAsync(server, isTrusted: false);
+
+        // Whoever checks the certificate puts it there again.
+        File.Delete(Assert.Single(Directory.GetFiles(rejected)));
+        TaskCompletionSource release = HoldSteps();
+        List<RawChannel> clients = [];
+        for (int i = 0; i < Clients; i++)
+        {
+            clients.Add(await SendOpeningAsync(server, opening));
+        }
+
+        await Patience.UntilAsync(static () => AsideWork.Shared.WaitingCount == Clients, "all steps wait");
+        clients.ForEach(static client => client.Reset());
+        await Patience.UntilAsync(static () => AsideWork.Shared.WaitingCount == 0, "none waits");
+        var after = new TaskCompletionSource();
+        AsideWork.Shared.Run(after.SetResult);
+        release.SetResult();
+
+        await after.Task.InTimeAsync();
+        Assert.Empty(Directory.GetFiles(rejected));
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task An_opening_with_more_to_decrypt_than_any_client_sends_is_refused_before_its_turn()
+    {
+        byte[] opening = await RecordOpeningAsync(_server);
+        TaskCompletionSource release = HoldSteps();
+        using RawChannel channel = await RawChannel.ConnectAsync(_server);
+        await channel.SendHelloAsync();
+        await channel.ReceiveAsync();
+        AsymmetricHeader.TryRead(opening, out _, out int clear);
+        byte[] block = opening[clear..(clear + 256)];
+        byte[] blocks = [.. Enumerable.Repeat(block, 33).SelectMany(static one => one)];
+
+        await channel.SendAsync(MessageType.Open, [.. opening[8..clear], .. blocks]);
+
+        Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await channel.ReceiveErrorAsync());
+        release.SetResult();
     }
 
     // Takes all places for steps until the result is set.
@@ -148,17 +216,27 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     }
 
     // What a client has sent to open a channel: anybody can send it again on another connection.
-    private async Task<byte[]> RecordOpeningAsync()
+    private static async Task<byte[]> RecordOpeningAsync(TestServer server, bool isTrusted = true)
     {
         byte[] opening = [];
-        await using var relay = new ChunkRelay(_server, (type, _, chunk) =>
+        await using var relay = new ChunkRelay(server, (type, _, chunk) =>
         {
             opening = type == MessageType.Open ? chunk : opening;
             return [chunk];
         });
-        await using ChannelClient client = await ConnectAsync(relay);
-        await client.Channel.Opened.InTimeAsync();
+        await using ChannelClient client = await ChannelClient.ConnectAsync(relay.Url, ChannelClient.Credentials(server, Own));
+        Exception? refused = await Record.ExceptionAsync(() => client.Channel.Opened.InTimeAsync());
+        Assert.Equal(isTrusted, refused is null);
         return opening;
+    }
+
+    private static async Task<RawChannel> SendOpeningAsync(TestServer server, byte[] opening)
+    {
+        RawChannel channel = await RawChannel.ConnectAsync(server);
+        await channel.SendHelloAsync();
+        await channel.ReceiveAsync();
+        await channel.SendBytesAsync(opening);
+        return channel;
     }
 
     private async Task<ChannelClient> ConnectAsync(ChunkRelay relay) =>

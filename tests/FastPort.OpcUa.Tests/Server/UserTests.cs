@@ -71,6 +71,35 @@ public sealed class UserTests : IDisposable
         Assert.Equal(0, checks);
     }
 
+    /// <summary>RSA of a request holds up the opening of every other channel of the process.</summary>
+    [Fact]
+    public void A_password_of_more_blocks_than_the_longest_needs_is_refused_before_one_is_decrypted()
+    {
+        SecurityPolicy policy = SecurityPolicy.Basic256Sha256;
+        byte[] nonce = new byte[32];
+        using var key = new CountingKey();
+        byte[] longest = new byte[4096];
+        byte[] sent = EncryptedSecret.Encrypt(policy, key, longest, nonce);
+        Assert.True(EncryptedSecret.TryDecrypt(policy, key, sent, nonce, longest.Length, out byte[] secret));
+        Assert.Equal(longest, secret);
+        Assert.Equal(sent.Length / 256, key.Decrypted);
+        byte[] oneMore = EncryptedSecret.Encrypt(policy, key, new byte[4097], nonce);
+        Assert.False(EncryptedSecret.TryDecrypt(policy, key, oneMore, nonce, longest.Length, out secret));
+        Assert.Empty(secret);
+        int before = key.Decrypted;
+
+        byte[] repeated = new byte[16 * 1024 * 1024];
+        for (int i = 0; i < repeated.Length; i += 256)
+        {
+            sent.AsSpan(0, 256).CopyTo(repeated.AsSpan(i));
+        }
+
+        Assert.False(EncryptedSecret.TryDecrypt(policy, key, repeated, nonce, longest.Length, out secret));
+        Assert.False(EncryptedSecret.TryDecrypt(policy, key, [.. sent, .. sent[..256]], nonce, longest.Length, out secret));
+        Assert.Equal(before, key.Decrypted);
+        Assert.Empty(secret);
+    }
+
     /// <summary>Checks wait for each other, those of other servers in the process too.</summary>
     [Fact]
     public async Task A_channel_has_one_user_checked_at_a_time()
@@ -155,5 +184,32 @@ public sealed class UserTests : IDisposable
         options.Certificates.Directory = Path.Combine(_folder, "client");
         options.Certificates.UnsafeTrustAll = true;
         return server.ConnectAsync(options);
+    }
+
+    private sealed class CountingKey : RSA
+    {
+        private readonly RSA _key = Create(2048);
+
+        public int Decrypted { get; private set; }
+
+        public override int KeySize => _key.KeySize;
+
+        public override byte[] Encrypt(byte[] data, RSAEncryptionPadding padding) => _key.Encrypt(data, padding);
+
+        public override byte[] Decrypt(byte[] data, RSAEncryptionPadding padding)
+        {
+            Decrypted++;
+            return _key.Decrypt(data, padding);
+        }
+
+        public override RSAParameters ExportParameters(bool includePrivateParameters) => _key.ExportParameters(includePrivateParameters);
+
+        public override void ImportParameters(RSAParameters parameters) => _key.ImportParameters(parameters);
+
+        protected override void Dispose(bool disposing)
+        {
+            _key.Dispose();
+            base.Dispose(disposing);
+        }
     }
 }

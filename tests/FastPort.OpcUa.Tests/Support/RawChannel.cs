@@ -172,6 +172,13 @@ internal sealed class RawChannel : IDisposable
         return (type, decoder.ReadStructure<ResponseHeader>().ServiceResult);
     }
 
+    /// <summary>Ends the connection with a reset.</summary>
+    public void Reset()
+    {
+        _client.LingerState = new LingerOption(enable: true, seconds: 0);
+        _client.Dispose();
+    }
+
     public void Dispose() => _client.Dispose();
 
     private static byte[] UInt32s(params ReadOnlySpan<uint> numbers) =>

@@ -10,6 +10,7 @@ namespace FastPort.OpcUa.Tests.Support;
 internal sealed class RawSession : IDisposable
 {
     private const int MessageHeaderBytes = 24;
+    private const int MaxChunkBody = 65_535 - MessageHeaderBytes;
 
     private readonly RawChannel _channel;
     private readonly Dictionary<uint, byte[]> _responses = [];
@@ -109,7 +110,14 @@ internal sealed class RawSession : IDisposable
         uint id = ++_lastRequest;
         byte[] type = BitConverter.GetBytes(1u | ((uint)encodingId << 16));
         byte[] header = RawChannel.Encode(new RequestHeader { AuthenticationToken = _token, RequestHandle = id });
-        await _channel.SendMessageAsync([.. type, .. header, .. body], requestId: id);
+        byte[] message = [.. type, .. header, .. body];
+        int sent = 0;
+        for (; message.Length - sent > MaxChunkBody; sent += MaxChunkBody)
+        {
+            await _channel.SendMessageAsync(message[sent..(sent + MaxChunkBody)], MessageType.MessagePart, id);
+        }
+
+        await _channel.SendMessageAsync(message[sent..], requestId: id);
         return (await ReceiveAsync<ServiceFault>(id)).Status;
     }
 

@@ -87,7 +87,8 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
 
         CheckTrust(certificate, endpoint.Server.ApplicationUri);
-        return new ChannelCredentials(policy, _certificates.Own, certificate);
+        return new ChannelCredentials(
+            policy, _certificates.Own, certificate, one => _certificates.Validate(one, endpoint.Server.ApplicationUri));
     }
 
     private async Task<EndpointDescription[]> DiscoverAsync(CancellationToken cancellationToken)
@@ -104,7 +105,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
         finally
         {
-            plain.Connection.Close(CloseReason.LocalClosed);
+            plain.Channel.Close();
         }
     }
 

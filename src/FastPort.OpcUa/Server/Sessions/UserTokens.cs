@@ -85,7 +85,7 @@ internal static class UserTokens
         var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
         UserNameIdentityToken name = decoder.ReadStructure<UserNameIdentityToken>();
         if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 and <= MaxTextLength }
-            || !TryReadPassword(call, nonce, name, out byte[] secret) || secret.Length > MaxTextLength)
+            || !TryReadPassword(call, nonce, name, out byte[] secret))
         {
             return StatusCodes.BadIdentityTokenInvalid;
         }
@@ -103,13 +103,13 @@ internal static class UserTokens
         if (string.IsNullOrEmpty(token.EncryptionAlgorithm))
         {
             secret = token.Password.ToArray() ?? [];
-            return call.Channel.SecurityMode == MessageSecurityMode.SignAndEncrypt;
+            return call.Channel.SecurityMode == MessageSecurityMode.SignAndEncrypt && secret.Length <= MaxTextLength;
         }
 
         secret = [];
         return SecurityPolicy.FindEncryption(token.EncryptionAlgorithm) is { } policy
             && call.Server.Certificates is { } certificates
-            && EncryptedSecret.TryDecrypt(policy, certificates.Own.PrivateKey, token.Password.Span, nonce, out secret);
+            && EncryptedSecret.TryDecrypt(policy, certificates.Own.PrivateKey, token.Password.Span, nonce, MaxTextLength, out secret);
     }
 
     // The user has signed the server's certificate and nonce, so it has the key (OPC 10000-4, 7.41.5).
