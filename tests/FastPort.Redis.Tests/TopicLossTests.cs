@@ -92,6 +92,27 @@ public sealed class TopicLossTests
         Assert.Equal(12, a.Backplane.Running!.Transport.Counters.Unknown - before);
     }
 
+    /// <summary>As a node sends that was told of no receiver: a replica of a cluster does not count those of its master.</summary>
+    [RedisFact]
+    public async Task A_batch_that_arrives_twice_is_handled_once()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient atA = await a.ConnectAsync("at-a");
+        Subscription received = await Subscription.MakeAsync(atA, "");
+        await b.KnowsInterestsAsync(1);
+        await using Stranger stranger = await Stranger.ConnectAsync(redis, from: b, to: a);
+        byte[] publication = new byte[PublishEntry.FixedSize + 1];
+        PublishEntry.WriteHead(publication, FastPort.Routing.TopicAudience.Peers, 7, "x"u8);
+
+        await stranger.SendTwiceAsync(1, (7, publication));
+        await using FastPortClient atB = await b.ConnectAsync("at-b");
+        await atB.PublishAsync("x", 1, new byte[] { 1 });
+
+        Assert.Equal(["", "01"], [(await received.NextAsync()).Body, (await received.NextAsync()).Body]);
+    }
+
     private static bool Wants(Node node, string topic) => node.Backplane.Running!.Topics.Others
         .Match(Encoding.UTF8.GetBytes(topic), new ulong[InterestTable.MarkWords]).MoveNext();
 }

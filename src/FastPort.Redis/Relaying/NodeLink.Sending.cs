@@ -69,7 +69,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             long receivers;
             try
             {
-                receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
+                receivers = await PublishAsync(batch).ConfigureAwait(false);
             }
             catch (Exception e)
             {
@@ -88,6 +88,29 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             {
                 _transport.Undelivered(this, _sending.Memory.Span);
             }
+        }
+    }
+
+    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: what nobody has received is
+    // published again, so that the batches after it do not pass it. In a cluster it may have arrived all the same, from a replica by way of
+    // its master: the receiver handles it once.
+    private async Task<long> PublishAsync(SentBatch batch)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            long receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
+            if (receivers != 0 || !await _transport.ResubscribesAsync(Instance, attempt).ConfigureAwait(false) || IsSeen(batch))
+            {
+                return receivers;
+            }
+        }
+    }
+
+    private bool IsSeen(in SentBatch batch)
+    {
+        lock (_gate)
+        {
+            return batch.Content.NeedsSeen && !_unseen.Contains(batch.Number);
         }
     }
 

@@ -23,7 +23,10 @@ internal sealed partial class NodeLink
     private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
-    private ulong _number = 1;
+
+    // Later than all of an earlier link to the same node, so that its first batch is not taken for the last one of that.
+    private readonly ulong _firstNumber;
+    private ulong _number;
     private long _relays;
     private long _batchBytes;
     private long? _lag;
@@ -49,6 +52,7 @@ internal sealed partial class NodeLink
         Instance = instance;
         Name = member?.Name ?? Member.Format(instance);
         _channel = transport.ChannelOf(instance);
+        _firstNumber = _number = (ulong)transport.Now + 1;
     }
 
     public ulong Instance { get; }
@@ -74,13 +78,16 @@ internal sealed partial class NodeLink
         lock (_gate)
         {
             long? waits = _transport.Now - _unseen.OldestSentAt;
-            return new LinkFigures(_relays, (long)_number - 1, _batchBytes, WindowUsed, waits > (_lag ?? 0) ? waits : _lag);
+            return new LinkFigures(_relays, (long)(_number - _firstNumber), _batchBytes, WindowUsed, waits > (_lag ?? 0) ? waits : _lag);
         }
     }
 
     private int WindowUsed => _unseen.Bytes + (_content.NeedsSeen ? _gathering.Length : 0);
 
     private bool IsFull => WindowUsed >= WindowBytes;
+
+    /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>
+    public bool IsRepeated(ulong number) => number == _lastReceived;
 
     /// <summary>
     /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for

@@ -84,23 +84,21 @@ internal sealed class RelayTransport : IAsyncDisposable
         return IsCluster ? RedisChannel.Sharded(name) : RedisChannel.Literal(name);
     }
 
-    /// <summary>
-    /// Publishes a batch and returns how many have received it. While a member's connection or the slot of its channel is replaced, it is
-    /// not subscribed for a moment: what nobody has received is published again, so that the batches after it do not pass it.
-    /// </summary>
-    public async Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
-    {
-        for (int attempt = 0; ; attempt++)
-        {
-            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
-            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
-                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
-            {
-                return receivers;
-            }
+    /// <summary>Publishes a batch and returns how many have received it.</summary>
+    public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 
-            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+    /// <summary>Waits until a member that was not subscribed may be again. False if there is no such member, or it had time enough.</summary>
+    /// <param name="instance">The node.</param>
+    /// <param name="attempt">How often this was waited for.</param>
+    public async ValueTask<bool> ResubscribesAsync(ulong instance, int attempt)
+    {
+        if (attempt * ResubscribingCheck >= MaxResubscribing || !_members.Members.ContainsKey(instance))
+        {
+            return false;
         }
+
+        await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+        return true;
     }
 
     /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>

@@ -63,6 +63,51 @@ public sealed class NodeLinkTests
         Assert.False(links.LookedUp.Task.IsCompleted);
     }
 
+    /// <summary>In a cluster a replica passes it on and counts nobody.</summary>
+    [RedisFact]
+    public async Task A_batch_that_was_seen_is_not_published_again_whatever_Redis_has_counted()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        links.Redis.Hold();
+        Relay(link, type: 1);
+        HeldAnswer nobody = await links.Redis.NextAsync();
+        Relay(link, type: 2);
+        ChannelReader<string> received = await links.ListenAsync(TestLinks.Other);
+
+        link.Seen(1);
+        links.Redis.HoldNoMore();
+        nobody.Give();
+        await Patience.UntilAsync(
+            () =>
+            {
+                links.Time.Advance(TimeSpan.FromMilliseconds(20));
+                return received.Count != 0;
+            },
+            "what follows has arrived");
+
+        Assert.Equal("Relay 2", await received.ReadAsync());
+        Assert.False(links.LookedUp.Task.IsCompleted);
+    }
+
+    [RedisFact]
+    public async Task A_link_that_is_made_anew_does_not_begin_with_the_last_number_of_the_one_before_it()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        var former = new NodeLink(links.Transport, TestLinks.Other, member: null);
+        ChannelReader<ulong> numbers = await links.ListenToNumbersAsync(TestLinks.Other);
+        Relay(former, type: 1);
+        ulong last = await numbers.ReadAsync(Patience.Token);
+
+        links.Time.Advance(TimeSpan.FromMilliseconds(1));
+        Relay(new NodeLink(links.Transport, TestLinks.Other, member: null), type: 2);
+
+        Assert.NotEqual(last, await numbers.ReadAsync(Patience.Token));
+    }
+
     /// <summary>It waits for a node that has not sent the batch, and knows nothing of it.</summary>
     [RedisFact]
     public async Task The_origin_of_a_request_that_was_passed_on_hears_that_it_is_lost()

@@ -118,6 +118,19 @@ internal sealed class TestLinks : IAsyncDisposable
         return entries.Reader;
     }
 
+    /// <summary>The numbers of the batches that come on a node's channel from now on.</summary>
+    public async Task<ChannelReader<ulong>> ListenToNumbersAsync(ulong instance)
+    {
+        var numbers = Channel.CreateUnbounded<ulong>();
+        ChannelMessageQueue batches = await _connection.GetSubscriber().SubscribeAsync(Transport.ChannelOf(instance));
+        batches.OnMessage(message =>
+        {
+            Assert.True(BatchReader.TryOpen((byte[])message.Message!, out BatchReader reader));
+            numbers.Writer.TryWrite(reader.Number);
+        });
+        return numbers.Reader;
+    }
+
     public async ValueTask DisposeAsync()
     {
         Redis.HoldNoMore();
