@@ -94,12 +94,18 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
             }
         }
 
+        int size = body.Size;
+        if (size > NodeLink.MaxBodyBytes)
+        {
+            return SendStatus.TooLarge;
+        }
+
         if (!lookups.HasRoom)
         {
             return SendStatus.Unavailable;
         }
 
-        byte[] copy = new byte[body.Size];
+        byte[] copy = new byte[size];
         body.Write(copy);
         lookups.Send(routingId.ToArray(), new WaitingRelay(correlation, transport.Self, type, 0, copy, transport.Now, pending));
         return SendStatus.Queued;

@@ -16,6 +16,12 @@ internal sealed partial class NodeLink
     /// </summary>
     public const int WindowBytes = 1024 * 1024;
 
+    /// <summary>
+    /// The longest message: the window is exceeded by one at most. Redis closes the connection of a subscriber for which 32 MB wait, and
+    /// other nodes send to the same one.
+    /// </summary>
+    public const int MaxBodyBytes = 8 * 1024 * 1024;
+
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
