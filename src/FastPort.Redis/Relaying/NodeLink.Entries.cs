@@ -44,7 +44,7 @@ internal sealed partial class NodeLink
                 return SendStatus.Unavailable;
             }
 
-            if (IsFull)
+            if (!HasRoom)
             {
                 return SendStatus.Full;
             }

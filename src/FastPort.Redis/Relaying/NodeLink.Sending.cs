@@ -86,8 +86,50 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
 
             if (receivers == 0 && (Forget(batch.Number) || !batch.Content.NeedsSeen))
             {
-                _transport.Undelivered(this, _sending.Memory.Span);
+                Return(batch);
             }
+        }
+    }
+
+    // Nobody has received the batch, whose relays look for their targets again. Those that have gathered meanwhile do so too, behind them;
+    // until that is done and the locations are forgotten, the link is full for others, so that none passes them.
+    private void Return(in SentBatch batch)
+    {
+        BatchBuffer? gathered = batch.Content.Relays != 0 ? TakeRelays() : null;
+        _transport.Undelivered(this, _sending.Memory.Span);
+        if (gathered is null)
+        {
+            return;
+        }
+
+        _transport.LookUpRelays(gathered.Memory.Span);
+        _transport.ForgetTargets(_sending.Memory.Span);
+        _transport.ForgetTargets(gathered.Memory.Span);
+        lock (_gate)
+        {
+            _isReturning = false;
+            TellRoom();
+        }
+    }
+
+    // What is no relay stays.
+    private BatchBuffer TakeRelays()
+    {
+        lock (_gate)
+        {
+            _isReturning = true;
+            BatchBuffer relays = new();
+            BatchBuffer rest = new();
+            BatchReader reader = BatchReader.OpenOwn(_gathering.Memory.Span);
+            while (reader.Read())
+            {
+                reader.Payload.CopyTo((reader.Kind == EntryKind.Relay ? relays : rest).Add(reader.Kind, reader.Payload.Length));
+            }
+
+            _gathering = rest;
+            _content = _content with { Relays = 0, OneWays = 0 };
+            _forwarded = null;
+            return relays;
         }
     }
 

@@ -39,6 +39,7 @@ internal sealed partial class NodeLink
     private BatchContent _content;
     private List<(ulong Correlation, ulong Origin)>? _forwarded;
     private bool _isSending;
+    private bool _isReturning;
     private bool _isClosed;
     private TaskCompletionSource? _room;
 
@@ -92,6 +93,8 @@ internal sealed partial class NodeLink
 
     private bool IsFull => WindowUsed >= WindowBytes;
 
+    private bool HasRoom => !IsFull && !_isReturning;
+
     /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>
     public bool IsRepeated(ulong number) => number == _lastReceived;
 
@@ -121,7 +124,7 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
-            return !IsFull || _isClosed
+            return HasRoom || _isClosed
                 ? Task.CompletedTask
                 : (_room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
         }
@@ -176,7 +179,7 @@ internal sealed partial class NodeLink
 
     private void TellRoom()
     {
-        if (_room is { } room && (_isClosed || !IsFull))
+        if (_room is { } room && (_isClosed || HasRoom))
         {
             _room = null;
             room.SetResult();

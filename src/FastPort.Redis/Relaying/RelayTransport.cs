@@ -70,6 +70,9 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 
+    /// <summary>An id is not where a relay with this token was sent to. Set before the first relay.</summary>
+    public required Action<byte[], long> Forget { get; init; }
+
     /// <summary>What a node was told about wanted topics is lost, or may be. Set before the first batch.</summary>
     public required Action<ulong> InterestsLost { get; init; }
 
@@ -175,6 +178,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
+        LookUpRelays(batch);
         int publications = 0;
         int interests = 0;
 
@@ -182,14 +186,6 @@ internal sealed class RelayTransport : IAsyncDisposable
         var reader = BatchReader.OpenOwn(batch);
         while (reader.Read())
         {
-            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
-            {
-                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now) with
-                {
-                    Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
-                });
-            }
-
             if (reader.Kind == EntryKind.Challenge
                 && Pending.TryTake(BinaryPrimitives.ReadUInt64LittleEndian(reader.Payload), out PendingRelay? challenge))
             {
@@ -201,6 +197,35 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
 
         LostTopics(link, publications, interests);
+    }
+
+    /// <summary>The relays of a batch look for their targets again.</summary>
+    public void LookUpRelays(ReadOnlySpan<byte> batch)
+    {
+        var reader = BatchReader.OpenOwn(batch);
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
+            {
+                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now) with
+                {
+                    Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
+                });
+            }
+        }
+    }
+
+    /// <summary>Later relays to the targets of a batch do not follow it to its node: they wait until these are found.</summary>
+    public void ForgetTargets(ReadOnlySpan<byte> batch)
+    {
+        var reader = BatchReader.OpenOwn(batch);
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
+            {
+                Forget(entry.Id.ToArray(), entry.Token);
+            }
+        }
     }
 
     /// <summary>
