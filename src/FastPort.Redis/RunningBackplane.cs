@@ -49,7 +49,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             Forget = (id, token) => Lookups!.Forget(id, token),
             InterestsLost = instance => Topics!.Lost(instance),
         };
-        Topics = new TopicExchange(interests, Transport, Members);
+        Topics = new TopicExchange(interests, Transport, Members, logger);
         Questions = new PeerQuestions(Transport, Members, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, logger)
         {
