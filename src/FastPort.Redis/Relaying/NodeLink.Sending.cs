@@ -41,6 +41,8 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 _sending.Clear();
                 if (_gathering.IsEmpty)
                 {
+                    _sending.Trim();
+                    _gathering.Trim();
                     _isSending = false;
                     return;
                 }
@@ -105,6 +107,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         _transport.LookUpRelays(gathered.Memory.Span);
         _transport.ForgetTargets(_sending.Memory.Span);
         _transport.ForgetTargets(gathered.Memory.Span);
+        gathered.Return();
         lock (_gate)
         {
             _isReturning = false;
@@ -126,6 +129,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 reader.Payload.CopyTo((reader.Kind == EntryKind.Relay ? relays : rest).Add(reader.Kind, reader.Payload.Length));
             }
 
+            _gathering.Return();
             _gathering = rest;
             _content = _content with { Relays = 0, OneWays = 0 };
             _forwarded = null;

@@ -174,6 +174,7 @@ internal sealed partial class NodeLink
         if (rest is not null)
         {
             _transport.Undelivered(this, rest.Memory.Span);
+            rest.Return();
         }
     }
 
