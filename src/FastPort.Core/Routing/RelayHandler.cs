@@ -110,8 +110,12 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         return (code, message);
     }
 
-    private string NoRoom(ReadOnlySpan<byte> to) =>
-        $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not relayed.";
+    // Without a limit of its own here, another server has one.
+    private string NoRoom(ReadOnlySpan<byte> to)
+    {
+        string time = options.RelayTimeout > TimeSpan.Zero ? $"for {options.RelayTimeout.TotalSeconds:0.###} s" : "in time";
+        return $"The send queue of '{Text(to)}' had no room {time}; the message was not relayed.";
+    }
 
     public void Relayed() => counters.Relayed();
 
