@@ -240,6 +240,34 @@ public sealed class ClaimDirectoryTests
         Assert.Equal(a.Directory.Find(Id)!.Token, (await a.Directory.LookUpAsync(Id))!.Value.Token);
     }
 
+    /// <summary>The id was lost to another node between the claim and its answer, and the claim before it with it.</summary>
+    [RedisFact]
+    public async Task A_claim_that_was_granted_before_the_id_was_lost_is_lost_too()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty, reconnect: false);
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using var a = new Claimer(database, "a");
+        await a.Members.JoinAsync(Patience.Token);
+        Session session = node.Server.Sessions.Single();
+        Assert.Equal(
+            RoutingIdGrant.Granted,
+            await a.Directory.ClaimAsync(new RoutingIdClaim(session, "machine-7", takesOver: false), Patience.Token));
+        answers.Hold();
+        var claim = new RoutingIdClaim(session, "machine-7", takesOver: true);
+        Task<RoutingIdGrant> grant = a.Directory.ClaimAsync(claim, Patience.Token).AsTask();
+        HeldAnswer granted = await answers.NextAsync();
+        answers.HoldNoMore();
+        await redis.RunAsync("SET", Key, $"{Member.Format(4711)}:9999999999999999");
+        Assert.Equal(1, await a.Directory.ClaimAgainAsync());
+
+        granted.Give();
+
+        Assert.Equal(RoutingIdGrant.Taken, await grant.InTimeAsync());
+    }
+
     [RedisFact]
     public async Task Keys_are_set_again_after_a_command_was_canceled()
     {
