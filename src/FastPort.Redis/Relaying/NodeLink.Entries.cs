@@ -39,7 +39,7 @@ internal sealed partial class NodeLink
                 return SendStatus.NotFound;
             }
 
-            if (!_isCompatible)
+            if (!IsCompatible)
             {
                 return SendStatus.Unavailable;
             }
@@ -88,7 +88,7 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
-            if (_isClosed || IsFull || !_isCompatible)
+            if (_isClosed || IsFull || !IsCompatible)
             {
                 return false;
             }

@@ -25,7 +25,6 @@ internal sealed partial class NodeLink
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
-    private readonly bool _isCompatible;
     private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
@@ -54,13 +53,16 @@ internal sealed partial class NodeLink
     /// </param>
     public NodeLink(RelayTransport transport, ulong instance, Member? member)
     {
-        _isCompatible = member is not { IsCompatible: false };
+        IsCompatible = member is not { IsCompatible: false };
         _transport = transport;
         Instance = instance;
         Name = member?.Name ?? Member.Format(instance);
         _channel = transport.ChannelOf(instance);
         _firstNumber = _number = (ulong)transport.Now + 1;
     }
+
+    /// <summary>Whether the node reads this one's batches, as far as is known.</summary>
+    public bool IsCompatible { get; }
 
     public ulong Instance { get; }
 

@@ -114,13 +114,20 @@ internal sealed class RelayTransport : IAsyncDisposable
     public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));
 
     /// <summary>
-    /// Asks the owner of an id whether it still has it: false if its session is about to end or is not there; null without an answer.
+    /// Asks the owner of an id whether it still has it: false if its session is about to end or is not there; null without an answer, at
+    /// once if the owner does not read this node's batches.
     /// </summary>
     public async ValueTask<bool?> ChallengeAsync(Location location, byte[] id)
     {
+        NodeLink link = LinkTo(location.Instance);
+        if (!link.IsCompatible)
+        {
+            return null;
+        }
+
         PendingRelay pending = Pending.Add(Now + Ticks(_lease));
         ValueTask<SendStatus> answer = pending.AsTask();
-        LinkTo(location.Instance).Challenge(pending, location.Token, id);
+        link.Challenge(pending, location.Token, id);
         return await answer.ConfigureAwait(false) switch
         {
             SendStatus.Queued => true,
@@ -283,7 +290,8 @@ internal sealed class RelayTransport : IAsyncDisposable
         {
             link.GiveUp(now - Ticks(_lease));
             link.TryAgain();
-            if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0 && _links.TryRemove(link.Instance, out _))
+            if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0
+                && _links.TryRemove(KeyValuePair.Create(link.Instance, link)))
             {
                 // A link that was made for a location out of date.
                 link.Close();
