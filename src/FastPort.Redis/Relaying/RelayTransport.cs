@@ -90,7 +90,9 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Publishes a batch and returns how many have received it.</summary>
     public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 
-    /// <summary>Waits until a member that was not subscribed may be again. False if there is no such member, or it had time enough.</summary>
+    /// <summary>
+    /// Waits until a member that was not subscribed may be again. False if there is no such member, or it had time enough.
+    /// </summary>
     /// <param name="instance">The node.</param>
     /// <param name="attempt">How often this was waited for.</param>
     public async ValueTask<bool> ResubscribesAsync(ulong instance, int attempt)
