@@ -60,4 +60,9 @@ internal static partial class BackplaneLog
 
     [LoggerMessage(6014, LogLevel.Error, "A batch to node '{Node}' could not be sent")]
     public static partial void SendingFailed(ILogger logger, string node, Exception exception);
+
+    [LoggerMessage(
+        6015, LogLevel.Warning,
+        "Node '{Node}' wants more than {Max} prefixes of topics: what is published here on those beyond does not reach it")]
+    public static partial void TooManyInterests(ILogger logger, string node, int max);
 }

@@ -46,9 +46,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
         {
             IsCluster = redis.GetServers().Any(static server => server.ServerType == ServerType.Cluster),
             LookUp = (id, relay) => Lookups!.Send(id, relay),
+            Forget = (id, token) => Lookups!.Forget(id, token),
             InterestsLost = instance => Topics!.Lost(instance),
         };
-        Topics = new TopicExchange(interests, Transport, Members);
+        Topics = new TopicExchange(interests, Transport, Members, logger);
         Questions = new PeerQuestions(Transport, Members, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, logger)
         {

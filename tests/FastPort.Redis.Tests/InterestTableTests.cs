@@ -84,6 +84,44 @@ public sealed class InterestTableTests
     }
 
     [Fact]
+    public void A_node_is_asked_again_when_there_is_room_for_all_that_was_refused_to_it()
+    {
+        var table = new InterestTable(maxPrefixes: 3);
+        table.AddNode(1, static _ => true);
+        foreach (string kept in (string[])["a", "b", "c"])
+        {
+            Assert.True(table.TryAdd(1, Encoding.UTF8.GetBytes(kept), out int none));
+            Assert.Equal(0, none);
+        }
+
+        Assert.False(table.TryAdd(1, new byte[1025], out int tooLong));
+        Assert.False(table.TryAdd(1, "d"u8, out int first));
+        Assert.False(table.TryAdd(1, "e"u8, out int second));
+        Assert.Equal((0, 1, 2), (tooLong, first, second));
+        Assert.False(table.Remove(1, "a"u8));
+        table.TryAdd(1, "f"u8);
+        Assert.False(table.Remove(1, "e"u8));
+        Assert.True(table.Remove(1, "b"u8));
+
+        // It has been asked. While it tells, what it wanted before still takes the room.
+        Assert.False(table.Remove(1, "c"u8));
+        table.TryAdd(1, "x"u8);
+        table.TryAdd(1, "y"u8);
+        table.Begin(1);
+        table.TryAdd(1, "c"u8);
+        table.TryAdd(1, "d"u8);
+        table.TryAdd(1, "e"u8);
+        Assert.True(table.End(1));
+        table.Begin(1);
+        table.TryAdd(1, "c"u8);
+        table.TryAdd(1, "d"u8);
+        table.TryAdd(1, "e"u8);
+        Assert.False(table.End(1));
+
+        Assert.Equal([1UL], Match(table, "e"));
+    }
+
+    [Fact]
     public async Task A_node_that_has_left_leaves_nothing()
     {
         var table = new InterestTable();

@@ -67,6 +67,29 @@ public sealed class PeerTests
         Assert.False(await a.Server.Routing.KickAsync("nobody", ErrorCode.Forbidden, "Out."));
     }
 
+    /// <summary>One of the two waits for the other's renewal, which asks Redis for the owner and takes no time of the caller's.</summary>
+    [RedisFact]
+    public async Task Who_looks_for_a_session_while_the_node_leaves_finds_nobody()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        foreach (string id in (string[])["one", "two"])
+        {
+            await redis.RunAsync("SET", $"fastport:id:{id}", "0000000000001267:1");
+        }
+
+        await redis.RunAsync("CLIENT", "PAUSE", "60000", "WRITE");
+        Task<PeerInfo?> one = a.Server.Routing.FindAsync("one").AsTask();
+        Task<bool> two = a.Server.Routing.KickAsync("two", ErrorCode.Forbidden, "Out.").AsTask();
+        Task leaving = a.Host.StopAsync(Patience.Token);
+        await Task.WhenAny(one, two).InTimeAsync();
+        await redis.RunAsync("CLIENT", "UNPAUSE");
+
+        Assert.Null(await one.InTimeAsync());
+        Assert.False(await two.InTimeAsync());
+        await leaving.InTimeAsync();
+    }
+
     [RedisFact]
     public async Task A_node_that_does_not_answer_is_left_out()
     {

@@ -3,6 +3,7 @@ using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
@@ -127,6 +128,35 @@ public sealed class RelayTests
         {
             Assert.Equal(Convert.ToHexString(large), (await received.NextAsync()).Body);
         }
+    }
+
+    /// <summary>Redis would close the connection of the target's node, which has its lease and its lookups too.</summary>
+    [RedisFact]
+    public async Task A_message_that_is_too_large_for_Redis_goes_to_no_other_node()
+    {
+        (string, string) frames = ("FastPort:Session:MaxFrameBytes", "67108864");
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", frames);
+        await using Node b = await Node.StartAsync(redis, "b", frames);
+        var received = new Inbox();
+        await using FastPortClient sender = await a.ConnectAsync("sender", maxFrameBytes: 64 * 1024 * 1024);
+        await using FastPortClient target = await b.ConnectAsync("target", received.Attach);
+        await Subscription.MakeAsync(target, "x");
+        await a.KnowsInterestsAsync(1);
+        byte[] large = new byte[NodeLink.MaxBodyBytes];
+
+        RequestFailedException whereUnknown = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("target", Type, large));
+        await sender.RelayAsync("target", Type, new byte[] { 1 });
+        RequestFailedException whereKnown = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("target", Type, large));
+        a.Server.Routing.Publish("x", Type, large);
+        await sender.RelayAsync("target", Type, new byte[] { 2 });
+
+        Assert.Equal((ErrorCode.MalformedBody, ErrorCode.MalformedBody), (whereUnknown.Code, whereKnown.Code));
+        Assert.Contains("what servers pass on", whereKnown.Message, StringComparison.Ordinal);
+        Assert.Equal(1, a.Backplane.Running!.Transport.Counters.LostPublications);
+        Assert.Equal(["01", "02"], [(await received.NextAsync()).Body, (await received.NextAsync()).Body]);
     }
 
     [RedisFact]

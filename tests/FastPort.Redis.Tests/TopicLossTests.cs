@@ -1,4 +1,5 @@
 using System.Text;
+using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
@@ -90,6 +91,50 @@ public sealed class TopicLossTests
 
         Assert.Equal("01", (await received.NextAsync()).Body);
         Assert.Equal(12, a.Backplane.Running!.Transport.Counters.Unknown - before);
+    }
+
+    [RedisFact]
+    public async Task Prefixes_beyond_those_that_are_kept_are_said_and_asked_for_when_there_is_room()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        ChannelReader<string> atOther = await links.ListenAsync(TestLinks.Other);
+        using var topics = new TopicExchange(new OwnInterests(), links.Transport, links.Members, links.Log)
+        {
+            Others = new InterestTable(maxPrefixes: 1),
+        };
+
+        foreach (string wanted in (string[])["a", "b"])
+        {
+            Assert.True(topics.TryReceive(TestLinks.Other, EntryKind.Wanted, Encoding.UTF8.GetBytes(wanted)));
+        }
+
+        Assert.Equal(1, links.Transport.Counters.RefusedInterests);
+        Assert.Contains("'other' wants more than 1 prefixes", Assert.Single(links.Log.WithId(6015)).Text, StringComparison.Ordinal);
+        Assert.True(topics.TryReceive(TestLinks.Other, EntryKind.Unwanted, "a"u8));
+        Assert.Equal("AskInterests", await atOther.ReadAsync(Patience.Token));
+    }
+
+    /// <summary>As a node sends that was told of no receiver: a replica of a cluster does not count those of its master.</summary>
+    [RedisFact]
+    public async Task A_batch_that_arrives_twice_is_handled_once()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient atA = await a.ConnectAsync("at-a");
+        Subscription received = await Subscription.MakeAsync(atA, "");
+        await b.KnowsInterestsAsync(1);
+        await using Stranger stranger = await Stranger.ConnectAsync(redis, from: b, to: a);
+        byte[] publication = new byte[PublishEntry.FixedSize + 1];
+        PublishEntry.WriteHead(publication, FastPort.Routing.TopicAudience.Peers, 7, "x"u8);
+
+        await stranger.SendTwiceAsync(1, (7, publication));
+        await using FastPortClient atB = await b.ConnectAsync("at-b");
+        await atB.PublishAsync("x", 1, new byte[] { 1 });
+
+        Assert.Equal(["", "01"], [(await received.NextAsync()).Body, (await received.NextAsync()).Body]);
     }
 
     private static bool Wants(Node node, string topic) => node.Backplane.Running!.Topics.Others

@@ -77,7 +77,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 counters.RelayWaited();
                 request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
                 break;
-            case SendStatus.TooLarge:
+            case SendStatus.TooLarge when body.Size > request.Session.MaxBodyBytes:
                 counters.RelayFailed(RelayFailure.TooLarge);
                 request.Fail(
                     ErrorCode.MalformedBody,
@@ -98,7 +98,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             SendStatus.Dropped => (RelayFailure.Dropped, ErrorCode.Overloaded,
                 $"The send queue of '{Text(to)}' is full, and its policy drops messages then."),
             SendStatus.TooLarge => (RelayFailure.TooLarge, ErrorCode.MalformedBody,
-                $"With 'from' added the message exceeds the frame limit of '{Text(to)}'."),
+                $"With 'from' added the message exceeds the frame limit of '{Text(to)}', or what servers pass on to each other."),
             SendStatus.Full => (RelayFailure.TimedOut, ErrorCode.Timeout, NoRoom(to)),
             SendStatus.Unavailable => (RelayFailure.Unavailable, ErrorCode.Unavailable,
                 $"'{Text(to)}' is not on this server, and the other servers cannot be reached now; the message was not relayed."),
@@ -110,8 +110,12 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         return (code, message);
     }
 
-    private string NoRoom(ReadOnlySpan<byte> to) =>
-        $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not relayed.";
+    // Without a limit of its own here, another server has one.
+    private string NoRoom(ReadOnlySpan<byte> to)
+    {
+        string time = options.RelayTimeout > TimeSpan.Zero ? $"for {options.RelayTimeout.TotalSeconds:0.###} s" : "in time";
+        return $"The send queue of '{Text(to)}' had no room {time}; the message was not relayed.";
+    }
 
     public void Relayed() => counters.Relayed();
 

@@ -71,15 +71,22 @@ public sealed class Route
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
-    /// <exception cref="SendFailedException">Nothing was sent: no session has the id, or the body is too large.</exception>
+    /// <param name="cancellationToken">
+    /// Cancels the wait; nothing is sent then, unless the message is already on its way to another server.
+    /// </param>
+    /// <exception cref="SendFailedException">
+    /// Nothing was sent: no session has the id, or the body is too large. With a router that forwards messages also: the other servers
+    /// cannot be reached, or one has not confirmed the message, which may have been delivered then.
+    /// </exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
 
     /// <summary>As <see cref="SendAsync{TBody}"/>, but returns a status instead of throwing.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
+    /// <param name="cancellationToken">
+    /// Cancels the wait; nothing is sent then, unless the message is already on its way to another server.
+    /// </param>
     /// <returns>
     /// Queued, Dropped, TooLarge or NotFound; with a router that forwards messages, Queued when the target's server has queued it, and also
     /// Unavailable or Unconfirmed.

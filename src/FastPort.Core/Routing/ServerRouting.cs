@@ -73,8 +73,13 @@ public sealed class ServerRouting
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
-    /// <exception cref="SendFailedException">Nothing was sent: no session has the id, or the body is too large.</exception>
+    /// <param name="cancellationToken">
+    /// Cancels the wait; nothing is sent then, unless the message is already on its way to another server.
+    /// </param>
+    /// <exception cref="SendFailedException">
+    /// Nothing was sent: no session has the id, or the body is too large. With a router that forwards messages also: the other servers
+    /// cannot be reached, or one has not confirmed the message, which may have been delivered then.
+    /// </exception>
     public ValueTask SendToAsync<TBody>(string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).SendAsync(type, body, cancellationToken);
 
@@ -82,8 +87,10 @@ public sealed class ServerRouting
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
-    /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
+    /// <param name="cancellationToken">
+    /// Cancels the wait; nothing is sent then, unless the message is already on its way to another server.
+    /// </param>
+    /// <returns>As <see cref="Route.TrySendAsync{TBody}"/>.</returns>
     public ValueTask<SendStatus> TrySendToAsync<TBody>(
         string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).TrySendAsync(type, body, cancellationToken);

@@ -17,7 +17,9 @@ public enum SendStatus
     /// <summary>The session is closed or closing.</summary>
     Closed,
 
-    /// <summary>The message exceeds the frame limit; it was not queued.</summary>
+    /// <summary>
+    /// The message exceeds the frame limit, or what a router passes on to other servers; it was not queued.
+    /// </summary>
     TooLarge,
 
     /// <summary>

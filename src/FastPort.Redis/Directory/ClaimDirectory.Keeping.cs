@@ -87,6 +87,8 @@ internal sealed partial class ClaimDirectory
             lost = [.. own.Granted];
             if (!isGone)
             {
+                // A claim whose answer is due may have been granted before that.
+                own.MayBeTakenOver |= own.Asked != 0;
                 own.Granted.Clear();
                 own.Token = 0;
                 RemoveIfUnused(own);

@@ -41,6 +41,9 @@ internal sealed class BackplaneMeter : IDisposable
         Counter(
             "fastport.backplane.publications.lost", "{publication}", "Publications that another node wanted and that are lost, or may be",
             static c => c.LostPublications);
+        Counter(
+            "fastport.backplane.topics.refused", "{prefix}", "Prefixes of topics that another node wanted beyond what is kept of one",
+            static c => c.RefusedInterests);
         Counter("fastport.backplane.lookups", "{lookup}", "Lookups of routing ids at Redis", static c => c.Lookups);
         Counter("fastport.backplane.ignored", "{message}", "Batches and entries that were not understood", static c => c.Unknown);
 

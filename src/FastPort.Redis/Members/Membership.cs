@@ -33,6 +33,9 @@ internal sealed class Membership : IAsyncDisposable
     private long _begun;
     private long _answered;
 
+    // When the last renewal was asked for, which a lease counts from.
+    private long _askedAt;
+
     public Membership(IDatabase redis, string prefix, string name, TimeSpan lease, TimeProvider time)
     {
         _redis = redis;
@@ -148,7 +151,7 @@ internal sealed class Membership : IAsyncDisposable
         {
             await _redis.ScriptEvaluateAsync(MembershipScripts.Leave, _keys, [Self.ToString()]).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is RedisException or TimeoutException)
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
         {
             // The lease ends by itself.
         }
@@ -165,7 +168,8 @@ internal sealed class Membership : IAsyncDisposable
         {
             try
             {
-                await _renewNow.WaitAsync(_lease / 3, _stop.Token).ConfigureAwait(false);
+                TimeSpan left = (_lease / 3) - _time.GetElapsedTime(Volatile.Read(ref _askedAt));
+                await _renewNow.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _stop.Token).ConfigureAwait(false);
                 await RenewOnceAsync(string.Empty).ConfigureAwait(false);
                 if (failed)
                 {
@@ -200,6 +204,7 @@ internal sealed class Membership : IAsyncDisposable
             }
 
             long asked = _time.GetTimestamp();
+            Volatile.Write(ref _askedAt, asked);
             bool wasUnanswered = _answered != _begun;
             Volatile.Write(ref _begun, _begun + 1);
             var answer = (RedisResult[])(await _redis.ScriptEvaluateAsync(

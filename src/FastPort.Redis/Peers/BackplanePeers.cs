@@ -57,7 +57,8 @@ internal sealed class BackplanePeers(RedisBackplane backplane, IPeers local) : I
                 ? found
                 : null;
         }
-        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException
+            || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested))
         {
             return null;
         }

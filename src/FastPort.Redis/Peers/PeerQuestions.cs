@@ -20,12 +20,12 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
     private long _lastCorrelation;
 
     /// <summary>
-    /// Asks a node. Null if this node has no lease, or there is no answer within two seconds: the other one was not reached then, or the
-    /// answer was lost, so a session that was to be closed may be.
+    /// Asks a node. Null if this node has no lease, the other one does not read its batches, or there is no answer within two seconds: it
+    /// was not reached then, or the answer was lost, so a session that was to be closed may be.
     /// </summary>
     public async Task<PeerInfo[]?> AskAsync(ulong instance, PeerQuestion question, CancellationToken cancellationToken)
     {
-        if (!members.HasLease)
+        if (!members.HasLease || transport.LinkTo(instance) is not { IsCompatible: true } link)
         {
             // The other node would ignore it.
             return null;
@@ -36,7 +36,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         _waiting[correlation] = answer;
         try
         {
-            transport.LinkTo(instance).Tell(
+            link.Tell(
                 EntryKind.PeerQuestion, correlation, JsonSerializer.SerializeToUtf8Bytes(question, PeerJson.Default.PeerQuestion));
             return await answer.Task.WaitAsync(Patience, time, cancellationToken).ConfigureAwait(false);
         }

@@ -14,6 +14,7 @@ internal sealed class BackplaneCounters
     private long _publicationsSent;
     private long _publicationsReceived;
     private long _publicationsLost;
+    private long _interestsRefused;
 
     public long Batches => Volatile.Read(ref _batches);
 
@@ -46,6 +47,9 @@ internal sealed class BackplaneCounters
     /// <summary>Publications that have not reached another node which wants them, or of which that is unknown.</summary>
     public long LostPublications => Volatile.Read(ref _publicationsLost);
 
+    /// <summary>Prefixes of topics that other nodes want and that are not kept, as those have too many.</summary>
+    public long RefusedInterests => Volatile.Read(ref _interestsRefused);
+
     public void BatchSent(in BatchContent content, int bytes)
     {
         Interlocked.Increment(ref _batches);
@@ -59,6 +63,8 @@ internal sealed class BackplaneCounters
     public void PublicationsArrived(int publications) => Interlocked.Add(ref _publicationsReceived, publications);
 
     public void PublicationsLost(int count) => Interlocked.Add(ref _publicationsLost, count);
+
+    public void InterestRefused() => Interlocked.Increment(ref _interestsRefused);
 
     public void RelayForwarded() => Interlocked.Increment(ref _forwarded);
 

@@ -53,9 +53,10 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         return confirmed;
     }
 
-    // A location that was known before the id came to this node stays known.
+    // A location that was known before the id came to this node stays known. A claim that is not granted yet says nothing: the local router
+    // has no such session to wait for then.
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
-        backplane.Running is { } running && running.Directory.Find(routingId) is null
+        backplane.Running is { } running && running.Directory.Find(routingId) is not { Token: not 0 }
         && running.Lookups.TryGet(routingId, out Location location)
             ? running.Transport.LinkTo(location.Instance).WhenRoomAsync()
             : local.WhenWritableAsync(routingId);
@@ -94,12 +95,18 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
             }
         }
 
+        int size = body.Size;
+        if (size > NodeLink.MaxBodyBytes)
+        {
+            return SendStatus.TooLarge;
+        }
+
         if (!lookups.HasRoom)
         {
             return SendStatus.Unavailable;
         }
 
-        byte[] copy = new byte[body.Size];
+        byte[] copy = new byte[size];
         body.Write(copy);
         lookups.Send(routingId.ToArray(), new WaitingRelay(correlation, transport.Self, type, 0, copy, transport.Now, pending));
         return SendStatus.Queued;

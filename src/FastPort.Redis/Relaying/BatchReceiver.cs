@@ -77,6 +77,13 @@ internal sealed class BatchReceiver(
     {
         // Opened before.
         _ = BatchReader.TryOpen(message, out BatchReader reader);
+        if (sender.IsRepeated(reader.Number))
+        {
+            // It was published again, as Redis had counted no receiver. What said that it was seen may be lost.
+            TellSeenAgain(reader, sender);
+            return;
+        }
+
         if (!sender.Receives(reader.Number))
         {
             topics.HaveMissed(sender.Instance);
@@ -105,6 +112,20 @@ internal sealed class BatchReceiver(
             Volatile.Write(ref _lastRelaysAt, transport.Now);
             transport.Counters.RelaysReceived(_relays);
             transport.Counters.PublicationsArrived(_publications);
+            sender.TellSeen(reader.Number);
+        }
+    }
+
+    private static void TellSeenAgain(BatchReader reader, NodeLink sender)
+    {
+        bool needsSeen = false;
+        while (reader.Read())
+        {
+            needsSeen |= reader.Kind.NeedsSeen();
+        }
+
+        if (needsSeen)
+        {
             sender.TellSeen(reader.Number);
         }
     }

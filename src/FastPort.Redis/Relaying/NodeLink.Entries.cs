@@ -18,7 +18,9 @@ internal sealed partial class NodeLink
     /// <param name="hops">How often it was passed on.</param>
     /// <param name="id">The target.</param>
     /// <param name="body">The message.</param>
-    /// <returns>Queued; Full; NotFound if the node has left; Unavailable if it does not read this node's batches.</returns>
+    /// <returns>
+    /// Queued; Full; TooLarge; NotFound if the node has left; Unavailable if it does not read this node's batches.
+    /// </returns>
     public SendStatus TryRelay<TBody>(
         PendingRelay? pending,
         ulong correlation,
@@ -37,17 +39,22 @@ internal sealed partial class NodeLink
                 return SendStatus.NotFound;
             }
 
-            if (!_isCompatible)
+            if (!IsCompatible)
             {
                 return SendStatus.Unavailable;
             }
 
-            if (IsFull)
+            if (!HasRoom)
             {
                 return SendStatus.Full;
             }
 
             int size = body.Size;
+            if (size > MaxBodyBytes)
+            {
+                return SendStatus.TooLarge;
+            }
+
             int before = _gathering.Length;
             Span<byte> payload = _gathering.Add(EntryKind.Relay, RelayEntry.FixedSize + id.Length + size);
             try
@@ -74,19 +81,24 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds a publication. False if the window is full, or the node has left or does not read this node's batches.
+    /// Adds a publication. False if it is too large, the window is full, or the node has left or does not read this node's batches.
     /// </summary>
     public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
         lock (_gate)
         {
-            if (_isClosed || IsFull || !_isCompatible)
+            if (_isClosed || IsFull || !IsCompatible)
             {
                 return false;
             }
 
             int size = body.Size;
+            if (size > MaxBodyBytes)
+            {
+                return false;
+            }
+
             int before = _gathering.Length;
             Span<byte> payload = _gathering.Add(EntryKind.Publish, PublishEntry.FixedSize + topic.Length + size);
             try

@@ -41,6 +41,8 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 _sending.Clear();
                 if (_gathering.IsEmpty)
                 {
+                    _sending.Trim();
+                    _gathering.Trim();
                     _isSending = false;
                     return;
                 }
@@ -69,7 +71,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             long receivers;
             try
             {
-                receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
+                receivers = await PublishAsync(batch).ConfigureAwait(false);
             }
             catch (Exception e)
             {
@@ -86,8 +88,75 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
 
             if (receivers == 0 && (Forget(batch.Number) || !batch.Content.NeedsSeen))
             {
-                _transport.Undelivered(this, _sending.Memory.Span);
+                Return(batch);
             }
+        }
+    }
+
+    // Nobody has received the batch, whose relays look for their targets again. Those that have gathered meanwhile do so too, behind them;
+    // until that is done and the locations are forgotten, the link is full for others, so that none passes them.
+    private void Return(in SentBatch batch)
+    {
+        BatchBuffer? gathered = batch.Content.Relays != 0 ? TakeRelays() : null;
+        _transport.Undelivered(this, _sending.Memory.Span);
+        if (gathered is null)
+        {
+            return;
+        }
+
+        _transport.LookUpRelays(gathered.Memory.Span);
+        _transport.ForgetTargets(_sending.Memory.Span);
+        _transport.ForgetTargets(gathered.Memory.Span);
+        gathered.Return();
+        lock (_gate)
+        {
+            _isReturning = false;
+            TellRoom();
+        }
+    }
+
+    // What is no relay stays.
+    private BatchBuffer TakeRelays()
+    {
+        lock (_gate)
+        {
+            _isReturning = true;
+            BatchBuffer relays = new();
+            BatchBuffer rest = new();
+            BatchReader reader = BatchReader.OpenOwn(_gathering.Memory.Span);
+            while (reader.Read())
+            {
+                reader.Payload.CopyTo((reader.Kind == EntryKind.Relay ? relays : rest).Add(reader.Kind, reader.Payload.Length));
+            }
+
+            _gathering.Return();
+            _gathering = rest;
+            _content = _content with { Relays = 0, OneWays = 0 };
+            _forwarded = null;
+            return relays;
+        }
+    }
+
+    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: what nobody has received is
+    // published again, so that the batches after it do not pass it. In a cluster it may have arrived all the same, from a replica by way of
+    // its master: the receiver handles it once.
+    private async Task<long> PublishAsync(SentBatch batch)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            long receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
+            if (receivers != 0 || !await _transport.ResubscribesAsync(Instance, attempt).ConfigureAwait(false) || IsSeen(batch))
+            {
+                return receivers;
+            }
+        }
+    }
+
+    private bool IsSeen(in SentBatch batch)
+    {
+        lock (_gate)
+        {
+            return batch.Content.NeedsSeen && !_unseen.Contains(batch.Number);
         }
     }
 

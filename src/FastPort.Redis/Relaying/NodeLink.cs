@@ -16,20 +16,29 @@ internal sealed partial class NodeLink
     /// </summary>
     public const int WindowBytes = 1024 * 1024;
 
+    /// <summary>
+    /// The longest message: the window is exceeded by one at most. Redis closes the connection of a subscriber for which 32 MB wait, and
+    /// other nodes send to the same one.
+    /// </summary>
+    public const int MaxBodyBytes = 8 * 1024 * 1024;
+
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
-    private readonly bool _isCompatible;
     private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
-    private ulong _number = 1;
+
+    // Later than all of an earlier link to the same node, so that its first batch is not taken for the last one of that.
+    private readonly ulong _firstNumber;
+    private ulong _number;
     private long _relays;
     private long _batchBytes;
     private long? _lag;
     private BatchContent _content;
     private List<(ulong Correlation, ulong Origin)>? _forwarded;
     private bool _isSending;
+    private bool _isReturning;
     private bool _isClosed;
     private TaskCompletionSource? _room;
 
@@ -44,12 +53,16 @@ internal sealed partial class NodeLink
     /// </param>
     public NodeLink(RelayTransport transport, ulong instance, Member? member)
     {
-        _isCompatible = member is not { IsCompatible: false };
+        IsCompatible = member is not { IsCompatible: false };
         _transport = transport;
         Instance = instance;
         Name = member?.Name ?? Member.Format(instance);
         _channel = transport.ChannelOf(instance);
+        _firstNumber = _number = (ulong)transport.Now + 1;
     }
+
+    /// <summary>Whether the node reads this one's batches, as far as is known.</summary>
+    public bool IsCompatible { get; }
 
     public ulong Instance { get; }
 
@@ -74,13 +87,18 @@ internal sealed partial class NodeLink
         lock (_gate)
         {
             long? waits = _transport.Now - _unseen.OldestSentAt;
-            return new LinkFigures(_relays, (long)_number - 1, _batchBytes, WindowUsed, waits > (_lag ?? 0) ? waits : _lag);
+            return new LinkFigures(_relays, (long)(_number - _firstNumber), _batchBytes, WindowUsed, waits > (_lag ?? 0) ? waits : _lag);
         }
     }
 
     private int WindowUsed => _unseen.Bytes + (_content.NeedsSeen ? _gathering.Length : 0);
 
     private bool IsFull => WindowUsed >= WindowBytes;
+
+    private bool HasRoom => !IsFull && !_isReturning;
+
+    /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>
+    public bool IsRepeated(ulong number) => number == _lastReceived;
 
     /// <summary>
     /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for
@@ -108,7 +126,7 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
-            return !IsFull || _isClosed
+            return HasRoom || _isClosed
                 ? Task.CompletedTask
                 : (_room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
         }
@@ -158,12 +176,13 @@ internal sealed partial class NodeLink
         if (rest is not null)
         {
             _transport.Undelivered(this, rest.Memory.Span);
+            rest.Return();
         }
     }
 
     private void TellRoom()
     {
-        if (_room is { } room && (_isClosed || !IsFull))
+        if (_room is { } room && (_isClosed || HasRoom))
         {
             _room = null;
             room.SetResult();

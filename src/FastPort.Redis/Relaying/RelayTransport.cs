@@ -70,6 +70,9 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 
+    /// <summary>An id is not where a relay with this token was sent to. Set before the first relay.</summary>
+    public required Action<byte[], long> Forget { get; init; }
+
     /// <summary>What a node was told about wanted topics is lost, or may be. Set before the first batch.</summary>
     public required Action<ulong> InterestsLost { get; init; }
 
@@ -84,23 +87,23 @@ internal sealed class RelayTransport : IAsyncDisposable
         return IsCluster ? RedisChannel.Sharded(name) : RedisChannel.Literal(name);
     }
 
-    /// <summary>
-    /// Publishes a batch and returns how many have received it. While a member's connection or the slot of its channel is replaced, it is
-    /// not subscribed for a moment: what nobody has received is published again, so that the batches after it do not pass it.
-    /// </summary>
-    public async Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
-    {
-        for (int attempt = 0; ; attempt++)
-        {
-            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
-            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
-                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
-            {
-                return receivers;
-            }
+    /// <summary>Publishes a batch and returns how many have received it.</summary>
+    public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 
-            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+    /// <summary>
+    /// Waits until a member that was not subscribed may be again. False if there is no such member, or it had time enough.
+    /// </summary>
+    /// <param name="instance">The node.</param>
+    /// <param name="attempt">How often this was waited for.</param>
+    public async ValueTask<bool> ResubscribesAsync(ulong instance, int attempt)
+    {
+        if (attempt * ResubscribingCheck >= MaxResubscribing || !_members.Members.ContainsKey(instance))
+        {
+            return false;
         }
+
+        await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+        return true;
     }
 
     /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>
@@ -113,13 +116,20 @@ internal sealed class RelayTransport : IAsyncDisposable
     public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));
 
     /// <summary>
-    /// Asks the owner of an id whether it still has it: false if its session is about to end or is not there; null without an answer.
+    /// Asks the owner of an id whether it still has it: false if its session is about to end or is not there; null without an answer, at
+    /// once if the owner does not read this node's batches.
     /// </summary>
     public async ValueTask<bool?> ChallengeAsync(Location location, byte[] id)
     {
+        NodeLink link = LinkTo(location.Instance);
+        if (!link.IsCompatible)
+        {
+            return null;
+        }
+
         PendingRelay pending = Pending.Add(Now + Ticks(_lease));
         ValueTask<SendStatus> answer = pending.AsTask();
-        LinkTo(location.Instance).Challenge(pending, location.Token, id);
+        link.Challenge(pending, location.Token, id);
         return await answer.ConfigureAwait(false) switch
         {
             SendStatus.Queued => true,
@@ -177,6 +187,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
+        LookUpRelays(batch);
         int publications = 0;
         int interests = 0;
 
@@ -184,14 +195,6 @@ internal sealed class RelayTransport : IAsyncDisposable
         var reader = BatchReader.OpenOwn(batch);
         while (reader.Read())
         {
-            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
-            {
-                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now) with
-                {
-                    Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
-                });
-            }
-
             if (reader.Kind == EntryKind.Challenge
                 && Pending.TryTake(BinaryPrimitives.ReadUInt64LittleEndian(reader.Payload), out PendingRelay? challenge))
             {
@@ -203,6 +206,35 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
 
         LostTopics(link, publications, interests);
+    }
+
+    /// <summary>The relays of a batch look for their targets again.</summary>
+    public void LookUpRelays(ReadOnlySpan<byte> batch)
+    {
+        var reader = BatchReader.OpenOwn(batch);
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
+            {
+                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now) with
+                {
+                    Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
+                });
+            }
+        }
+    }
+
+    /// <summary>Later relays to the targets of a batch do not follow it to its node: they wait until these are found.</summary>
+    public void ForgetTargets(ReadOnlySpan<byte> batch)
+    {
+        var reader = BatchReader.OpenOwn(batch);
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
+            {
+                Forget(entry.Id.ToArray(), entry.Token);
+            }
+        }
     }
 
     /// <summary>
@@ -260,7 +292,8 @@ internal sealed class RelayTransport : IAsyncDisposable
         {
             link.GiveUp(now - Ticks(_lease));
             link.TryAgain();
-            if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0 && _links.TryRemove(link.Instance, out _))
+            if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0
+                && _links.TryRemove(KeyValuePair.Create(link.Instance, link)))
             {
                 // A link that was made for a location out of date.
                 link.Close();

@@ -16,6 +16,9 @@ internal sealed class UnseenBatches
     /// <summary>When the oldest was sent; null if there is none.</summary>
     public long? OldestSentAt => _batches.TryPeek(out SentBatch oldest) ? oldest.SentAt : null;
 
+    /// <summary>Whether a batch is there.</summary>
+    public bool Contains(ulong number) => _batches.Any(batch => batch.Number == number);
+
     /// <summary>
     /// The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time. Returns when
     /// it was sent; null if it is not there.

@@ -23,6 +23,9 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     private readonly Stack<int> _freePlaces = new();
     private int _places;
 
+    /// <summary>Prefixes of one node that are kept.</summary>
+    public int MaxPrefixes => maxPrefixes;
+
     /// <summary>Number of prefixes that other nodes want, each counted once for each node.</summary>
     public int Count
     {
@@ -84,9 +87,16 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
         }
     }
 
+    /// <inheritdoc cref="TryAdd(ulong, ReadOnlySpan{byte}, out int)"/>
+    public bool TryAdd(ulong instance, ReadOnlySpan<byte> prefix) => TryAdd(instance, prefix, out _);
+
     /// <summary>A node wants a prefix. False if it is not kept: the node is unknown or has too many, or the prefix is too long.</summary>
-    public bool TryAdd(ulong instance, ReadOnlySpan<byte> prefix)
+    /// <param name="instance">The node.</param>
+    /// <param name="prefix">The prefix.</param>
+    /// <param name="refused">If the node has too many: how many of them are not kept, with this one. Otherwise 0.</param>
+    public bool TryAdd(ulong instance, ReadOnlySpan<byte> prefix, out int refused)
     {
+        refused = 0;
         lock (_gate)
         {
             if (!_nodes.TryGetValue(instance, out InterestedNode? node))
@@ -100,8 +110,14 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
                 return true;
             }
 
-            if (prefix.Length > PublishEntry.MaxTopicBytes || node.Prefixes.Count >= maxPrefixes)
+            if (prefix.Length > PublishEntry.MaxTopicBytes)
             {
+                return false;
+            }
+
+            if (node.Prefixes.Count >= maxPrefixes)
+            {
+                refused = ++node.Refused;
                 return false;
             }
 
@@ -111,16 +127,28 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
         }
     }
 
-    /// <summary>A node wants a prefix no longer.</summary>
-    public void Remove(ulong instance, ReadOnlySpan<byte> prefix)
+    /// <summary>
+    /// A node wants a prefix no longer. True if there is room now for all that were refused to it: it has to be asked for everything.
+    /// </summary>
+    public bool Remove(ulong instance, ReadOnlySpan<byte> prefix)
     {
         lock (_gate)
         {
-            if (_nodes.TryGetValue(instance, out InterestedNode? node)
-                && node.Prefixes.GetAlternateLookup<ReadOnlySpan<byte>>().Remove(prefix))
+            if (!_nodes.TryGetValue(instance, out InterestedNode? node))
+            {
+                return false;
+            }
+
+            if (node.Prefixes.GetAlternateLookup<ReadOnlySpan<byte>>().Remove(prefix))
             {
                 Leave(prefix, node);
             }
+            else
+            {
+                node.Refused = Math.Max(node.Refused - 1, 0);
+            }
+
+            return HasRoomForRefused(node);
         }
     }
 
@@ -132,18 +160,21 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
             if (_nodes.TryGetValue(instance, out InterestedNode? node))
             {
                 node.Telling++;
+                node.Refused = 0;
             }
         }
     }
 
-    /// <summary>A node has told all that it wants since <see cref="Begin"/>: the rest is forgotten.</summary>
-    public void End(ulong instance)
+    /// <summary>
+    /// A node has told all that it wants since <see cref="Begin"/>: the rest is forgotten. True as for <see cref="Remove"/>.
+    /// </summary>
+    public bool End(ulong instance)
     {
         lock (_gate)
         {
             if (!_nodes.TryGetValue(instance, out InterestedNode? node))
             {
-                return;
+                return false;
             }
 
             // A dictionary may lose keys while it is enumerated.
@@ -155,6 +186,8 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
                     Leave(prefix, node);
                 }
             }
+
+            return HasRoomForRefused(node);
         }
     }
 
@@ -162,6 +195,18 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <param name="topic">The topic.</param>
     /// <param name="marks">Empty marks, <see cref="MarkWords"/> of them.</param>
     public Matches Match(ReadOnlySpan<byte> topic, Span<ulong> marks) => new(_trie.Match(topic), marks);
+
+    // Once: what is told then is counted anew.
+    private bool HasRoomForRefused(InterestedNode node)
+    {
+        if (node.Refused == 0 || node.Prefixes.Count + node.Refused > maxPrefixes)
+        {
+            return false;
+        }
+
+        node.Refused = 0;
+        return true;
+    }
 
     // Readers may be using the former array.
     private void Leave(ReadOnlySpan<byte> prefix, InterestedNode node)

@@ -14,6 +14,9 @@ internal sealed class InterestedNode(ulong instance, int place)
     /// <summary>The prefixes that it wants, with the value of <see cref="Telling"/> when it said so last.</summary>
     public Dictionary<byte[], int> Prefixes { get; } = new(Utf8Comparer.Instance);
 
+    /// <summary>How many it wants besides, that are not kept as they would be too many.</summary>
+    public int Refused { get; set; }
+
     /// <summary>How often the node has begun to tell all that it wants.</summary>
     public int Telling { get; set; }
 }

@@ -3,6 +3,7 @@ using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Topics;
 
@@ -19,14 +20,16 @@ internal sealed class TopicExchange : IDisposable
     private readonly OwnInterests _own;
     private readonly RelayTransport _transport;
     private readonly Membership _members;
+    private readonly ILogger _logger;
     private readonly Func<ulong, bool> _isMember;
     private readonly Func<ulong, InterestFeed?> _createFeed;
 
-    public TopicExchange(OwnInterests own, RelayTransport transport, Membership members)
+    public TopicExchange(OwnInterests own, RelayTransport transport, Membership members, ILogger logger)
     {
         _own = own;
         _transport = transport;
         _members = members;
+        _logger = logger;
         _isMember = instance => members.Members.ContainsKey(instance);
         _createFeed = instance => members.Members.GetValueOrDefault(instance) is { IsCompatible: true }
             ? new InterestFeed(own, transport, instance)
@@ -35,7 +38,7 @@ internal sealed class TopicExchange : IDisposable
     }
 
     /// <summary>What the other nodes want.</summary>
-    public InterestTable Others { get; } = new();
+    public InterestTable Others { get; init; } = new();
 
     /// <summary>Sends a publication to each node that wants it and has room in its window.</summary>
     public void Publish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
@@ -91,15 +94,15 @@ internal sealed class TopicExchange : IDisposable
         switch (kind)
         {
             case EntryKind.Wanted:
-                return Others.TryAdd(sender, payload);
+                return TryAdd(sender, payload);
             case EntryKind.Unwanted:
-                Others.Remove(sender, payload);
+                AskAgainIf(Others.Remove(sender, payload), sender);
                 return true;
             case EntryKind.InterestsBegin:
                 Others.Begin(sender);
                 return true;
             case EntryKind.InterestsEnd:
-                Others.End(sender);
+                AskAgainIf(Others.End(sender), sender);
                 return true;
             case EntryKind.AskInterests:
                 FeedTo(sender)?.Send(all: true, ask: false);
@@ -113,6 +116,34 @@ internal sealed class TopicExchange : IDisposable
     {
         _transport.Checked -= Retry;
         _own.EndFeeds();
+    }
+
+    private bool TryAdd(ulong sender, ReadOnlySpan<byte> prefix)
+    {
+        if (Others.TryAdd(sender, prefix, out int refused))
+        {
+            return true;
+        }
+
+        if (refused == 1)
+        {
+            BackplaneLog.TooManyInterests(_logger, _transport.LinkTo(sender).Name, Others.MaxPrefixes);
+        }
+
+        if (refused != 0)
+        {
+            _transport.Counters.InterestRefused();
+        }
+
+        return refused != 0;
+    }
+
+    private void AskAgainIf(bool hasRoom, ulong instance)
+    {
+        if (hasRoom)
+        {
+            FeedTo(instance)?.Send(all: false, ask: true);
+        }
     }
 
     private InterestFeed? FeedTo(ulong instance) => _own.FeedTo(instance, _createFeed);

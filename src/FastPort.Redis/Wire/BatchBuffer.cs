@@ -15,7 +15,11 @@ internal sealed class BatchBuffer
     /// <summary>The version of the layout; a node ignores batches of another one.</summary>
     public const byte Version = 1;
 
-    private byte[] _bytes = ArrayPool<byte>.Shared.Rent(16 * 1024);
+    // What an idle link keeps at most; and what it begins with.
+    private const int KeptBytes = 128 * 1024;
+    private const int FirstBytes = 16 * 1024;
+
+    private byte[] _bytes = ArrayPool<byte>.Shared.Rent(FirstBytes);
 
     /// <summary>Bytes of the batch, with its header.</summary>
     public int Length { get; private set; } = HeaderSize;
@@ -55,4 +59,23 @@ internal sealed class BatchBuffer
     }
 
     public void Clear() => Length = HeaderSize;
+
+    /// <summary>Gives a large array back, with what is in it. For a pause: while batches are large, each would rent again.</summary>
+    public void Trim()
+    {
+        if (_bytes.Length > KeptBytes)
+        {
+            Return();
+            _bytes = ArrayPool<byte>.Shared.Rent(FirstBytes);
+        }
+
+        Clear();
+    }
+
+    /// <summary>Gives the array back. The batch cannot be used any more.</summary>
+    public void Return()
+    {
+        ArrayPool<byte>.Shared.Return(_bytes);
+        _bytes = [];
+    }
 }

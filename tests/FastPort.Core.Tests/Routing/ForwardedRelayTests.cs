@@ -122,6 +122,39 @@ public sealed class ForwardedRelayTests
         Assert.Equal(SendStatus.Unconfirmed, await sending.InTimeAsync());
     }
 
+    [Theory]
+    [InlineData(SendStatus.Unconfirmed, "unknown")]
+    [InlineData(SendStatus.Unavailable, "sent again")]
+    public async Task A_program_that_does_not_want_a_status_is_told_whether_its_message_may_have_been_delivered(
+        SendStatus status, string said)
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        ValueTask sending = server.Server.Routing.SendToAsync("far", 0x1000, new Nothing());
+        (await router.NextAsync()).SetResult(status);
+
+        SendFailedException failure = await Assert.ThrowsAsync<SendFailedException>(() => sending.AsTask());
+
+        Assert.Equal(status, failure.Status);
+        Assert.Equal(status == SendStatus.Unavailable, failure.Message.Contains("not sent", StringComparison.Ordinal));
+        Assert.Contains(said, failure.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(2, "had no room for 2 s")]
+    [InlineData(0, "had no room in time")]
+    public async Task The_answer_says_how_long_a_full_target_was_waited_for_where_this_server_knows(int timeout, string said)
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(
+            o => o.Routing.RelayTimeout = TimeSpan.FromSeconds(timeout), c => c.Router = _ => router);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(RelayRequest(7, "far", [1]));
+        (await router.NextAsync()).SetResult(SendStatus.Full);
+
+        Assert.Contains(said, (await a.ReadFrameAsync()).TextAt(2), StringComparison.Ordinal);
+    }
+
     private readonly struct Nothing : IFrameBody
     {
         public int Size => 0;

@@ -7,6 +7,7 @@ using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
+using FastPort.Redis.Wire;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
@@ -18,6 +19,7 @@ namespace FastPort.Redis.Tests.Directory;
 public sealed class ClaimDirectoryTests
 {
     private const string Key = "fastport:id:machine-7";
+    private static readonly RedisKey[] NodeKeys = ["{fastport:nodes}", "{fastport:nodes}:version"];
     private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
 
     [RedisFact]
@@ -124,6 +126,40 @@ public sealed class ClaimDirectoryTests
         Assert.Same(local.Room, room);
     }
 
+    /// <summary>The session that it has at another node receives until then. The local router would have nothing to wait for.</summary>
+    [RedisFact]
+    public async Task Who_waits_for_room_of_a_target_that_a_session_of_this_node_only_asks_for_waits_for_the_link()
+    {
+        const ulong Silent = 4711;
+        var silent = new Member("silent", Silent, BatchBuffer.Version);
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:Backplane:Lease", "00:01:00"));
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        await connection.GetDatabase().ScriptEvaluateAsync(
+            MembershipScripts.Renew, NodeKeys, [silent.ToString(), 60_000, "", ""]);
+        await connection.GetSubscriber().SubscribeAsync(a.Backplane.Running!.Transport.ChannelOf(Silent), static (_, _) => { });
+        await redis.RunAsync("SET", Key, $"{Member.Format(Silent)}:1");
+        await using FastPortClient client = await a.ConnectAsync(string.Empty);
+        RunningBackplane running = a.Backplane.Running!;
+        var claim = new RoutingIdClaim(a.Server.Sessions.Single(), "machine-7", takesOver: false);
+        Task<RoutingIdGrant> grant = running.Directory.ClaimAsync(claim, Patience.Token).AsTask();
+        Assert.Equal(0, running.Directory.Find(Id)!.Token);
+        Assert.True(await running.Members.IsAliveAsync(Silent));
+        running.Lookups.Know(Id, new Location(Silent, 1));
+        NodeLink link = running.Transport.LinkTo(Silent);
+        Assert.Equal(
+            SendStatus.Queued,
+            link.TryRelay(null, 0, running.Transport.Self, token: 1, type: 1, hops: 0, Id, new RawBody(new byte[NodeLink.WindowBytes])));
+
+        Task room = new BackplaneRouter(a.Backplane, new NeverWritable()).WhenWritableAsync(Id);
+
+        Assert.Same(link.WhenRoomAsync(), room);
+        Assert.False(grant.IsCompleted);
+        await connection.GetDatabase().ScriptEvaluateAsync(MembershipScripts.Leave, NodeKeys, [silent.ToString()]);
+        Assert.False(await running.Members.IsAliveAsync(1));
+        await room.InTimeAsync();
+    }
+
     /// <summary>At whichever moment the newer session ends: before its claim is sent, while the answer is due, or after it.</summary>
     [RedisTheory]
     [InlineData(false)]
@@ -202,6 +238,34 @@ public sealed class ClaimDirectoryTests
 
         Assert.Equal(RoutingIdGrant.Granted, await grant.InTimeAsync());
         Assert.Equal(a.Directory.Find(Id)!.Token, (await a.Directory.LookUpAsync(Id))!.Value.Token);
+    }
+
+    /// <summary>The id was lost to another node between the claim and its answer, and the claim before it with it.</summary>
+    [RedisFact]
+    public async Task A_claim_that_was_granted_before_the_id_was_lost_is_lost_too()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty, reconnect: false);
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using var a = new Claimer(database, "a");
+        await a.Members.JoinAsync(Patience.Token);
+        Session session = node.Server.Sessions.Single();
+        Assert.Equal(
+            RoutingIdGrant.Granted,
+            await a.Directory.ClaimAsync(new RoutingIdClaim(session, "machine-7", takesOver: false), Patience.Token));
+        answers.Hold();
+        var claim = new RoutingIdClaim(session, "machine-7", takesOver: true);
+        Task<RoutingIdGrant> grant = a.Directory.ClaimAsync(claim, Patience.Token).AsTask();
+        HeldAnswer granted = await answers.NextAsync();
+        answers.HoldNoMore();
+        await redis.RunAsync("SET", Key, $"{Member.Format(4711)}:9999999999999999");
+        Assert.Equal(1, await a.Directory.ClaimAgainAsync());
+
+        granted.Give();
+
+        Assert.Equal(RoutingIdGrant.Taken, await grant.InTimeAsync());
     }
 
     [RedisFact]

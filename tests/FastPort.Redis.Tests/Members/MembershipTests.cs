@@ -69,7 +69,54 @@ public sealed partial class MembershipTests
         answers.HoldNoMore();
     }
 
-    private static Membership Create(IDatabase redis) => new(redis, "fastport", "a", TimeSpan.FromSeconds(30), TimeProvider.System)
+    /// <summary>The lease counts from when it was asked for: after a slow answer a third of it may be over.</summary>
+    [RedisFact]
+    public async Task After_a_slow_renewal_the_next_one_is_asked_for_so_much_earlier()
+    {
+        TimeSpan lease = Patience.Limit * 10;
+        var time = new FakeTimeProvider();
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using Membership members = Create(database, lease, time);
+        await members.JoinAsync(Patience.Token);
+        answers.Hold();
+        members.ConnectionRestored();
+        HeldAnswer slow = await answers.NextAsync();
+
+        time.Advance(lease / 3);
+        slow.Give();
+
+        // A third of the lease is longer than the test waits.
+        try
+        {
+            (await answers.NextAsync()).Give();
+        }
+        finally
+        {
+            answers.HoldNoMore();
+        }
+    }
+
+    [RedisFact]
+    public async Task Leaving_ends_in_order_though_its_command_was_canceled()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        Membership members = Create(database);
+        await members.JoinAsync(Patience.Token);
+        answers.Hold();
+
+        ValueTask leaving = members.DisposeAsync();
+        (await answers.NextAsync()).Fail(new OperationCanceledException("Not by the membership."));
+
+        await leaving.InTimeAsync();
+    }
+
+    private static Membership Create(IDatabase redis) => Create(redis, TimeSpan.FromSeconds(30), TimeProvider.System);
+
+    private static Membership Create(IDatabase redis, TimeSpan lease, TimeProvider time) => new(redis, "fastport", "a", lease, time)
     {
         ClaimAgain = static () => Task.CompletedTask,
     };

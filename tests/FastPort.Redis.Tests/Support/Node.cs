@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -77,15 +78,17 @@ internal sealed class Node : IAsyncDisposable
 
     /// <summary>A client with a routing id, connected.</summary>
     public async Task<FastPortClient> ConnectAsync(
-        string routingId, Action<FastPortClient>? prepare = null, bool reconnect = true)
+        string routingId, Action<FastPortClient>? prepare = null, bool reconnect = true, int maxFrameBytes = FrameLimits.Default)
     {
-        var client = new FastPortClient(new FastPortClientOptions
+        var options = new FastPortClientOptions
         {
             Endpoint = Server.Endpoints[0].ToString(),
             RoutingId = routingId,
             RequestTimeout = Patience.Limit,
             Reconnect = reconnect,
-        });
+        };
+        options.Session.MaxFrameBytes = maxFrameBytes;
+        var client = new FastPortClient(options);
         prepare?.Invoke(client);
         try
         {

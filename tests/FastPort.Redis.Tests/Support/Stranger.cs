@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using FastPort.Redis.Wire;
 using StackExchange.Redis;
+using Xunit;
 
 namespace FastPort.Redis.Tests.Support;
 
@@ -25,16 +26,17 @@ internal sealed class Stranger : IAsyncDisposable
     public Task SendAsync(byte[] bytes) => _redis.GetDatabase().PublishAsync(_channel, bytes);
 
     /// <summary>Sends a batch with these entries.</summary>
-    public Task SendAsync(ulong number, params (byte Kind, byte[] Payload)[] entries)
-    {
-        var batch = new BatchBuffer();
-        foreach ((byte kind, byte[] payload) in entries)
-        {
-            payload.CopyTo(batch.Add((EntryKind)kind, payload.Length));
-        }
+    public Task SendAsync(ulong number, params (byte Kind, byte[] Payload)[] entries) => SendAsync(Batch(number, entries));
 
-        batch.Seal(_sender, number);
-        return SendAsync(batch.Memory.ToArray());
+    /// <summary>Sends a batch with these entries twice, with nothing of the node itself in between.</summary>
+    public async Task SendTwiceAsync(ulong number, params (byte Kind, byte[] Payload)[] entries)
+    {
+        byte[] batch = Batch(number, entries);
+        ITransaction both = _redis.GetDatabase().CreateTransaction();
+        Task<long> first = both.PublishAsync(_channel, batch);
+        Task<long> second = both.PublishAsync(_channel, batch);
+        Assert.True(await both.ExecuteAsync());
+        Assert.Equal((1, 1), (await first, await second));
     }
 
     /// <summary>A batch that ends with an entry whose length is a lie.</summary>
@@ -49,4 +51,16 @@ internal sealed class Stranger : IAsyncDisposable
     }
 
     public ValueTask DisposeAsync() => _redis.DisposeAsync();
+
+    private byte[] Batch(ulong number, (byte Kind, byte[] Payload)[] entries)
+    {
+        var batch = new BatchBuffer();
+        foreach ((byte kind, byte[] payload) in entries)
+        {
+            payload.CopyTo(batch.Add((EntryKind)kind, payload.Length));
+        }
+
+        batch.Seal(_sender, number);
+        return batch.Memory.ToArray();
+    }
 }

@@ -40,7 +40,15 @@ internal sealed class TestLinks : IAsyncDisposable
             database, "fastport", Members, lease, Patience.Limit, Time, Log)
         {
             IsCluster = false,
-            LookUp = (_, relay) => LookedUp.TrySetResult(relay.Type),
+            LookUp = (id, relay) =>
+            {
+                LookedUp.TrySetResult(relay.Type);
+                if (SendsAgain)
+                {
+                    Lookups!.Send(id, relay);
+                }
+            },
+            Forget = (id, token) => Lookups!.Forget(id, token),
             InterestsLost = static _ => { },
         };
         Directory = new ClaimDirectory(database, "fastport", Members, NullLogger.Instance)
@@ -69,6 +77,9 @@ internal sealed class TestLinks : IAsyncDisposable
     public TargetQueues Targets { get; }
 
     public LocationLookups Lookups { get; }
+
+    /// <summary>Whether relays that nobody has received are sent again. Off, so that nothing more happens to them.</summary>
+    public bool SendsAgain { get; set; }
 
     public TaskCompletionSource<ushort> LookedUp { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -102,6 +113,15 @@ internal sealed class TestLinks : IAsyncDisposable
         Transport.NodeLeft(other);
     }
 
+    /// <summary>Waits while the clock goes on by what the links wait for a node that subscribes again.</summary>
+    public Task UntilAsync(Func<bool> condition, string what) => Patience.UntilAsync(
+        () =>
+        {
+            Time.Advance(TimeSpan.FromMilliseconds(20));
+            return condition();
+        },
+        what);
+
     /// <summary>What comes on a node's channel from now on, in order: "Relay" and its type, or a confirmation.</summary>
     public async Task<ChannelReader<string>> ListenAsync(ulong instance)
     {
@@ -116,6 +136,19 @@ internal sealed class TestLinks : IAsyncDisposable
             }
         });
         return entries.Reader;
+    }
+
+    /// <summary>The numbers of the batches that come on a node's channel from now on.</summary>
+    public async Task<ChannelReader<ulong>> ListenToNumbersAsync(ulong instance)
+    {
+        var numbers = Channel.CreateUnbounded<ulong>();
+        ChannelMessageQueue batches = await _connection.GetSubscriber().SubscribeAsync(Transport.ChannelOf(instance));
+        batches.OnMessage(message =>
+        {
+            Assert.True(BatchReader.TryOpen((byte[])message.Message!, out BatchReader reader));
+            numbers.Writer.TryWrite(reader.Number);
+        });
+        return numbers.Reader;
     }
 
     public async ValueTask DisposeAsync()

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using FastPort.Redis.Wire;
 using FsCheck;
 using FsCheck.Fluent;
@@ -31,6 +32,25 @@ public sealed class BatchTests
             Assert.False(reader.Read());
             return !reader.IsTruncated;
         }).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void A_large_array_is_kept_while_batches_follow_each_other_and_given_back_in_a_pause()
+    {
+        var buffer = new BatchBuffer();
+        buffer.Add(EntryKind.Relay, 1024 * 1024);
+        buffer.Clear();
+        Assert.True(Capacity(buffer) > 1024 * 1024);
+
+        buffer.Trim();
+
+        Assert.InRange(Capacity(buffer), BatchBuffer.HeaderSize, 128 * 1024);
+        buffer.Add(EntryKind.Seen, 8).Fill(7);
+        buffer.Seal(1, 2);
+        Assert.True(BatchReader.TryOpen(buffer.Memory.Span, out BatchReader reader));
+        Assert.True(reader.Read());
+        Assert.Equal(Enumerable.Repeat((byte)7, 8), reader.Payload.ToArray());
+        Assert.False(reader.Read());
+    }
 
     [Fact]
     public void Every_cut_gives_whole_entries_and_says_that_it_is_cut()
@@ -109,4 +129,10 @@ public sealed class BatchTests
             Assert.False(RelayEntry.TryRead(bytes.AsSpan(0, RelayEntry.FixedSize + id.Length - 1), out _));
             return read.Body.SequenceEqual(body);
         }).QuickCheckThrowOnFailure();
+
+    private static int Capacity(BatchBuffer buffer)
+    {
+        Assert.True(MemoryMarshal.TryGetArray(buffer.Memory, out ArraySegment<byte> segment));
+        return segment.Array!.Length;
+    }
 }
