@@ -3,6 +3,7 @@ using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Transports;
+using FastPort.Transports.Epoll;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
@@ -99,6 +100,35 @@ public sealed class AcceptingTests
         await cancel.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+    }
+
+    [LinuxTheory]
+    [InlineData(1)]
+    public async Task Connecting_can_be_canceled_while_its_loop_is_blocked(int loops)
+    {
+        await using TestLink open = TestLink.Open(
+            LinkKind.Tcp("one loop", () => new EpollTransport(new EpollOptions { Loops = loops })));
+        (TestProtocol client, _) = await open.ConnectAsync();
+        using var release = new ManualResetEventSlim();
+        using var blocked = new ManualResetEventSlim();
+        client.Connection.Post(
+            _ =>
+            {
+                blocked.Set();
+                release.Wait(Patience.Limit);
+            },
+            null);
+        Assert.True(await Task.Run(() => blocked.Wait(Patience.Limit)));
+        using var cancel = new CancellationTokenSource();
+
+        Task<Connection> connecting = open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(cancel.Token).AsTask();
+        await cancel.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.WaitAsync(Patience.Limit / 2));
+
+        // The connection that comes after all is not left open.
+        release.Set();
+        TestProtocol late = await open.AcceptedAsync();
+        await late.ClosedAsync();
     }
 
     [Theory, EveryLink]
