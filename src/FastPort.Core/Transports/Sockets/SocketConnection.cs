@@ -141,9 +141,6 @@ internal sealed partial class SocketConnection : PumpedConnection
     /// <summary>A send failed. Called by the flusher.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
 
-    /// <summary>The last flusher has ended after the pump did.</summary>
-    internal void OutputQuiescent() => Finish();
-
     protected override void End()
     {
         if (Has(ReadFlags.Receiving))
@@ -161,18 +158,15 @@ internal sealed partial class SocketConnection : PumpedConnection
 
         _input.Ring.Dispose();
         _output.ReleaseWhenIdle();
-        if (_output.TryClose())
-        {
-            Finish();
-        }
-        else
+        if (!_output.TryEnd())
         {
             // A flusher waits for the socket: this makes its operation fail.
             EndOperations();
         }
     }
 
-    private void Finish()
+    /// <summary>The last step, after that of the output.</summary>
+    internal void Finish()
     {
         LeaveClock();
         if (EndsByReset)
