@@ -189,8 +189,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
-    /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
-    internal long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
+    internal sealed override long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
 
     /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()
