@@ -17,7 +17,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
     : TransportConnection(settings, remote, unixPeer), IThreadPoolWorkItem
 {
     // After this many steps in a row the pump goes to the back of the pool's queue if other work waits there: one busy peer must not starve
-    // others.
+    // others. Also from the runtime's polling thread, where it began if sockets complete inline: other sockets wait for that thread.
     private const int StepsPerTurn = 32;
 
     [ThreadStatic]
@@ -164,7 +164,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
                 if (IsPaused || ++steps == StepsPerTurn)
                 {
                     steps = 0;
-                    if (ThreadPool.PendingWorkItemCount != 0)
+                    if (ThreadPool.PendingWorkItemCount != 0 || !Thread.CurrentThread.IsThreadPoolThread)
                     {
                         Schedule();
                         return;
