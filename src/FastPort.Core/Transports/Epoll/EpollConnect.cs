@@ -64,7 +64,7 @@ internal sealed class EpollConnect : ILoopHandler
     {
         // The event may be that of a closed descriptor with the same number, which a process that is being started still holds.
         int error = NativeSocket.TakeError(_descriptor);
-        if (error != 0 || NativeSocket.IsConnected(_descriptor))
+        if (error != 0 || NativeSocket.RemoteAddress(_descriptor, _address) is not null)
         {
             Complete(error);
         }

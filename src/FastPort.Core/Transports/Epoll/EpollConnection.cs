@@ -21,9 +21,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
     // Requests to the loop: bits of _requested.
+    internal const int FlushRequested = 2;
+    internal const int ResumeRequested = 4;
     private const int StartRequested = 1;
-    private const int FlushRequested = 2;
-    private const int ResumeRequested = 4;
     private const int WorkRequested = 8;
     private const int ContinueRequested = 16;
 
@@ -235,20 +235,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>Called by the sender when a send fails.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
 
-    // The first request posts the connection to the loop's inbox; later requests find it there.
-    private void Request(int what)
+    /// <summary>Requests something of the loop, on any thread. The first request posts the connection to its inbox.</summary>
+    internal void Request(int what)
     {
         if (!Is(LifeFlags.Released) && Interlocked.Or(ref _requested, what) == 0)
         {
             _loop.Post(this);
         }
     }
-
-    /// <summary>Requests a flush in the next round, when bytes or the end of the stream remain to be sent; on any thread.</summary>
-    internal void FlushNextRound() => Request(FlushRequested);
-
-    /// <summary>The connection is closing: requests what it needs to end.</summary>
-    internal void EndSoon() => Request(FlushRequested | ResumeRequested);
 
     private void FlushAtEndOfRound()
     {

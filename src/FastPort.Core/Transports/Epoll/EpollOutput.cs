@@ -137,7 +137,7 @@ internal sealed partial class EpollOutput : SendQueue
         return accepted;
     }
 
-    protected override void Ending() => _connection.EndSoon();
+    protected override void Ending() => _connection.Request(EpollConnection.FlushRequested | EpollConnection.ResumeRequested);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void EndLoopWrite()

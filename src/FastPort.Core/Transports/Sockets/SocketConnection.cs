@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Sockets;
 
@@ -187,27 +187,8 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");
 
-    // SO_PEERCRED: struct ucred { pid_t pid; uid_t uid; gid_t gid; }. Null for other sockets, and if the kernel does not tell.
-    private static UnixPeer? ReadPeer(Socket socket)
-    {
-        if (!OperatingSystem.IsLinux() || socket.AddressFamily != AddressFamily.Unix)
-        {
-            return null;
-        }
-
-        const int SolSocket = 1;
-        const int SoPeerCredentials = 17;
-        UnixPeer peer = default;
-        try
-        {
-            Span<byte> bytes = MemoryMarshal.AsBytes(new Span<UnixPeer>(ref peer));
-            return socket.GetRawSocketOption(SolSocket, SoPeerCredentials, bytes) == bytes.Length ? peer : null;
-        }
-        catch (SocketException)
-        {
-            return null;
-        }
-    }
+    private static UnixPeer? ReadPeer(Socket socket) =>
+        OperatingSystem.IsLinux() && socket.AddressFamily == AddressFamily.Unix ? NativeSocket.ReadPeer((int)socket.Handle) : null;
 
     private static EndPoint? TryGet(Socket socket, Func<Socket, EndPoint?> read)
     {
