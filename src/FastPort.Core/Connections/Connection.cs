@@ -325,7 +325,7 @@ public abstract class Connection
     public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The highest number of waiting bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if none does.
+    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if nobody waits.
     /// </summary>
     internal virtual long AwaitedPending => -1;
 

@@ -174,7 +174,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     /// The last byte was encrypted: tells the peer so, and closes the connection below. Called under the output's gate. It happens on the
     /// loop: the runtime's stream does not guard its end against a read that decrypts at the same time.
     /// </summary>
-    internal void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
+    internal override void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
 
     protected override void BeginLoop() => _below.Post(static state => ((TlsConnection)state!).Begin(), this);
 
@@ -218,8 +218,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);
     }
 
-    /// <summary>The last step, after that of the output.</summary>
-    internal void Finish()
+    internal override void Finish()
     {
         LeaveClock();
         TlsConnection? outer = _ending;

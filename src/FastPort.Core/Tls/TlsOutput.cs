@@ -73,10 +73,6 @@ internal sealed class TlsOutput(
         }
     }
 
-    protected override void ShutDownOutput() => connection.ShutDownOutput();
-
-    protected override void Finish() => connection.Finish();
-
     // True if there may be more to encrypt.
     private bool Run()
     {

@@ -13,8 +13,8 @@ internal sealed class DrainNotices(TransportConnection connection)
     private readonly HashSet<Waiter> _waiters = [];
     private long _protocolMark = Nobody;
 
-    // The highest mark of all waits. Higher after one was canceled or replaced, until the next check: to look through all that are left
-    // each time would make loops wait for it.
+    // The highest mark of all waits; written with a full fence, before the counters are read. Higher after one was canceled or replaced,
+    // until the next check: to look through all that are left each time would make loops wait for it.
     private long _mark = Nobody;
 
     /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
@@ -29,7 +29,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _protocolMark = pendingBytes;
-            SetMark(Math.Max(_mark, pendingBytes));
+            Interlocked.Exchange(ref _mark, Math.Max(_mark, pendingBytes));
         }
 
         connection.RoomAwaited();
@@ -43,7 +43,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _waiters.Add(waiter);
-            SetMark(Math.Max(_mark, lowWater));
+            Interlocked.Exchange(ref _mark, Math.Max(_mark, lowWater));
         }
 
         connection.RoomAwaited();
@@ -83,7 +83,8 @@ internal sealed class DrainNotices(TransportConnection connection)
                 }
 
                 _waiters.RemoveWhere(static waiter => waiter.Task.IsCompleted);
-                SetMark(_waiters.Aggregate(_protocolMark, static (mark, waiter) => Math.Max(mark, waiter.LowWater)));
+                long mark = _waiters.Aggregate(_protocolMark, static (most, waiter) => Math.Max(most, waiter.LowWater));
+                Interlocked.Exchange(ref _mark, mark);
             }
         }
 
@@ -92,9 +93,6 @@ internal sealed class DrainNotices(TransportConnection connection)
             connection.OutputDrained();
         }
     }
-
-    // A full fence between the write of the mark and the read of the counters.
-    private void SetMark(long mark) => Interlocked.Exchange(ref _mark, mark);
 
     private void Cancel(Waiter waiter, CancellationToken token)
     {
@@ -107,7 +105,7 @@ internal sealed class DrainNotices(TransportConnection connection)
 
             if (_waiters.Count == 0)
             {
-                SetMark(_protocolMark);
+                Interlocked.Exchange(ref _mark, _protocolMark);
             }
         }
 

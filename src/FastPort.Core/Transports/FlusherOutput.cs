@@ -20,7 +20,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
     /// <summary>Sends what was written, unless a flusher does so.</summary>
     public abstract void Flush();
 
-    /// <summary>Closes the send side for good; leads to <see cref="Finish"/>. Called once, by the loop. False if that comes later.</summary>
+    /// <summary>Closes the send side and finishes the connection; false if the flusher has to. Called once, by the loop.</summary>
     public bool TryEnd()
     {
         lock (Gate)
@@ -39,26 +39,20 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
 
     protected override void Ending() => Flush();
 
-    /// <summary>Ends this side of the stream, after its last byte. Called once, under the gate.</summary>
-    protected abstract void ShutDownOutput();
-
-    /// <summary>No flusher is active any more, and none will be. Called once, by the loop or on the pool.</summary>
-    protected abstract void Finish();
-
     /// <summary>True if this thread is the flusher now: there is a ring to send.</summary>
     protected bool TryBecomeFlusher()
     {
         lock (Gate)
         {
-            if (!_flushing && !IsClosed)
+            if (_flushing || IsClosed)
             {
-                Sending ??= Take();
-                _flushing = Sending is not null;
-                ShutDownWhenEnding();
-                return _flushing;
+                return false;
             }
 
-            return false;
+            Sending ??= Take();
+            _flushing = Sending is not null;
+            ShutDownWhenEnding();
+            return _flushing;
         }
     }
 
@@ -96,7 +90,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
     private void Release()
     {
         DropWaiting(Sending);
-        Finish();
+        Connection.Finish();
     }
 
     // Under the gate.
@@ -105,7 +99,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
         if (IsEnding && Sending is null && !HasWriter && !_isDown)
         {
             _isDown = true;
-            ShutDownOutput();
+            Connection.ShutDownOutput();
         }
     }
 }

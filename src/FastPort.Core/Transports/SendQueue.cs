@@ -85,6 +85,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Whether the queue is empty.</summary>
     protected bool IsEmpty => _count == 0;
 
+    protected TransportConnection Connection => connection;
+
     /// <summary>Whether the queue is long.</summary>
     protected bool IsLong => _count >= ManyRings;
 

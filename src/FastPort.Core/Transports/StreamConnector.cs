@@ -42,6 +42,7 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
                     running.Add(ConnectAsync(addresses[next++], end.Token).AsTask());
                 }
 
+                // A cancellation does not wait for the attempts: their event loop may be blocked.
                 Task<Task<Connection>> any = Task.WhenAny(running);
                 TimeSpan limit = next < addresses.Length ? HeadStart : Timeout.InfiniteTimeSpan;
                 await ((Task)any).WaitAsync(limit, settings.Clock.Time, cancellationToken)
@@ -67,22 +68,19 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
             await end.CancelAsync().ConfigureAwait(false);
             foreach (Task<Connection> loser in running)
             {
-                _ = AbortAsync(loser);
+                _ = loser.ContinueWith(Drop, TaskScheduler.Default);
             }
         }
 
         throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {Describe(last)}", last);
     }
 
-    private static async Task AbortAsync(Task<Connection> loser)
+    // An attempt that was canceled may have come to its end before. Nobody asks by what it failed.
+    private static void Drop(Task<Connection> loser)
     {
-        try
+        if (loser.Exception is null && !loser.IsCanceled)
         {
-            (await loser.ConfigureAwait(false)).Abort(CloseReason.LocalClosed);
-        }
-        catch (Exception)
-        {
-            // It did not connect, and nobody asks why.
+            loser.Result.Abort(CloseReason.LocalClosed);
         }
     }
 

@@ -210,6 +210,15 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
+    /// <summary>
+    /// No more of the written bytes is here: ends this side of the stream. Called once, by the sender, by that of sockets and of TLS under
+    /// the output's gate.
+    /// </summary>
+    internal abstract void ShutDownOutput();
+
+    /// <summary>Input and output hold nothing any more: the last step of <see cref="End"/>, on any thread, under no lock.</summary>
+    internal abstract void Finish();
+
     /// <summary>Sending threw, for example because lent memory was disposed before its release. Called by the sender.</summary>
     internal void SendFault(Exception e)
     {

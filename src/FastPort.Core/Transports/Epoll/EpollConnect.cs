@@ -7,7 +7,7 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// One attempt to connect. The attempt owns the descriptor until it has succeeded; the connection then runs on the loop that watched the
-/// descriptor. Only the loop ends the attempt; a connection that comes too late for its caller is aborted.
+/// descriptor. Only the loop ends the attempt, so a cancellation and a success cannot both happen; its caller does not wait for that.
 /// </summary>
 internal sealed class EpollConnect : ILoopHandler
 {
@@ -48,15 +48,10 @@ internal sealed class EpollConnect : ILoopHandler
         cancellationToken.ThrowIfCancellationRequested();
         var attempt = new EpollConnect(address, group, settings);
         attempt._loop.Run(attempt.Begin);
-        try
+        await using (cancellationToken.UnsafeRegister(
+            static (state, token) => ((EpollConnect)state!).CancelSoon(token), attempt).ConfigureAwait(false))
         {
-            return await attempt._result.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException)
-        {
-            // Not waited for: a protocol may block the loop for longer than the caller has time.
-            attempt._loop.Run(attempt.Abandon);
-            throw;
+            return await attempt._result.Task.ConfigureAwait(false);
         }
     }
 
@@ -70,19 +65,13 @@ internal sealed class EpollConnect : ILoopHandler
         }
     }
 
-    // Nobody waits for the result any more.
-    private void Abandon()
+    private void CancelSoon(CancellationToken token) => _loop.Run(() =>
     {
         if (!_over)
         {
-            Fail(new OperationCanceledException());
+            Fail(new OperationCanceledException(token));
         }
-
-        if (_result.Task.Exception is null)
-        {
-            _result.Task.Result.Abort(CloseReason.LocalClosed);
-        }
-    }
+    });
 
     private void Begin()
     {

@@ -73,9 +73,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override void EndWrite() => _output.EndWrite();
 
-    internal override bool TryEndWrite() => _output.TryEndWrite();
+    internal override bool TryEndWrite() => _output.EndWrite(unlessFinal: true);
 
-    internal override void EndFinalWrite() => _output.EndFinalWrite();
+    internal override void EndFinalWrite() => _output.EndWrite(isFinal: true);
 
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
@@ -215,8 +215,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnAborted() => Request(ResumeRequested);
 
-    /// <summary>Called when the last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
-    internal void ShutDownOutput()
+    internal override void ShutDownOutput()
     {
         OutputIsDown();
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
@@ -275,11 +274,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     // When another thread is sending, the flush that it posts after its send makes the loop call this method again.
     private void TryRelease()
     {
-        if (!_output.TryFinish())
+        if (_output.TryFinish())
         {
-            return;
+            Finish();
         }
+    }
 
+    internal override void Finish()
+    {
         TrySet(LifeFlags.Released);
         LeaveClock();
         if (Has(ReadFlags.Watched))

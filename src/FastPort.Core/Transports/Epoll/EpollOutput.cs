@@ -69,43 +69,24 @@ internal sealed partial class EpollOutput : SendQueue
         return ring;
     }
 
+    /// <inheritdoc cref="SendQueue.EndWrite"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void EndWrite()
+    public bool EndWrite(bool unlessFinal = false, bool isFinal = false)
     {
-        if (IsLoopWrite)
+        if (!IsLoopWrite)
         {
-            EndLoopWrite();
-            return;
+            return EndQueuedWrite(unlessFinal, isFinal);
         }
 
-        EndQueuedWrite();
-    }
-
-    /// <summary>As <see cref="EndWrite()"/>. False when a final write came first: then nothing was written or borrowed.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryEndWrite()
-    {
-        if (IsLoopWrite)
+        if (isFinal)
         {
-            EndLoopWrite();
-            return true;
+            // First: a write that joins the queue from now on may be ordered after this write.
+            SetFinal();
         }
 
-        return EndQueuedWrite(unlessFinal: true);
-    }
-
-    /// <summary>Ends a write of the loop, after which <see cref="TryEndWrite"/> refuses the writes of other threads.</summary>
-    public void EndFinalWrite()
-    {
-        if (_loopQueues)
-        {
-            EndQueuedWrite(isFinal: true);
-            return;
-        }
-
-        // First: a write that joins the queue from now on may be ordered after this write.
-        SetFinal();
-        EndLoopWrite();
+        _loopWrites = false;
+        LoopBytes += _lockFreeRing.Ring.WritePosition - _loopWriteStart;
+        return true;
     }
 
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
@@ -124,7 +105,7 @@ internal sealed partial class EpollOutput : SendQueue
     // Within a write that does not go to the loop's ring.
     private bool IsQueuedByLoop => _loopQueues && _connection.IsOnLoop;
 
-    private bool EndQueuedWrite(bool unlessFinal = false, bool isFinal = false)
+    private bool EndQueuedWrite(bool unlessFinal, bool isFinal)
     {
         bool onLoop = IsQueuedByLoop;
         bool accepted = EndWrite(onLoop, unlessFinal, isFinal);
@@ -138,11 +119,4 @@ internal sealed partial class EpollOutput : SendQueue
     }
 
     protected override void Ending() => _connection.Request(EpollConnection.FlushRequested | EpollConnection.ResumeRequested);
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void EndLoopWrite()
-    {
-        _loopWrites = false;
-        LoopBytes += _lockFreeRing.Ring.WritePosition - _loopWriteStart;
-    }
 }

@@ -119,11 +119,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         return true;
     }
 
-    /// <summary>
-    /// The last byte was sent: ends this side of the stream. Called by the sender under the output's gate; the pump takes that gate before
-    /// it disposes the socket.
-    /// </summary>
-    internal void ShutDownOutput()
+    // The pump takes the output's gate before it disposes the socket.
+    internal override void ShutDownOutput()
     {
         OutputIsDown();
         try
@@ -165,8 +162,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         }
     }
 
-    /// <summary>The last step, after that of the output.</summary>
-    internal void Finish()
+    internal override void Finish()
     {
         LeaveClock();
         if (EndsByReset)
@@ -182,6 +178,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
         _socket.Dispose();
         _wait.Dispose();
+        _output.Dispose();
         CompleteEndAsLoop();
     }
 

@@ -5,7 +5,7 @@ using FastPort.Connections;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>The send side of a socket connection.</summary>
-internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem
+internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDisposable
 {
     // A pending operation reports nothing until all its bytes are sent: with small pieces the write timeout sees progress.
     private const int PendingChunk = 64 * 1024;
@@ -63,13 +63,8 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute() => Send();
 
-    protected override void ShutDownOutput() => _connection.ShutDownOutput();
-
-    protected override void Finish()
-    {
-        _args?.Dispose();
-        _connection.Finish();
-    }
+    /// <summary>After the last flusher.</summary>
+    public void Dispose() => _args?.Dispose();
 
     private void Send()
     {
