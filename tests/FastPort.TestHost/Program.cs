@@ -8,6 +8,9 @@ switch (args)
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
+    case ["inline"]:
+        await InlineMode.RunAsync();
+        return 0;
     case ["scarce", var transport, var loops]:
         await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture));
         return 0;
@@ -41,7 +44,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> "
+            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> "
             + "<setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "

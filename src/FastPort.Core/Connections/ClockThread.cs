@@ -63,6 +63,12 @@ internal sealed class ClockThread
         long due = Stopwatch.GetTimestamp() + (long)(Math.Min(delay.TotalSeconds, int.MaxValue) * Stopwatch.Frequency);
         lock (_gate)
         {
+            if (_clocks.Length == 0)
+            {
+                // Its clock is gone: the next one's thread must not make the call, nor keep it until then.
+                return;
+            }
+
             _calls.Enqueue((connection, callback, state), due);
             if (_calls.TryPeek(out _, out long first) && first == due)
             {

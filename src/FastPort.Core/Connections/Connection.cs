@@ -325,6 +325,11 @@ public abstract class Connection
     public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
     /// <summary>
+    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if nobody waits.
+    /// </summary>
+    internal virtual long AwaitedPending => -1;
+
+    /// <summary>
     /// Resumes reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also while reading is not paused.
     /// </summary>
     public abstract void ResumeReading();

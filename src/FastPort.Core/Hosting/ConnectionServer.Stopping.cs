@@ -6,8 +6,17 @@ namespace FastPort.Hosting;
 /// <content>The ordered stop: accepts no more, notifies all protocols, and aborts connections that do not finish in time.</content>
 public sealed partial class ConnectionServer
 {
-    // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.
+    // Additional time for a stop besides ShutdownTimeout: what follows, and a rest.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
+
+    // For a listener whose loop is blocked. The sessions of other loops must be told all the same, and soon.
+    private static readonly TimeSpan ListenerTimeout = TimeSpan.FromSeconds(1);
+
+    // For aborted connections and listeners whose loop is blocked.
+    private static readonly TimeSpan BlockedTimeout = TimeSpan.FromSeconds(5);
+
+    // Canceled by the token of any call of StopAsync. Never disposed: a call may come after the stop.
+    private readonly CancellationTokenSource _hurry = new();
 
     /// <summary>
     /// Whether a stop has begun: no connection is accepted any more, or soon none will be (<see cref="ServerOptions.DrainDelay"/>).
@@ -19,24 +28,33 @@ public sealed partial class ConnectionServer
     /// (<see cref="IConnectionProtocol.OnStopping"/>), waits up to <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then
     /// aborts those that are left. Always completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Ends the waits and aborts the remaining connections at once.</param>
-    public Task StopAsync(CancellationToken cancellationToken = default)
+    /// <param name="cancellationToken">
+    /// Ends the waits and aborts the remaining connections at once, also if an earlier call has begun the stop.
+    /// </param>
+    public async Task StopAsync(CancellationToken cancellationToken = default)
     {
-        lock (_gate)
+        // On the pool: what the stop does then must not run on the canceling thread.
+        using (cancellationToken.UnsafeRegister(static hurry => _ = ((CancellationTokenSource)hurry!).CancelAsync(), _hurry))
         {
-            // From here on the server cannot start. Who asks is told so; connections are admitted until the drain delay is over.
-            _stopping = true;
-            return _stopped ??= StopInTimeAsync(cancellationToken);
+            Task stopped;
+            lock (_gate)
+            {
+                // From here on the server cannot start. Who asks is told so; connections are admitted until the drain delay is over.
+                _stopping = true;
+                stopped = _stopped ??= StopInTimeAsync();
+            }
+
+            await stopped.ConfigureAwait(false);
         }
     }
 
     // Not on the caller's thread, which holds the lock, and bounded: a logger or protocol that blocks must not keep the process from
     // ending.
-    private async Task StopInTimeAsync(CancellationToken cancellationToken)
+    private async Task StopInTimeAsync()
     {
         try
         {
-            await Task.Run(() => StopCoreAsync(cancellationToken), CancellationToken.None)
+            await Task.Run(StopCoreAsync, CancellationToken.None)
                 .WaitAsync(_options.DrainDelay + _options.ShutdownTimeout + StopMargin, _time, CancellationToken.None)
                 .ConfigureAwait(false);
         }
@@ -46,9 +64,9 @@ public sealed partial class ConnectionServer
         }
     }
 
-    private async Task StopCoreAsync(CancellationToken cancellationToken)
+    private async Task StopCoreAsync()
     {
-        await DrainAsync(cancellationToken).ConfigureAwait(false);
+        await DrainAsync().ConfigureAwait(false);
         _closing = true;
         ITransportListener[] listeners;
         lock (_gate)
@@ -56,10 +74,9 @@ public sealed partial class ConnectionServer
             listeners = _listeners;
         }
 
-        foreach (ITransportListener listener in listeners)
-        {
-            await listener.StopAsync().ConfigureAwait(false);
-        }
+        // First the listeners, so that a client that is told to go finds nobody. One that does not stop in time accepts nobody: _closing.
+        Task unbound = Task.WhenAll(listeners.Select(static listener => listener.StopAsync().AsTask()));
+        await unbound.WaitAsync(ListenerTimeout, _time, _hurry.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 
         Bans.Added -= CloseBanned;
 
@@ -76,30 +93,35 @@ public sealed partial class ConnectionServer
             accepted.Stop();
         }
 
-        if (!await AllClosedAsync(_options.ShutdownTimeout, cancellationToken).ConfigureAwait(false))
+        if (!await AllClosedAsync(_options.ShutdownTimeout, _hurry.Token).ConfigureAwait(false))
         {
             ServerLog.StopAborts(_logger, _accepted.Count, _options.ShutdownTimeout);
             foreach (AcceptedConnection accepted in _accepted.Values)
             {
                 accepted.Connection.Abort(CloseReason.Stopping);
             }
-
-            // An aborted connection ends as soon as its loop has run. The bound is for a protocol that blocks its loop.
-            await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
         }
 
+        // An aborted connection ends, and a listener stops, as soon as its loop has run.
+        await Task.WhenAll(unbound, AllClosedAsync(Timeout.InfiniteTimeSpan, CancellationToken.None))
+            .WaitAsync(BlockedTimeout, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _certificates?.Dispose();
         Memory.Leave(this);
         _clock?.Dispose();
         ServerLog.Stopped(_logger);
+        if (unbound.IsFaulted)
+        {
+            // What a transport's listener throws concerns whoever stops the server, but keeps nothing above from its end.
+            await unbound.ConfigureAwait(false);
+        }
     }
 
     // A server whose start has failed has nothing to drain.
-    private async Task DrainAsync(CancellationToken cancellationToken)
+    private async Task DrainAsync()
     {
         if (_options.DrainDelay > TimeSpan.Zero && _listens)
         {
-            var delay = Task.Delay(_options.DrainDelay, _time, cancellationToken);
+            var delay = Task.Delay(_options.DrainDelay, _time, _hurry.Token);
             ServerLog.Draining(_logger, _options.DrainDelay);
             await delay.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }

@@ -139,7 +139,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// the requests in flight for up to <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always
     /// completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Ends the waits and aborts the remaining sessions at once.</param>
+    /// <param name="cancellationToken">
+    /// Ends the waits and aborts the remaining sessions at once, also if an earlier call has begun the stop.
+    /// </param>
     public Task StopAsync(CancellationToken cancellationToken = default) => _connections.StopAsync(cancellationToken);
 
     /// <summary>Stops the server.</summary>

@@ -171,13 +171,10 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     internal override void RoomAwaited() => _output.AwaitSending();
 
     /// <summary>
-    /// The last byte was encrypted: tells the peer so, and closes the connection below. Called by the flusher. It happens on the loop: the
-    /// runtime's stream does not guard its end against a read that decrypts at the same time.
+    /// The last byte was encrypted: tells the peer so, and closes the connection below. Called under the output's gate. It happens on the
+    /// loop: the runtime's stream does not guard its end against a read that decrypts at the same time.
     /// </summary>
-    internal void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
-
-    /// <summary>The last flusher has ended after the connection did.</summary>
-    internal void OutputQuiescent() => Finish();
+    internal override void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
 
     protected override void BeginLoop() => _below.Post(static state => ((TlsConnection)state!).Begin(), this);
 
@@ -203,10 +200,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         // A connection that was never started is ended by whoever closes it.
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);
         _output.ReleaseWhenIdle();
-        if (_output.TryClose())
-        {
-            Finish();
-        }
+        _ = _output.TryEnd();
     }
 
     private void ShutDown()
@@ -224,7 +218,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);
     }
 
-    private void Finish()
+    internal override void Finish()
     {
         LeaveClock();
         TlsConnection? outer = _ending;

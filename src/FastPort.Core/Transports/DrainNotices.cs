@@ -10,10 +10,11 @@ internal sealed class DrainNotices(TransportConnection connection)
     private const long Nobody = -1;
 
     private readonly Lock _gate = new();
-    private readonly List<Waiter> _waiters = [];
+    private readonly HashSet<Waiter> _waiters = [];
     private long _protocolMark = Nobody;
 
-    // The highest mark of all waits.
+    // The highest mark of all waits; written with a full fence, before the counters are read. Higher after one was canceled or replaced,
+    // until the next check: to look through all that are left each time would make loops wait for it.
     private long _mark = Nobody;
 
     /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
@@ -28,7 +29,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _protocolMark = pendingBytes;
-            SetMark();
+            Interlocked.Exchange(ref _mark, Math.Max(_mark, pendingBytes));
         }
 
         connection.RoomAwaited();
@@ -42,7 +43,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _waiters.Add(waiter);
-            SetMark();
+            Interlocked.Exchange(ref _mark, Math.Max(_mark, lowWater));
         }
 
         connection.RoomAwaited();
@@ -81,8 +82,9 @@ internal sealed class DrainNotices(TransportConnection connection)
                     waiter.TrySetResult(!closing);
                 }
 
-                _waiters.RemoveAll(static waiter => waiter.Task.IsCompleted);
-                SetMark();
+                _waiters.RemoveWhere(static waiter => waiter.Task.IsCompleted);
+                long mark = _waiters.Aggregate(_protocolMark, static (most, waiter) => Math.Max(most, waiter.LowWater));
+                Interlocked.Exchange(ref _mark, mark);
             }
         }
 
@@ -91,10 +93,6 @@ internal sealed class DrainNotices(TransportConnection connection)
             connection.OutputDrained();
         }
     }
-
-    // A full fence between the write of the mark and the read of the counters.
-    private void SetMark() =>
-        Interlocked.Exchange(ref _mark, _waiters.Aggregate(_protocolMark, static (mark, waiter) => Math.Max(mark, waiter.LowWater)));
 
     private void Cancel(Waiter waiter, CancellationToken token)
     {
@@ -105,7 +103,10 @@ internal sealed class DrainNotices(TransportConnection connection)
                 return;
             }
 
-            SetMark();
+            if (_waiters.Count == 0)
+            {
+                Interlocked.Exchange(ref _mark, _protocolMark);
+            }
         }
 
         waiter.TrySetCanceled(token);

@@ -17,7 +17,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
     : TransportConnection(settings, remote, unixPeer), IThreadPoolWorkItem
 {
     // After this many steps in a row the pump goes to the back of the pool's queue if other work waits there: one busy peer must not starve
-    // others.
+    // others. Also from the runtime's polling thread, where it began if sockets complete inline: other sockets wait for that thread.
     private const int StepsPerTurn = 32;
 
     [ThreadStatic]
@@ -164,7 +164,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
                 if (IsPaused || ++steps == StepsPerTurn)
                 {
                     steps = 0;
-                    if (ThreadPool.PendingWorkItemCount != 0)
+                    if (ThreadPool.PendingWorkItemCount != 0 || !Thread.CurrentThread.IsThreadPoolThread)
                     {
                         Schedule();
                         return;
@@ -206,4 +206,23 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
             }
         }
     }
+}
+
+/// <summary>The signals and the state of a pump: one word, changed only by interlocked operations.</summary>
+internal static class PumpSignals
+{
+    /// <summary>The pump runs, or a work item that will run it waits in the pool.</summary>
+    public const int Active = 1;
+
+    /// <summary>The pump rests because the protocol returned Pause: bytes alone do not wake it.</summary>
+    public const int Paused = 2;
+
+    /// <summary>There may be bytes to read, or the end of the stream.</summary>
+    public const int Bytes = 4;
+
+    /// <summary>Reading is resumed.</summary>
+    public const int Resumed = 8;
+
+    /// <summary>A flag has changed: closing, aborted, lost, or there is other work for the loop.</summary>
+    public const int Look = 16;
 }

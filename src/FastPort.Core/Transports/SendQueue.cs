@@ -14,7 +14,8 @@ namespace FastPort.Transports;
 /// </para>
 /// <para>
 /// The event loops also write without a lock, past the queue (<see cref="Epoll.EpollOutput"/>). A queued ring therefore records how many
-/// bytes the loop had written when the ring joined: that many of the loop's bytes are sent before it.
+/// bytes the loop had written when the ring joined: that many of the loop's bytes are sent before it. While the queue is long the loop
+/// writes to it, too, so that two threads that write in turns do not make a ring of each small write.
 /// </para>
 /// <para>
 /// Lock order: <see cref="_writers"/>, then <see cref="Gate"/>. Under the gate the only foreign code that runs is the array pool.
@@ -27,6 +28,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     // Nothing is copied behind a ring that holds more: one send takes about this much.
     private const int FullRing = 64 * 1024;
+
+    // A writer past the queue that finds so many rings joins it: each of its writes would keep the next ring from being copied.
+    private const int ManyRings = 16;
 
     private readonly Lock _writers = new();
 
@@ -80,6 +84,11 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     /// <summary>Whether the queue is empty.</summary>
     protected bool IsEmpty => _count == 0;
+
+    protected TransportConnection Connection => connection;
+
+    /// <summary>Whether the queue is long.</summary>
+    protected bool IsLong => _count >= ManyRings;
 
     /// <summary>The queued rings; read under the gate.</summary>
     protected IReadOnlyCollection<SendRing> Waiting => _waiting;

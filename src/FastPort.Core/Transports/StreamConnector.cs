@@ -14,29 +14,74 @@ internal delegate ValueTask<Connection> ConnectAttempt(EndPoint address, Connect
 
 /// <summary>
 /// Connects over TCP or to a Unix socket; the transport makes each attempt. Host names are resolved at each call and their addresses tried
-/// in turn.
+/// in turn; one that does not answer soon is given the next as a rival (as in RFC 8305), and the first that connects wins.
 /// </summary>
 internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings settings, ConnectAttempt connect) : ITransportConnector
 {
+    /// <summary>What an address has before the next one is tried, too.</summary>
+    internal static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
+
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMilliseconds(100);
 
-    public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
+    public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken) =>
+        await ConnectAsync(await AddressesAsync(cancellationToken).ConfigureAwait(false), cancellationToken).ConfigureAwait(false);
+
+    /// <summary>Connects to one of the addresses.</summary>
+    internal async Task<Connection> ConnectAsync(EndPoint[] addresses, CancellationToken cancellationToken)
     {
         SocketException? last = null;
-        foreach (EndPoint address in await AddressesAsync(cancellationToken).ConfigureAwait(false))
+        List<Task<Connection>> running = [];
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        try
         {
-            try
+            for (int next = 0; next < addresses.Length || running.Count != 0;)
             {
-                return await ConnectAsync(address, cancellationToken).ConfigureAwait(false);
+                if (next < addresses.Length)
+                {
+                    running.Add(ConnectAsync(addresses[next++], end.Token).AsTask());
+                }
+
+                // A cancellation does not wait for the attempts: their event loop may be blocked.
+                Task<Task<Connection>> any = Task.WhenAny(running);
+                TimeSpan limit = next < addresses.Length ? HeadStart : Timeout.InfiniteTimeSpan;
+                await ((Task)any).WaitAsync(limit, settings.Clock.Time, cancellationToken)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (any.IsCompleted)
+                {
+                    Task<Connection> first = await any.ConfigureAwait(false);
+                    running.Remove(first);
+                    try
+                    {
+                        return await first.ConfigureAwait(false);
+                    }
+                    catch (SocketException e)
+                    {
+                        last = e;
+                    }
+                }
             }
-            catch (SocketException e)
+        }
+        finally
+        {
+            await end.CancelAsync().ConfigureAwait(false);
+            foreach (Task<Connection> loser in running)
             {
-                last = e;
+                _ = loser.ContinueWith(Drop, TaskScheduler.Default);
             }
         }
 
         throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {Describe(last)}", last);
+    }
+
+    // An attempt that was canceled may have come to its end before. Nobody asks by what it failed.
+    private static void Drop(Task<Connection> loser)
+    {
+        if (loser.Exception is null && !loser.IsCanceled)
+        {
+            loser.Result.Abort(CloseReason.LocalClosed);
+        }
     }
 
     private async ValueTask<Connection> ConnectAsync(EndPoint address, CancellationToken cancellationToken)

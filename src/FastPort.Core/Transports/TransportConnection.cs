@@ -189,8 +189,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
-    /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
-    internal long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
+    internal sealed override long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
 
     /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()
@@ -210,6 +209,15 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
             TransportLog.ReleaseFault(Settings.Logger, Id, e);
         }
     }
+
+    /// <summary>
+    /// No more of the written bytes is here: ends this side of the stream. Called once, by the sender, by that of sockets and of TLS under
+    /// the output's gate.
+    /// </summary>
+    internal abstract void ShutDownOutput();
+
+    /// <summary>Input and output hold nothing any more: the last step of <see cref="End"/>, on any thread, under no lock.</summary>
+    internal abstract void Finish();
 
     /// <summary>Sending threw, for example because lent memory was disposed before its release. Called by the sender.</summary>
     internal void SendFault(Exception e)

@@ -131,6 +131,27 @@ public sealed class ClockThreadTests
     }
 
     [Fact]
+    public async Task A_call_that_comes_after_the_last_clock_has_gone_is_not_kept_for_the_next()
+    {
+        var thread = new ClockThread();
+        bool called = false;
+        using (var gone = new Watched(new ConnectionClock(new FakeTimeProvider())))
+        {
+            thread.Add(gone.Clock);
+            thread.Remove(gone.Clock);
+            await Patience.UntilAsync(() => !thread.IsRunning, "the thread has ended");
+        }
+
+        thread.PostAfter(TimeSpan.Zero, null, _ => called = true, null);
+
+        using var next = new Watched(new ConnectionClock(new FakeTimeProvider()));
+        thread.Add(next.Clock);
+        await next.TicksAsync(2);
+        thread.Remove(next.Clock);
+        Assert.False(called);
+    }
+
+    [Fact]
     public async Task One_that_comes_while_the_thread_is_about_to_end_is_ticked()
     {
         var thread = new ClockThread();

@@ -4,6 +4,7 @@ using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;
@@ -152,6 +153,64 @@ public sealed class ConnectionServerTests : EchoServerTests
         // The stop's last bound may have passed, by this clock, before the aborted connection has come to its end.
         await Assert.Single(Protocols).Closed.Task.InTimeAsync();
         await Patience.UntilAsync(() => Server.ConnectionCount == 0, "the connection is counted no more");
+    }
+
+    [LinuxTheory]
+    [InlineData("FastPort loop 0")]
+    public async Task A_loop_that_is_blocked_keeps_the_stop_from_nobody_else(string listenersLoop)
+    {
+        var time = new FakeTimeProvider();
+        Components.Time = time;
+        Options.Transport = TransportKind.Epoll;
+        Options.Loops = 2;
+        Options.ShutdownTimeout = TimeSpan.FromHours(1);
+        await StartAsync();
+        using RawPeer other = await ConnectAsync();
+        await EchoAsync(other);
+        Connection otherConnection = Assert.Single(Server!.Connections);
+        EchoProtocol otherProtocol = Assert.Single(Protocols);
+        otherProtocol.Goodbye = "bye"u8.ToArray();
+
+        // The loop with the fewest connections is that of the listener.
+        using RawPeer peer = await ConnectAsync();
+        await EchoAsync(peer);
+        using var release = new ManualResetEventSlim();
+        var blocked = new TaskCompletionSource<string?>();
+        Server.Connections.Single(connection => connection != otherConnection).Post(
+            _ =>
+            {
+                blocked.SetResult(Thread.CurrentThread.Name);
+                release.Wait(Patience.Limit);
+            },
+            null);
+        Assert.Equal(listenersLoop, await blocked.Task.InTimeAsync());
+
+        Task stop = Server.StopAsync();
+        Task<byte[]> goodbye = other.ReadBytesAsync(3);
+        await AdvanceUntilAsync(() => goodbye.IsCompleted, "the session of the other loop was told");
+        Assert.Equal("bye"u8.ToArray(), await goodbye);
+        await EchoAsync(other);
+        Assert.False(stop.IsCompleted);
+
+        // Of a call that has not begun the stop.
+        using var hurry = new CancellationTokenSource();
+        Task second = Server.StopAsync(hurry.Token);
+        Assert.False(second.IsCompleted);
+        await hurry.CancelAsync();
+        await otherProtocol.Closed.Task.InTimeAsync();
+        await AdvanceUntilAsync(() => stop.IsCompleted && second.IsCompleted, "the stop gave the blocked loop up");
+        Assert.Single(Log.WithId(3004));
+
+        release.Set();
+        await Patience.UntilAsync(() => Server.ConnectionCount == 0, "the blocked loop has ended its connection");
+
+        Task AdvanceUntilAsync(Func<bool> condition, string what) => Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(1));
+                return condition();
+            },
+            what);
     }
 
     [Fact]

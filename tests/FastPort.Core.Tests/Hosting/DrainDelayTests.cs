@@ -45,18 +45,21 @@ public sealed class DrainDelayTests
         await Assert.ThrowsAsync<SocketException>(() => server.ConnectAsync());
     }
 
-    [Fact]
-    public async Task Who_cannot_wait_ends_it()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Who_cannot_wait_ends_it(bool byAnotherCall)
     {
         await using TestServer server = await StartAsync();
         using RawPeer peer = await server.ConnectKnownAsync();
         using var hurry = new CancellationTokenSource();
 
-        Task stop = await BeginStopAsync(server, hurry.Token);
-        Assert.False(stop.IsCompleted);
+        Task stop = await BeginStopAsync(server, byAnotherCall ? default : hurry.Token);
+        Task another = server.Server.StopAsync(hurry.Token);
+        Assert.False(stop.IsCompleted || another.IsCompleted);
         await hurry.CancelAsync();
 
-        await stop.InTimeAsync();
+        await Task.WhenAll(stop, another).InTimeAsync();
         Assert.Equal(0, server.Server.ConnectionCount);
     }
 

@@ -1,5 +1,7 @@
+using System.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using FastPort.Transports;
@@ -234,6 +236,59 @@ public sealed class RelayBackPressureTests
             }
 
             await sending;
+        }
+    }
+
+    [Theory]
+    [InlineData(SendQueueFullPolicy.Wait, true)]
+    [InlineData(SendQueueFullPolicy.Wait, false)]
+    [InlineData(SendQueueFullPolicy.DropOneWay, false)]
+    public async Task Whoever_waits_has_its_turn_though_others_take_all_room_at_once(SendQueueFullPolicy policy, bool isRelay)
+    {
+        // One event of the kernel makes far less room than half of it.
+        const int LargeBound = 16 * 1024 * 1024;
+        const ushort Push = 0x1001;
+        byte[] body = new byte[60_000];
+        await using TestServer server = await StartAsync(o =>
+        {
+            Configure(o, policy);
+            o.Session.SendQueueBytes = LargeBound;
+        });
+        using RawPeer a = await server.ConnectAsync("a");
+        using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
+        Session target = server.Opened[1];
+        await Patience.UntilAsync(() => !Refill() && target.Connection.IsSendBlocked, "the kernel took no more");
+
+        ushort awaited = isRelay ? Relay : Wire.Ping;
+        if (isRelay)
+        {
+            await a.SendAsync(RelayPost("b", [1]));
+            await Patience.UntilAsync(() => server.Counts.RelaysWaited != 0, "the relay waits");
+        }
+        else
+        {
+            await b.SendAsync(Wire.PingRequest(1));
+            await Patience.UntilAsync(() => target.Connection.AwaitedPending >= 0, "the peer is not read");
+        }
+
+        // Half of the queue before it has room, and then all of it, with what the kernel holds.
+        int frames = 4 * LargeBound / body.Length;
+        for (WireFrame frame = await b.ReadFrameAsync(); frame.Type != awaited; frame = await b.ReadFrameAsync())
+        {
+            Refill();
+            Assert.True(--frames > 0, "It has not had its turn.");
+        }
+
+        // True once something was taken.
+        bool Refill()
+        {
+            bool any = false;
+            while (target.TrySend(Push, new SequenceBody(new ReadOnlySequence<byte>(body))) == SendStatus.Queued)
+            {
+                any = true;
+            }
+
+            return any;
         }
     }
 

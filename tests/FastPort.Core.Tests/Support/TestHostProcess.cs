@@ -30,9 +30,10 @@ internal sealed class TestHostProcess : IAsyncDisposable
 
     public int Port { get; private set; }
 
-    public static async Task<TestHostProcess> ServeAsync()
+    /// <param name="mode">With <c>inline</c> a server whose sockets complete on one polling thread.</param>
+    public static async Task<TestHostProcess> ServeAsync(string mode = "serve")
     {
-        var host = new TestHostProcess("dotnet", Program, "serve");
+        var host = new TestHostProcess("dotnet", Program, mode);
         host.Port = (int)(await host.ReadAsync())["port"];
         return host;
     }

@@ -100,6 +100,50 @@ public sealed class LendingTests
         Assert.True(wentOn);
     }
 
+    /// <summary>A thread that sends may hold locks that whoever is told of the end takes.</summary>
+    [Theory, EveryLink]
+    public async Task The_end_is_not_told_on_the_stack_of_a_thread_that_sends(string link)
+    {
+        var gate = new object();
+        bool toldUnderGate = false;
+        var told = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, _) = await open.ConnectAsync();
+
+        void Release(object? state)
+        {
+            client.Connection.Abort(CloseReason.LocalClosed);
+            while (client.Connection.BeginWrite() is not null)
+            {
+                // Until the loop has ended the connection.
+                client.Connection.EndWrite();
+                Thread.Sleep(0);
+            }
+
+            // Runs with the last calls of the protocol.
+            client.Connection.Post(
+                _ =>
+                {
+                    toldUnderGate = Monitor.IsEntered(gate);
+                    told.SetResult();
+                },
+                null);
+        }
+
+        await Task.Run(() =>
+        {
+            lock (gate)
+            {
+                Assert.True(client.TryLend(new byte[20_000], Release, null));
+                client.Connection.Flush();
+            }
+        }).InTimeAsync();
+
+        await told.Task.InTimeAsync();
+        await client.ClosedAsync();
+        Assert.False(toldUnderGate);
+    }
+
     [Theory, EveryLink]
     public async Task Lent_bytes_may_be_taken_in_any_portions(string link)
     {

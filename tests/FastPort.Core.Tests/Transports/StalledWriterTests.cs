@@ -16,6 +16,7 @@ public sealed class StalledWriterTests : IDisposable
     private const ushort Stalled = 0x1002;
 
     private readonly TemporaryDirectory _directory = new();
+    private readonly TaskCompletionSource _begin = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ManualResetEventSlim _entered = new();
     private readonly ManualResetEventSlim _released = new();
 
@@ -42,6 +43,8 @@ public sealed class StalledWriterTests : IDisposable
     public Task A_thread_stopped_in_a_reply_does_not_hold_the_loop_up(string link) => RunAsync(link, async (_, client) =>
     {
         Task<byte[]> request = client.RequestAsync(Stalled, Array.Empty<byte>());
+        await client.RequestAsync(TestServer.Echo, Array.Empty<byte>()).InTimeAsync();
+        _begin.SetResult();
         await LoopAnswersAsync(client);
         _released.Set();
 
@@ -65,8 +68,8 @@ public sealed class StalledWriterTests : IDisposable
         await using TestServer server = await TestServer.StartAsync(
             handlers => handlers.MapQueued(Stalled, async context =>
             {
-                // The requests that follow start when this one has returned or awaits.
-                await Task.Yield();
+                // The requests that follow start when this one has returned or awaits, on a thread that must not wait for the writer.
+                await _begin.Task;
                 context.Reply(new StalledBody(this));
             }),
             options =>

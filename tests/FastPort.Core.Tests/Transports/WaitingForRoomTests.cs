@@ -95,6 +95,30 @@ public sealed class WaitingForRoomTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connection.WaitForRoomAsync(long.MaxValue, cancel.Token).AsTask());
     }
 
+    /// <summary>Each once looked through all others, under a lock that the loop takes: this number took minutes.</summary>
+    [Fact]
+    public async Task Very_many_may_wait_and_give_up()
+    {
+        await using TestLink open = TestLink.Open(Links.All[0], static s => s with { MaxSendBytes = Bound });
+        (_, TestProtocol server) = await open.ConnectRawAsync(takesLittle: true);
+        await FillAsync(server);
+        using var cancel = new CancellationTokenSource();
+
+        await Task.Run(async () =>
+        {
+            Task<bool>[] waiting = new Task<bool>[200_000];
+            for (int i = 0; i < waiting.Length; i++)
+            {
+                waiting[i] = server.Connection.WaitForRoomAsync(1, i % 2 == 0 ? cancel.Token : default).AsTask();
+            }
+
+            await cancel.CancelAsync();
+            server.Connection.Abort(CloseReason.LocalClosed);
+            await Task.WhenAll(waiting).ContinueWith(static _ => { }, TaskScheduler.Default);
+            Assert.Equal(waiting.Length / 2, waiting.Count(static wait => wait.IsCanceled));
+        }).InTimeAsync();
+    }
+
     [Theory, EveryLink]
     public async Task The_end_is_told_to_all_that_wait_and_to_all_that_come_later(string link)
     {

@@ -19,6 +19,57 @@ public sealed class WriteOrderTests
     [Theory, EveryLink]
     public Task Chunks_written_under_a_lock_of_the_protocols_own_arrive_in_order(string link) => RunAsync(link, stampsLast: false);
 
+    [Theory, EveryLink]
+    public async Task Small_writes_of_the_loop_and_a_thread_in_turns_take_no_ring_each_while_the_peer_does_not_read(string link)
+    {
+        const int Turns = 2_000;
+        const int Size = 12;
+        var client = new TestProtocol { OnBytes = static _ => ReceiveOutcome.Pause };
+        await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 16 * 1024 * 1024 });
+        (_, TestProtocol server) = await open.ConnectAsync(client);
+        int filled = 0;
+        await Task.Run(async () =>
+        {
+            while (!server.Connection.IsSendBlocked || server.Connection.PendingBytes < 1024)
+            {
+                Assert.True(server.TryWrite(new byte[64 * 1024]));
+                filled += 64 * 1024;
+                server.Connection.Flush();
+                await Task.Yield();
+            }
+        }).InTimeAsync();
+        int before = open.Pool.Outstanding;
+
+        byte[] piece = new byte[Size];
+        for (int turn = 0; turn < Turns; turn++)
+        {
+            var written = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            server.Connection.Post(
+                _ =>
+                {
+                    piece.AsSpan().Fill((byte)(2 * turn));
+                    written.SetResult(server.TryWrite(piece));
+                    server.Connection.Flush();
+                },
+                null);
+            Assert.True(await written.Task.InTimeAsync());
+            Assert.True(await Task.Run(() =>
+            {
+                piece.AsSpan().Fill((byte)((2 * turn) + 1));
+                return server.TryWrite(piece);
+            }));
+        }
+
+        Assert.InRange(open.Pool.Outstanding - before, 0, 40);
+
+        client.OnBytes = client.Collect;
+        client.Connection.ResumeReading();
+        server.Connection.Flush();
+        await client.ReceivedAsync(filled + (2 * Turns * Size));
+        byte[] received = client.Received[filled..];
+        Assert.All(Enumerable.Range(0, received.Length), at => Assert.Equal((byte)(at / Size), received[at]));
+    }
+
     // The loop, the clock's ticks and three threads write at once, copied, lent and in batches, more than the send ring holds.
     private static async Task RunAsync(string link, bool stampsLast)
     {

@@ -2,6 +2,7 @@ using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
+using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using Xunit;
 
@@ -63,6 +64,30 @@ public sealed class YieldingTests
 
         Assert.InRange(turns, 1, 2);
         await Patience.UntilAsync(() => busy.ReceivedBytes == Bytes, "the busy one has come to its end");
+    }
+
+    /// <summary>The sockets whose events it would deliver wait nowhere in the pool.</summary>
+    [LinuxTheory]
+    [InlineData("inline")]
+    public async Task The_runtimes_polling_thread_is_given_back_by_a_pump_without_an_end(string mode)
+    {
+        await using TestHostProcess host = await TestHostProcess.ServeAsync(mode);
+        Endpoint endpoint = Endpoint.Parse($"tcp://127.0.0.1:{host.Port}");
+        using RawPeer busy = await RawPeer.ConnectAsync(endpoint);
+        using RawPeer other = await RawPeer.ConnectAsync(endpoint);
+        await other.SendAsync([1]);
+        Assert.Equal([1], await other.ReadBytesAsync(1));
+
+        // Answered once: from here on its connection is served.
+        await busy.SendAsync([1]);
+        Assert.Equal([1], await busy.ReadBytesAsync(1));
+        await busy.SendAsync([0]);
+
+        for (byte i = 1; i < 20; i++)
+        {
+            await other.SendAsync([i]);
+            Assert.Equal([i], await other.ReadBytesAsync(1));
+        }
     }
 
     private static ReceiveOutcome TakeOne(TestProtocol protocol, ArrayPoolCircularBuffer input)

@@ -12,12 +12,27 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
             ? FrameOutput.BatchChunk
             : Math.Max(FrameOutput.BatchChunk, 2 * options.MaxFrameBytes);
 
+    private readonly int _bound = options.SendQueueBytes;
+    private readonly int _half = options.SendQueueBytes / 2;
     private long _messagesDropped;
 
     /// <summary>Number of messages dropped because there was no room.</summary>
     public long MessagesDropped => Volatile.Read(ref _messagesDropped);
 
-    public bool IsFull => connection.PendingBytes >= options.SendQueueBytes;
+    /// <summary>
+    /// Whether there is no room: at the bound or, while somebody waits for half of it, above that. Otherwise those who do not wait could
+    /// take all room that there ever is. A session that is disconnected at the bound is so only there.
+    /// </summary>
+    public bool IsFull
+    {
+        get
+        {
+            long pending = connection.PendingBytes;
+            return pending > _half
+                && (pending >= _bound
+                    || (connection.AwaitedPending >= _half && options.SendQueueFull != SendQueueFullPolicy.Disconnect));
+        }
+    }
 
     /// <summary>
     /// Flushes, and returns whether there is room then. Bytes that a burst wrote since its last flush may alone fill the queue, so the
@@ -29,7 +44,7 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
 
         // While another thread is sending, the peer does not count as slow: no message is dropped and no session disconnected yet. Senders
         // that can wait get less slack, so that they do not outrun that thread.
-        return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < options.SendQueueBytes + _slack);
+        return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < _bound + _slack);
     }
 
     /// <summary>Applies the policy to a one-way message that finds no room.</summary>
@@ -63,12 +78,12 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     }
 
     public void DisconnectSlowConsumer() => connection.Abort(new CloseReason(
-        CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {options.SendQueueBytes}."));
+        CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {_bound}."));
 
     /// <summary>Requests one call of <see cref="IConnectionProtocol.OnOutputDrained"/> when half of the bound is free.</summary>
-    public void NotifyWhenDrained() => connection.NotifyWhenDrained(options.SendQueueBytes / 2);
+    public void NotifyWhenDrained() => connection.NotifyWhenDrained(_half);
 
     /// <summary>Completes when half of the bound is free, or the connection closes.</summary>
     public Task WhenDrainedAsync(CancellationToken cancellationToken = default) =>
-        IsFull ? connection.WaitForRoomAsync(options.SendQueueBytes / 2, cancellationToken).AsTask() : Task.CompletedTask;
+        IsFull ? connection.WaitForRoomAsync(_half, cancellationToken).AsTask() : Task.CompletedTask;
 }

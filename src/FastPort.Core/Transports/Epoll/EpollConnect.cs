@@ -7,7 +7,7 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// One attempt to connect. The attempt owns the descriptor until it has succeeded; the connection then runs on the loop that watched the
-/// descriptor. Only the loop ends the attempt, so a cancellation and a success cannot both happen.
+/// descriptor. Only the loop ends the attempt, so a cancellation and a success cannot both happen; its caller does not wait for that.
 /// </summary>
 internal sealed class EpollConnect : ILoopHandler
 {
@@ -59,7 +59,7 @@ internal sealed class EpollConnect : ILoopHandler
     {
         // The event may be that of a closed descriptor with the same number, which a process that is being started still holds.
         int error = NativeSocket.TakeError(_descriptor);
-        if (error != 0 || NativeSocket.IsConnected(_descriptor))
+        if (error != 0 || NativeSocket.RemoteAddress(_descriptor, _address) is not null)
         {
             Complete(error);
         }

@@ -21,9 +21,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
     // Requests to the loop: bits of _requested.
+    internal const int FlushRequested = 2;
+    internal const int ResumeRequested = 4;
     private const int StartRequested = 1;
-    private const int FlushRequested = 2;
-    private const int ResumeRequested = 4;
     private const int WorkRequested = 8;
     private const int ContinueRequested = 16;
 
@@ -73,9 +73,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override void EndWrite() => _output.EndWrite();
 
-    internal override bool TryEndWrite() => _output.TryEndWrite();
+    internal override bool TryEndWrite() => _output.EndWrite(unlessFinal: true);
 
-    internal override void EndFinalWrite() => _output.EndFinalWrite();
+    internal override void EndFinalWrite() => _output.EndWrite(isFinal: true);
 
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
@@ -215,8 +215,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnAborted() => Request(ResumeRequested);
 
-    /// <summary>Called when the last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
-    internal void ShutDownOutput()
+    internal override void ShutDownOutput()
     {
         OutputIsDown();
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
@@ -235,20 +234,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>Called by the sender when a send fails.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
 
-    // The first request posts the connection to the loop's inbox; later requests find it there.
-    private void Request(int what)
+    /// <summary>Requests something of the loop, on any thread. The first request posts the connection to its inbox.</summary>
+    internal void Request(int what)
     {
         if (!Is(LifeFlags.Released) && Interlocked.Or(ref _requested, what) == 0)
         {
             _loop.Post(this);
         }
     }
-
-    /// <summary>Requests a flush in the next round, when bytes or the end of the stream remain to be sent; on any thread.</summary>
-    internal void FlushNextRound() => Request(FlushRequested);
-
-    /// <summary>The connection is closing: requests what it needs to end.</summary>
-    internal void EndSoon() => Request(FlushRequested | ResumeRequested);
 
     private void FlushAtEndOfRound()
     {
@@ -281,11 +274,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     // When another thread is sending, the flush that it posts after its send makes the loop call this method again.
     private void TryRelease()
     {
-        if (!_output.TryFinish())
+        if (_output.TryFinish())
         {
-            return;
+            Finish();
         }
+    }
 
+    internal override void Finish()
+    {
         TrySet(LifeFlags.Released);
         LeaveClock();
         if (Has(ReadFlags.Watched))

@@ -35,7 +35,7 @@ internal sealed partial class EpollOutput
             }
         }
 
-        _connection.FlushNextRound();
+        _connection.Request(EpollConnection.FlushRequested);
     }
 
     // Shuts down once, after the last byte.

@@ -10,7 +10,7 @@ namespace FastPort.Transports.Epoll;
 /// <para>
 /// Bytes are sent in the order in which the writes ended, on any thread. The loop writes to its own ring without a lock, and the end of its
 /// write publishes how many bytes it has written. Other threads write to the queue, where each ring stores how many of the loop's bytes the
-/// sender sends before it.
+/// sender sends before it. While many rings wait, the loop writes to the queue, too.
 /// </para>
 /// </summary>
 internal sealed partial class EpollOutput : SendQueue
@@ -20,8 +20,9 @@ internal sealed partial class EpollOutput : SendQueue
     private SizeEstimate _loopBurst;
     private long _loopWriteStart;
 
-    // Whether the loop is writing.
+    // Whether the loop is writing to its own ring, or to the queue.
     private bool _loopWrites;
+    private bool _loopQueues;
 
     public EpollOutput(EpollConnection connection, ConnectionSettings settings)
         : base(connection, settings)
@@ -49,6 +50,13 @@ internal sealed partial class EpollOutput : SendQueue
             return null;
         }
 
+        if (IsLong)
+        {
+            ArrayPoolCircularBuffer? queued = BeginWrite(onLoop: true);
+            _loopQueues = queued is not null;
+            return queued;
+        }
+
         ArrayPoolCircularBuffer ring = _lockFreeRing.Ring;
         if (ring.Capacity == 0)
         {
@@ -61,44 +69,31 @@ internal sealed partial class EpollOutput : SendQueue
         return ring;
     }
 
+    /// <inheritdoc cref="SendQueue.EndWrite"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void EndWrite()
+    public bool EndWrite(bool unlessFinal = false, bool isFinal = false)
     {
-        if (IsLoopWrite)
+        if (!IsLoopWrite)
         {
-            EndLoopWrite();
-            return;
+            return EndQueuedWrite(unlessFinal, isFinal);
         }
 
-        EndWrite(onLoop: false);
-    }
-
-    /// <summary>As <see cref="EndWrite()"/>. False when a final write came first: then nothing was written or borrowed.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryEndWrite()
-    {
-        if (IsLoopWrite)
+        if (isFinal)
         {
-            EndLoopWrite();
-            return true;
+            // First: a write that joins the queue from now on may be ordered after this write.
+            SetFinal();
         }
 
-        return EndWrite(onLoop: false, unlessFinal: true);
-    }
-
-    /// <summary>Ends a write of the loop, after which <see cref="TryEndWrite"/> refuses the writes of other threads.</summary>
-    public void EndFinalWrite()
-    {
-        // First: a write that joins the queue from now on may be ordered after this write.
-        SetFinal();
-        EndLoopWrite();
+        _loopWrites = false;
+        LoopBytes += _lockFreeRing.Ring.WritePosition - _loopWriteStart;
+        return true;
     }
 
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
         if (!IsLoopWrite)
         {
-            return TryWriteBorrowed(onLoop: false, memory, release, state);
+            return TryWriteBorrowed(IsQueuedByLoop, memory, release, state);
         }
 
         // The end of the write counts bytes from its start. Moving the start back adds the borrowed bytes, which are not in the ring.
@@ -107,12 +102,21 @@ internal sealed partial class EpollOutput : SendQueue
         return lent;
     }
 
-    protected override void Ending() => _connection.EndSoon();
+    // Within a write that does not go to the loop's ring.
+    private bool IsQueuedByLoop => _loopQueues && _connection.IsOnLoop;
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void EndLoopWrite()
+    private bool EndQueuedWrite(bool unlessFinal, bool isFinal)
     {
-        _loopWrites = false;
-        LoopBytes += _lockFreeRing.Ring.WritePosition - _loopWriteStart;
+        bool onLoop = IsQueuedByLoop;
+        bool accepted = EndWrite(onLoop, unlessFinal, isFinal);
+        if (onLoop)
+        {
+            _loopQueues = false;
+            ReleaseWhenIdle();
+        }
+
+        return accepted;
     }
+
+    protected override void Ending() => _connection.Request(EpollConnection.FlushRequested | EpollConnection.ResumeRequested);
 }

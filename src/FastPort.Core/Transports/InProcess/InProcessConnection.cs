@@ -75,8 +75,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     protected override void OnAborted() => Signal(PumpSignals.Look);
 
-    /// <summary>This side no longer holds any of its unsent bytes: the time limit for draining the input begins.</summary>
-    internal void OutputShutDown()
+    internal override void ShutDownOutput()
     {
         OutputIsDown();
         Signal(PumpSignals.Look);
@@ -89,10 +88,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>
-    /// This end's pump came to its end, and the peer has given back what it had borrowed. Called by whichever was last, under no lock.
-    /// </summary>
-    internal void Finish()
+    internal override void Finish()
     {
         LeaveClock();
         CompleteEndAsLoop();

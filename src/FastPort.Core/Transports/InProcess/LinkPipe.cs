@@ -190,7 +190,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
 
         if (down)
         {
-            sender.OutputShutDown();
+            sender.ShutDownOutput();
         }
 
         if (isOver)
@@ -212,12 +212,12 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         sender.SentSome();
         if (down)
         {
-            sender.OutputShutDown();
+            sender.ShutDownOutput();
         }
     }
 
     // Under the gate. True once, when all remaining bytes can stay here for the receiver: the caller then calls the sender's
-    // OutputShutDown.
+    // ShutDownOutput.
     private bool TryGoDown()
     {
         if (!IsEnding || HasWriter || _outputDown || IsClosed || _holds != 1 || Waiting.Any(static ring => ring.BorrowedCount != 0))

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Sockets;
 
@@ -119,11 +119,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         return true;
     }
 
-    /// <summary>
-    /// The last byte was sent: ends this side of the stream. Called by the sender under the output's gate; the pump takes that gate before
-    /// it disposes the socket.
-    /// </summary>
-    internal void ShutDownOutput()
+    // The pump takes the output's gate before it disposes the socket.
+    internal override void ShutDownOutput()
     {
         OutputIsDown();
         try
@@ -140,9 +137,6 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     /// <summary>A send failed. Called by the flusher.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
-
-    /// <summary>The last flusher has ended after the pump did.</summary>
-    internal void OutputQuiescent() => Finish();
 
     protected override void End()
     {
@@ -161,18 +155,14 @@ internal sealed partial class SocketConnection : PumpedConnection
 
         _input.Ring.Dispose();
         _output.ReleaseWhenIdle();
-        if (_output.TryClose())
-        {
-            Finish();
-        }
-        else
+        if (!_output.TryEnd())
         {
             // A flusher waits for the socket: this makes its operation fail.
             EndOperations();
         }
     }
 
-    private void Finish()
+    internal override void Finish()
     {
         LeaveClock();
         if (EndsByReset)
@@ -188,32 +178,14 @@ internal sealed partial class SocketConnection : PumpedConnection
 
         _socket.Dispose();
         _wait.Dispose();
+        _output.Dispose();
         CompleteEndAsLoop();
     }
 
     private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");
 
-    // SO_PEERCRED: struct ucred { pid_t pid; uid_t uid; gid_t gid; }. Null for other sockets, and if the kernel does not tell.
-    private static UnixPeer? ReadPeer(Socket socket)
-    {
-        if (!OperatingSystem.IsLinux() || socket.AddressFamily != AddressFamily.Unix)
-        {
-            return null;
-        }
-
-        const int SolSocket = 1;
-        const int SoPeerCredentials = 17;
-        UnixPeer peer = default;
-        try
-        {
-            Span<byte> bytes = MemoryMarshal.AsBytes(new Span<UnixPeer>(ref peer));
-            return socket.GetRawSocketOption(SolSocket, SoPeerCredentials, bytes) == bytes.Length ? peer : null;
-        }
-        catch (SocketException)
-        {
-            return null;
-        }
-    }
+    private static UnixPeer? ReadPeer(Socket socket) =>
+        OperatingSystem.IsLinux() && socket.AddressFamily == AddressFamily.Unix ? NativeSocket.ReadPeer((int)socket.Handle) : null;
 
     private static EndPoint? TryGet(Socket socket, Func<Socket, EndPoint?> read)
     {

@@ -116,7 +116,7 @@ internal sealed class SocketListener : ITransportListener
                 _accepted!(connection);
             }
         }
-        catch (SocketException e)
+        catch (SocketException e) when (connection is null)
         {
             // Reset between accept and here.
             socket.Dispose();

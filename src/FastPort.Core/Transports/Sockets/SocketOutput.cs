@@ -4,12 +4,8 @@ using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
-/// <summary>
-/// The send side of a socket connection. One flusher at a time (<see cref="_flushing"/>) takes ring after ring from the queue and sends it
-/// under no lock, so writers never wait for the kernel. The ring being sent belongs to the flusher; the thread that closes the output drops
-/// it.
-/// </summary>
-internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
+/// <summary>The send side of a socket connection.</summary>
+internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDisposable
 {
     // A pending operation reports nothing until all its bytes are sent: with small pieces the write timeout sees progress.
     private const int PendingChunk = 64 * 1024;
@@ -22,14 +18,9 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
 
     private readonly Socket _socket;
     private readonly SocketConnection _connection;
-    private SendRing? _sending;
     private SendArgs? _args;
     private int _queued;
     private volatile bool _blocked;
-
-    // Guarded by the gate: whether a flusher is active, and whether the pump has ended, in which case the last flusher releases everything.
-    private bool _flushing;
-    private bool _ended;
 
     public SocketOutput(Socket socket, SocketConnection connection, ConnectionSettings settings)
         : base(connection, settings)
@@ -41,26 +32,12 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
 
-    public void Flush()
+    public override void Flush()
     {
-        lock (Gate)
+        if (TryBecomeFlusher())
         {
-            if (_flushing || IsClosed)
-            {
-                return;
-            }
-
-            _sending = Take();
-            if (_sending is null)
-            {
-                ShutDownWhenEnding();
-                return;
-            }
-
-            _flushing = true;
+            Send();
         }
-
-        Send();
     }
 
     /// <summary>Flushes once the current thread has offered all ready input; a long enough output is flushed at once.</summary>
@@ -84,35 +61,10 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         Flush();
     }
 
-    /// <summary>Closes the send side. True if no flusher is active; otherwise the flusher reports the end.</summary>
-    public bool TryClose()
-    {
-        lock (Gate)
-        {
-            Close();
-            _ended = true;
-            if (_flushing)
-            {
-                return false;
-            }
-        }
-
-        Drop();
-        return true;
-    }
-
     void IThreadPoolWorkItem.Execute() => Send();
 
-    protected override void Ending() => Flush();
-
-    // Under the gate, by the thread that finds nothing to send.
-    private void ShutDownWhenEnding()
-    {
-        if (IsEnding && !HasWriter && !_connection.IsOutputDown)
-        {
-            _connection.ShutDownOutput();
-        }
-    }
+    /// <summary>After the last flusher.</summary>
+    public void Dispose() => _args?.Dispose();
 
     private void Send()
     {
@@ -132,10 +84,10 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         try
         {
-            while (!IsClosed && !_sending!.IsEmpty)
+            while (!IsClosed && !Sending!.IsEmpty)
             {
                 CountSendCall();
-                int count = _socket.Send(_sending.NextMemory.Span, SocketFlags.None, out SocketError error);
+                int count = _socket.Send(Sending.NextMemory.Span, SocketFlags.None, out SocketError error);
                 if (error == SocketError.WouldBlock)
                 {
                     if (SendPending())
@@ -163,7 +115,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     private bool SendPending()
     {
         _args ??= new SendArgs(this);
-        ReadOnlyMemory<byte> memory = _sending!.NextMemory;
+        ReadOnlyMemory<byte> memory = Sending!.NextMemory;
         _args.SetBuffer(MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
         _blocked = true;
         CountSendCall();
@@ -190,7 +142,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         if (error == SocketError.Success)
         {
-            _sending!.TakeSent(count, _connection);
+            Sending!.TakeSent(count, _connection);
             CountSent(count);
             _connection.SentSome();
         }
@@ -200,45 +152,6 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
             Close();
             _connection.OutputFailed(error);
         }
-    }
-
-    // False if there is nothing more to send: the flusher stops.
-    private bool TryTakeNext()
-    {
-        bool isOver;
-        lock (Gate)
-        {
-            if (!IsClosed)
-            {
-                Return(_sending!);
-                _sending = Take();
-                if (_sending is not null)
-                {
-                    return true;
-                }
-            }
-
-            _flushing = false;
-            isOver = _ended;
-            if (!IsClosed)
-            {
-                ShutDownWhenEnding();
-            }
-        }
-
-        if (isOver)
-        {
-            Drop();
-            _connection.OutputQuiescent();
-        }
-
-        return false;
-    }
-
-    private void Drop()
-    {
-        DropWaiting(_sending);
-        _args?.Dispose();
     }
 
     private sealed class SendArgs(SocketOutput output) : SocketAsyncEventArgs(true)

@@ -68,19 +68,12 @@ internal static unsafe class NativeSocket
         return Libc.GetSocketName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
     }
 
+    /// <summary>The peer's address; null if the socket has no peer.</summary>
     public static EndPoint? RemoteAddress(int descriptor, EndPoint family)
     {
         byte* address = stackalloc byte[AddressCapacity];
         int length = AddressCapacity;
         return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
-    }
-
-    /// <summary>Whether the socket has a peer.</summary>
-    public static bool IsConnected(int descriptor)
-    {
-        byte* address = stackalloc byte[AddressCapacity];
-        int length = AddressCapacity;
-        return Libc.GetPeerName(descriptor, address, &length) == 0;
     }
 
     /// <summary>The peer of a Unix socket; null if the kernel does not tell.</summary>
