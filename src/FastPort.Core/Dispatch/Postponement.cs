@@ -18,6 +18,9 @@ internal class Postponement(Task until, TimeSpan timeout)
     /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
     public virtual bool HasBegun => false;
 
+    /// <summary>Whether it waits for another peer, and not for this side.</summary>
+    public bool IsForPeer { get; init; }
+
     /// <summary>Begins the wait. The deadline of the first postponement is kept by later ones.</summary>
     public void Begin(Postponement? before, ConnectionClock clock)
     {

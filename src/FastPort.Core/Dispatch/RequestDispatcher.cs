@@ -35,6 +35,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool HoldsFrame => _postponed is not null || _gate is { HasAsked: true };
 
+    public override bool WaitsForPeer => _postponed is { IsForPeer: true };
+
     /// <summary>The postponement of the current frame; null if there is none.</summary>
     public Postponement? Postponed => _postponed;
 

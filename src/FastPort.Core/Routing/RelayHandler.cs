@@ -75,7 +75,11 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 // Postponing the request stops reading from the sender, as its own full queue would: the order is kept, and its data stays
                 // in its receive ring.
                 counters.RelayWaited();
-                request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
+                request.Postpone(
+                    new Postponement(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout)
+                    {
+                        IsForPeer = true,
+                    });
                 break;
             case SendStatus.TooLarge:
                 counters.RelayFailed(RelayFailure.TooLarge);

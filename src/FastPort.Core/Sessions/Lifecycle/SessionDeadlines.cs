@@ -30,6 +30,10 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     private DateTimeOffset _identityEndsAt;
     private long _frameSince = -1;
     private long _framePosition = -1;
+
+    // While that frame was the first: how long this side did not read, and since when it does not.
+    private long _heldFor;
+    private long _heldSince = -1;
     private long _lastBytes;
     private long _silentSince;
     private bool _pinged;
@@ -66,31 +70,44 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         _identityEnds = clock.PreciseMilliseconds + (long)Math.Ceiling((time - clock.Time.GetUtcNow()).TotalMilliseconds);
     }
 
-    /// <summary>Records whether a frame is incomplete, and since when. Loop only.</summary>
-    public void AfterBurst(ArrayPoolCircularBuffer input, bool paused)
+    /// <summary>Records whether the first frame in the ring waits for a peer, and since when. Loop only.</summary>
+    /// <param name="input">The receive ring.</param>
+    /// <param name="paused">Whether this side has paused reading.</param>
+    /// <param name="forPeer">
+    /// Whether it is paused for a peer: this one is over its rate or does not read, or another one has no room for what this one sends.
+    /// </param>
+    public void AfterBurst(ArrayPoolCircularBuffer input, bool paused, bool forPeer)
     {
         _paused = paused;
-        if (input.IsEmpty)
+        if (input.IsEmpty || (paused && !forPeer))
         {
             Volatile.Write(ref _frameSince, -1);
-            _framePosition = -1;
+            _framePosition = _heldSince = -1;
             return;
         }
 
-        if (paused)
-        {
-            Volatile.Write(ref _frameSince, -1);
-            _framePosition = -1;
-        }
-        else if (_framePosition != input.ReadPosition)
+        if (_framePosition != input.ReadPosition)
         {
             _framePosition = input.ReadPosition;
+            _heldFor = 0;
+            _heldSince = -1;
             Volatile.Write(ref _frameSince, clock.PreciseMilliseconds);
+        }
+
+        if (paused && _heldSince < 0)
+        {
+            _heldSince = clock.PreciseMilliseconds;
+        }
+        else if (!paused && _heldSince >= 0)
+        {
+            _heldFor += clock.PreciseMilliseconds - _heldSince;
+            _heldSince = -1;
         }
     }
 
     /// <summary>
-    /// Since when a frame is incomplete, in milliseconds of the clock; -1 if none is, or the session is paused. Any thread.
+    /// Since when the first frame in the ring waits for a peer, in milliseconds of the clock: it is incomplete, or the session is paused
+    /// for a peer. -1 if there is none, or it waits for this side. Any thread.
     /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
@@ -151,7 +168,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
 
         long frameSince = Volatile.Read(ref _frameSince);
-        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince, now, ref next))
+        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
         {
             reason = new CloseReason(
                 CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
