@@ -55,14 +55,15 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         Postponement? postponed = _postponed;
-        if (postponed is { Until.IsCompleted: false } && !IsOverdue)
+        bool refuses = protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true };
+        if (postponed is { Until.IsCompleted: false } && !IsOverdue && !refuses)
         {
             // The session was resumed for another reason.
             return false;
         }
 
         HandlerEntry? handler = Find(header.Type);
-        if (handler is null || (protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true }))
+        if (handler is null || refuses)
         {
             EndPostponed(nameof(ErrorCode.ShuttingDown));
             Refuse(header, received, isKnown: handler is not null);
