@@ -112,7 +112,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
 
         SendCancel(correlation);
-        pending!.OnFailed(RequestFailure.Canceled, "The request was canceled.");
+        Fail(pending!, RequestFailure.Canceled, "The request was canceled.");
         shutdown.AfterReply();
         return true;
     }
@@ -138,7 +138,15 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
         if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
         {
-            pending!.OnReply(in reply);
+            try
+            {
+                pending!.OnReply(in reply);
+            }
+            catch (Exception e)
+            {
+                SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
+            }
+
             shutdown.AfterReply();
         }
         else
@@ -201,7 +209,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
     }
 
-    // An exception of one caller's code must not stop the other failures or the end of the session.
+    // An exception of one caller's code must not stop the other failures or the end of the session, or come to who cancels.
     private void Fail(PendingReply pending, RequestFailure failure, string message)
     {
         try
