@@ -143,6 +143,27 @@ public sealed class RequestErrorTests
         Assert.Equal(2, server.Log.WithId(2007).Count);
     }
 
+    [Fact]
+    public void A_request_that_fails_when_nobody_awaits_it_any_more_leaves_no_unobserved_exception()
+    {
+        string unique = Guid.NewGuid().ToString();
+        int unobserved = 0;
+        EventHandler<UnobservedTaskExceptionEventArgs> note = (_, e) =>
+            unobserved += e.Exception.InnerException?.Message.Contains(unique, StringComparison.Ordinal) == true ? 1 : 0;
+        TaskScheduler.UnobservedTaskException += note;
+
+        Abandon(unique);
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+
+        TaskScheduler.UnobservedTaskException -= note;
+        Assert.Equal(0, unobserved);
+
+        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+        static void Abandon(string message) =>
+            new AwaitedReply<int>(static (scoped in InboundReply _) => 0).OnFailed(RequestFailure.ConnectionLost, message);
+    }
+
     private static void Register(MessageHandlers handlers) => handlers
         .MapInline(Throws, static (ref InlineRequest _) => throw new InvalidOperationException("defect"))
         .MapQueued(QueuedThrows, static async _ =>
