@@ -9,9 +9,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Core.Tests.Support;
 
-/// <summary>
-/// A server's session that may be sent to, without a peer or a loop: what it receives, and when it is offered that, a test says.
-/// </summary>
+/// <summary>A server's session without a peer or a loop: what it receives, and when it is offered that, a test says.</summary>
 internal sealed class QuietSession : ISessionHost, IDisposable
 {
     private readonly FakeTimeProvider _time = new();
@@ -40,7 +38,6 @@ internal sealed class QuietSession : ISessionHost, IDisposable
             Handshake = new HandshakeSettings { ServerName = "test", RoutingIds = identities },
         }, Connection);
         Connection.Start(Protocol);
-        Protocol.Output.CanSendUnsolicited = true;
     }
 
     public ServerCounters Counters { get; } = new();
