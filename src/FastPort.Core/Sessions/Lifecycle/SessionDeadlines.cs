@@ -116,9 +116,10 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
     /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
     /// <param name="now">The clock's reading, in milliseconds.</param>
+    /// <param name="leaving">Whether this side says Goodbye: it sends no heartbeats any more, and expects no answers to them.</param>
     /// <param name="reason">The reason to close; null unless the result is Close.</param>
     /// <param name="next">When to check again, in milliseconds of the clock.</param>
-    public DeadlineAction Check(long now, out CloseReason? reason, out long next)
+    public DeadlineAction Check(long now, bool leaving, out CloseReason? reason, out long next)
     {
         reason = null;
         next = ConnectionClock.NextTick;
@@ -138,6 +139,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.Close;
         }
 
+        int interval = leaving ? 0 : _heartbeatMilliseconds;
         bool hasEnd = _identityEnds != ConnectionClock.Never;
         if (hasEnd && (now >= _identityEnds || clock.Time.GetUtcNow() >= _identityEndsAt))
         {
@@ -150,7 +152,6 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         {
             // The peer's Pings stay unread while reading is paused. A Ping from this side, once per interval, shows the peer that this side
             // is alive.
-            int interval = _heartbeatMilliseconds;
             if (interval > 0 && now - _pingedAt >= interval)
             {
                 _pingedAt = now;
@@ -182,8 +183,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
 
         // After a Ping the interval counts from the Ping. A process that was suspended sends it late, and the peer still has its full time.
-        var heartbeat = TimeSpan.FromMilliseconds(_heartbeatMilliseconds);
-        if (!Passed(heartbeat, _pinged ? _pingedAt : _silentSince, now, ref next))
+        if (!Passed(TimeSpan.FromMilliseconds(interval), _pinged ? _pingedAt : _silentSince, now, ref next))
         {
             return DeadlineAction.None;
         }

@@ -74,6 +74,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         if (Interlocked.CompareExchange(ref _leave, reason, null) is null)
         {
             protocol.SendGoodbye(new CloseReason(CloseKind.LocalClosed, "The client is leaving."));
+            protocol.Requests.EndHeartbeat();
             AfterReply();
         }
     }

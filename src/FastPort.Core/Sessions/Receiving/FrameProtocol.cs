@@ -193,7 +193,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         // A pending authenticator or authorizer pauses the session, and a paused session gets every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
-        switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
+        switch (_deadlines.Check(nowMilliseconds, Output.IsLeaving, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);

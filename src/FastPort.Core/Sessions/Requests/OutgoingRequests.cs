@@ -193,13 +193,16 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     public void SendHeartbeat()
     {
         // One Ping at a time: they must not accumulate if a live peer does not answer them.
-        Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
+        EndHeartbeat();
         if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
         {
             _heartbeat = correlation;
             output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
         }
     }
+
+    /// <summary>Waits no more for the answer to a heartbeat. Loop only.</summary>
+    public void EndHeartbeat() => Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
 
     public void OnClosed(CloseReason reason)
     {
