@@ -215,7 +215,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         if (isKnown)
         {
-            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "This session is closing; the request was not run.");
         }
         else
         {
