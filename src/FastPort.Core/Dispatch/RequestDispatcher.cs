@@ -99,6 +99,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             if (postponed is not null)
             {
                 _postponed = null;
+                postponed.End();
             }
 
             _watch.Handled(handler);
@@ -266,6 +267,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         _gate?.Keep();
         postponed.Begin(before, _settings.Clock);
+        before?.End();
         _postponed = postponed;
         if (postponed.Until.IsCompleted)
         {
@@ -359,6 +361,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             activity.Stop();
         }
 
+        Postponement? ended = _postponed;
         _postponed = null;
+        ended?.End();
     }
 }

@@ -33,8 +33,8 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
-        identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync() ?? Task.CompletedTask;
+    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
+        identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync(cancellationToken) ?? Task.CompletedTask;
 
     public int Publish<TBody>(
         scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)

@@ -75,11 +75,9 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 // Postponing the request stops reading from the sender, as its own full queue would: the order is kept, and its data stays
                 // in its receive ring.
                 counters.RelayWaited();
-                request.Postpone(
-                    new Postponement(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout)
-                    {
-                        IsForPeer = true,
-                    });
+                var wait = new CancellationTokenSource();
+                request.Postpone(new Postponement(
+                    router.WhenWritableAsync(to, wait.Token), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout, wait));
                 break;
             case SendStatus.TooLarge:
                 counters.RelayFailed(RelayFailure.TooLarge);

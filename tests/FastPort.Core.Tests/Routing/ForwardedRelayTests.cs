@@ -152,7 +152,7 @@ public sealed class ForwardedRelayTests
             return new ValueTask<SendStatus>(sent.Task);
         }
 
-        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Task.CompletedTask;
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) => Task.CompletedTask;
 
         public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
             where TBody : IFrameBody, allows ref struct => 0;
