@@ -15,7 +15,7 @@ public sealed partial class FastPortClient
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="reader">Reads the reply's body, on the session's loop.</param>
     /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero or less for no limit.
     /// </param>
     /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
@@ -82,10 +82,7 @@ public sealed partial class FastPortClient
                     }
 
                 case SendStatus.Full:
-                    await WaitAsync(
-                        session.WhenWritableAsync(cancellationToken), Left(limit, started), "The send queue stayed full.",
-                        cancellationToken)
-                        .ConfigureAwait(false);
+                    await session.WaitForRoomAsync(Left(limit, started), _clock.Time, cancellationToken).ConfigureAwait(false);
                     break;
                 case SendStatus.TooLarge:
                     throw new ArgumentException(
@@ -102,7 +99,7 @@ public sealed partial class FastPortClient
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero or less for no limit.
     /// </param>
     /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
@@ -164,25 +161,19 @@ public sealed partial class FastPortClient
         }
 
         Task<Session> next = session.AsTask();
-        await WaitAsync(next, limit, $"There was no connection to {_options.Endpoint} in time.", cancellationToken).ConfigureAwait(false);
-        return await next.ConfigureAwait(false);
-    }
-
-    private async Task WaitAsync(Task task, TimeSpan limit, string message, CancellationToken cancellationToken)
-    {
         try
         {
-            await task.WaitAsync(limit == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : limit, _clock.Time, cancellationToken)
-                .ConfigureAwait(false);
+            return await next.WaitAsync(Session.ForWait(limit), _clock.Time, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException e)
         {
-            throw new RequestFailedException(RequestFailure.TimedOut, message, e);
+            throw new RequestFailedException(
+                RequestFailure.TimedOut, $"There was no connection to {_options.Endpoint} in time.", e);
         }
     }
 
     // Zero means no limit, so the rest of a limit is at least 1 ms.
-    private TimeSpan Left(TimeSpan limit, long started) => limit == TimeSpan.Zero
+    private TimeSpan Left(TimeSpan limit, long started) => limit <= TimeSpan.Zero
         ? TimeSpan.Zero
         : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));
 }

@@ -11,8 +11,8 @@ public interface IMemoryUser
     bool IsPeerKnown { get; }
 
     /// <summary>
-    /// How long the peer has been late with the rest of a message; null if no message is unfinished: then received bytes wait for this
-    /// side, and a known peer is not closed for them.
+    /// How long the peer has been late with the rest of a message, or what was received has waited for something else that a peer has to
+    /// do; null if neither is so: then received bytes wait for this side, and a known peer is not closed for them.
     /// </summary>
     TimeSpan? UnfinishedFor { get; }
 

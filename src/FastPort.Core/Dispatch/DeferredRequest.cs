@@ -20,6 +20,9 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
     // The request's activity, which ends with the answer.
     private readonly Activity? _activity = Traces.IsOn ? Activity.Current : null;
 
+    /// <summary>Has <see cref="Complete"/> called when the answer is there, which may be now. Called once the work is counted.</summary>
+    public abstract void Begin();
+
     /// <summary>Writes the answer. If the session has ended meanwhile, nobody waits for it.</summary>
     protected void Complete()
     {

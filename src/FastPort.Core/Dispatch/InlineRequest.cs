@@ -230,6 +230,7 @@ public ref struct InlineRequest
         DeferredTo = request;
         Answered = true;
         _protocol.Deferred.Begin();
+        request.Begin();
     }
 
     private readonly bool MayAnswer()

@@ -6,7 +6,8 @@ namespace FastPort.Dispatch;
 /// <summary>What a postponed request waits for.</summary>
 /// <param name="until">Completes when a retry may succeed.</param>
 /// <param name="timeout">Time for all attempts; zero for no limit.</param>
-internal class Postponement(Task until, TimeSpan timeout)
+/// <param name="wait">Canceled when a wait for another peer ends before; null if the request waits for this side.</param>
+internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSource? wait = null)
 {
     private long _overdueAt = ConnectionClock.Never;
 
@@ -18,12 +19,24 @@ internal class Postponement(Task until, TimeSpan timeout)
     /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
     public virtual bool HasBegun => false;
 
+    /// <summary>Whether it waits for another peer, and not for this side.</summary>
+    public bool IsForPeer => wait is not null;
+
     /// <summary>Begins the wait. The deadline of the first postponement is kept by later ones.</summary>
     public void Begin(Postponement? before, ConnectionClock clock)
     {
         if (timeout > TimeSpan.Zero)
         {
             _overdueAt = before?._overdueAt ?? clock.PreciseMilliseconds + (long)timeout.TotalMilliseconds;
+        }
+    }
+
+    /// <summary>The request waits no more: neither does anything for it. Loop only.</summary>
+    public void End()
+    {
+        if (!Until.IsCompleted)
+        {
+            wait?.Cancel();
         }
     }
 

@@ -35,6 +35,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool HoldsFrame => _postponed is not null || _gate is { HasAsked: true };
 
+    public override bool WaitsForPeer => _postponed is { IsForPeer: true };
+
     /// <summary>The postponement of the current frame; null if there is none.</summary>
     public Postponement? Postponed => _postponed;
 
@@ -53,14 +55,15 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         Postponement? postponed = _postponed;
-        if (postponed is { Until.IsCompleted: false } && !IsOverdue)
+        bool refuses = protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true };
+        if (postponed is { Until.IsCompleted: false } && !IsOverdue && !refuses)
         {
             // The session was resumed for another reason.
             return false;
         }
 
         HandlerEntry? handler = Find(header.Type);
-        if (handler is null || (protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true }))
+        if (handler is null || refuses)
         {
             EndPostponed(nameof(ErrorCode.ShuttingDown));
             Refuse(header, received, isKnown: handler is not null);
@@ -96,6 +99,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             if (postponed is not null)
             {
                 _postponed = null;
+                postponed.End();
             }
 
             _watch.Handled(handler);
@@ -212,7 +216,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         if (isKnown)
         {
-            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "This session is closing; the request was not run.");
         }
         else
         {
@@ -263,6 +267,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         _gate?.Keep();
         postponed.Begin(before, _settings.Clock);
+        before?.End();
         _postponed = postponed;
         if (postponed.Until.IsCompleted)
         {
@@ -356,6 +361,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             activity.Stop();
         }
 
+        Postponement? ended = _postponed;
         _postponed = null;
+        ended?.End();
     }
 }

@@ -5,7 +5,9 @@ namespace FastPort.Limits;
 /// <summary>Rates of one scope; 0 for no limit. Several sessions of the same scope share them.</summary>
 public sealed class RateLimits
 {
-    /// <summary>Connections, for identities successful Hellos, per second; 0 to 1,000,000. Defaults to 0: no limit.</summary>
+    /// <summary>
+    /// Connections, for identities Hellos whose token was accepted, per second; 0 to 1,000,000. Defaults to 0: no limit.
+    /// </summary>
     public int ConnectionsPerSecond { get; set; }
 
     /// <summary>Received messages of all kinds per second; 0 to 1,000,000,000. Defaults to 0: no limit.</summary>

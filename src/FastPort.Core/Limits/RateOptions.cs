@@ -10,7 +10,8 @@ public enum RateExceededPolicy
     Pause,
 
     /// <summary>
-    /// Requests are answered with <see cref="Framing.ErrorCode.Overloaded"/> and not run; one-way messages are dropped and counted.
+    /// Requests are answered with <see cref="Framing.ErrorCode.Overloaded"/> and not run; one-way messages are dropped and counted. That
+    /// costs bytes and loop time, too, which no rate limits.
     /// </summary>
     Refuse,
 }

@@ -25,8 +25,9 @@ internal sealed class ForwardedRelay : DeferredRequest
         _to = to.ToArray();
         _handler = handler;
         _sending = sending.GetAwaiter();
-        _sending.UnsafeOnCompleted(Complete);
     }
+
+    public override void Begin() => _sending.UnsafeOnCompleted(Complete);
 
     protected override void Answer()
     {

@@ -43,7 +43,8 @@ public interface IMessageRouter
     /// Completes when a retry after Full may succeed: there is room, or no session has the id any more. Must complete in bounded time.
     /// </summary>
     /// <param name="routingId">The id.</param>
-    Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId);
+    /// <param name="cancellationToken">Canceled when nobody waits any more: the router must not keep the wait.</param>
+    Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Sends a one-way message to every session subscribed to a prefix of a topic, once each. It does not wait: a session without room does

@@ -33,8 +33,8 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
-        identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync() ?? Task.CompletedTask;
+    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
+        identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync(cancellationToken) ?? Task.CompletedTask;
 
     public int Publish<TBody>(
         scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
@@ -50,7 +50,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
 
         int until = Until(from, matches);
         next = until == int.MaxValue ? 0 : until;
-        MemberSet<Subscriber> first = matches.Current;
+        TopicIndex.Matches first = matches;
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
@@ -111,13 +111,13 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     }
 
     // Sends to each session once, even if several of its prefixes match.
-    private static int SendOnceToEach(SharedFrame frame, MemberSet<Subscriber> first, TopicIndex.Matches others, int from, int until)
+    private static int SendOnceToEach(SharedFrame frame, TopicIndex.Matches first, TopicIndex.Matches others, int from, int until)
     {
         DeliveryMarks marks = DeliveryMarks.Begin();
         int sent = Send(frame, first, from, until, marks);
         do
         {
-            sent += Send(frame, others.Current, from, until, marks);
+            sent += Send(frame, others, from, until, marks);
         }
         while (others.MoveNext());
 
@@ -125,13 +125,14 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         return sent;
     }
 
-    private static int Send(SharedFrame frame, MemberSet<Subscriber> set, int from, int until, DeliveryMarks? marks)
+    // To its current subscribers. Only a peer that has subscribed itself gets it before its Hello.
+    private static int Send(SharedFrame frame, in TopicIndex.Matches matches, int from, int until, DeliveryMarks? marks)
     {
         int sent = 0;
-        foreach (Subscriber? subscriber in set.Members)
+        foreach (Subscriber? subscriber in matches.Current.Members)
         {
             sent += subscriber is not null && subscriber.Number >= from && subscriber.Number < until
-                && marks?.TryMark(subscriber) != false && frame.SendTo(subscriber.Session) ? 1 : 0;
+                && marks?.TryMark(subscriber) != false && frame.SendTo(subscriber.Session, matches.IsByPeers) ? 1 : 0;
         }
 
         return sent;

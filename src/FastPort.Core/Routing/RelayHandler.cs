@@ -75,7 +75,9 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 // Postponing the request stops reading from the sender, as its own full queue would: the order is kept, and its data stays
                 // in its receive ring.
                 counters.RelayWaited();
-                request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
+                var wait = new CancellationTokenSource();
+                request.Postpone(new Postponement(
+                    router.WhenWritableAsync(to, wait.Token), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout, wait));
                 break;
             case SendStatus.TooLarge when body.Size > request.Session.MaxBodyBytes:
                 counters.RelayFailed(RelayFailure.TooLarge);

@@ -128,7 +128,7 @@ public sealed class Route
                 return status;
             }
 
-            await _router.WhenWritableAsync(_utf8).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await _router.WhenWritableAsync(_utf8, cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
             sending = BeginSend(type, in body).AsTask();
         }
     }

@@ -323,17 +323,22 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
 
         public MemberSet<Subscriber> Current { get; private set; } = null!;
 
+        /// <summary>Whether the peers themselves have made these subscriptions.</summary>
+        public bool IsByPeers { get; private set; }
+
         public bool MoveNext()
         {
             if (_byPeers.MoveNext())
             {
                 Current = _byPeers.Current;
+                IsByPeers = true;
                 return true;
             }
 
             if (_byServer.MoveNext())
             {
                 Current = _byServer.Current;
+                IsByPeers = false;
                 return true;
             }
 

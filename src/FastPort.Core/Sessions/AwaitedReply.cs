@@ -29,7 +29,7 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool co
         {
             (ErrorCode code, string message) = reply.ReadError();
             WasRefusedByStop = code == ErrorCode.ShuttingDown;
-            _result.TrySetException(new RequestFailedException(code, message));
+            SetException(new RequestFailedException(code, message));
             return;
         }
 
@@ -39,7 +39,7 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool co
         }
         catch (Exception e)
         {
-            _result.TrySetException(e);
+            SetException(e);
         }
     }
 
@@ -66,7 +66,14 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool co
         }
         else
         {
-            _result.TrySetException(new RequestFailedException(failure, message));
+            SetException(new RequestFailedException(failure, message));
         }
+    }
+
+    // Observed here: possibly nobody awaits the task any more, as after a failed attempt to connect.
+    private void SetException(Exception exception)
+    {
+        _result.TrySetException(exception);
+        _ = _result.Task.Exception;
     }
 }

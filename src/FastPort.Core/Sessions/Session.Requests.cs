@@ -19,7 +19,7 @@ public sealed partial class Session
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="reader">Reads the reply's body, on the session's loop.</param>
     /// <param name="timeout">
-    /// Time for the whole request; zero for no limit. Defaults to 30 s. Checked by the coarse clock, every 100 ms.
+    /// Time for the whole request; zero or less for no limit. Defaults to 30 s. Checked by the coarse clock, every 100 ms.
     /// </param>
     /// <param name="cancellationToken">Cancels the request; the peer receives Cancel.</param>
     /// <exception cref="RequestFailedException">The peer answered with an error, or no reply arrived; the exception says which.</exception>
@@ -63,7 +63,7 @@ public sealed partial class Session
                 case SendStatus.Queued:
                     return await AwaitAsync(pending, correlation, cancellationToken).ConfigureAwait(false);
                 case SendStatus.Full:
-                    await WaitForRoomAsync(left, clock, cancellationToken).ConfigureAwait(false);
+                    await WaitForRoomAsync(left, clock.Time, cancellationToken).ConfigureAwait(false);
                     break;
                 case SendStatus.TooLarge:
                     throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {MaxBodyBytes}.", nameof(body));
@@ -79,7 +79,7 @@ public sealed partial class Session
     /// <summary>Sends a request of raw bytes to the peer and copies the reply's body. Otherwise as the typed overload.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="timeout">Time for the whole request; zero for no limit. Defaults to 30 s.</param>
+    /// <param name="timeout">Time for the whole request; zero or less for no limit. Defaults to 30 s.</param>
     /// <param name="cancellationToken">Cancels the request; the peer receives Cancel.</param>
     /// <exception cref="RequestFailedException">The peer answered with an error, or no reply arrived; the exception says which.</exception>
     /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
@@ -112,16 +112,32 @@ public sealed partial class Session
         }
     }
 
-    private async Task WaitForRoomAsync(TimeSpan left, ConnectionClock clock, CancellationToken cancellationToken)
+    /// <summary>Waits for room in the send queue.</summary>
+    /// <param name="left">The time left; zero for no limit.</param>
+    /// <param name="time">Measures it.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="RequestFailedException">There was none in time.</exception>
+    internal async Task WaitForRoomAsync(TimeSpan left, TimeProvider time, CancellationToken cancellationToken)
     {
+        using var wait = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         try
         {
-            TimeSpan limit = left == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : left;
-            await WhenWritableAsync(cancellationToken).WaitAsync(limit, clock.Time, cancellationToken).ConfigureAwait(false);
+            await WhenWritableAsync(wait.Token).WaitAsync(ForWait(left), time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            throw;
         }
         catch (TimeoutException e)
         {
+            // The connection must not keep a wait that nobody waits for.
+            await wait.CancelAsync().ConfigureAwait(false);
             throw new RequestFailedException(RequestFailure.TimedOut, "The send queue stayed full.", e);
         }
     }
+
+    /// <summary>A limit as timers take it: zero is none, as is one of more than their 49 days.</summary>
+    internal static TimeSpan ForWait(TimeSpan limit) =>
+        limit <= TimeSpan.Zero || limit.TotalMilliseconds >= uint.MaxValue - 1 ? Timeout.InfiniteTimeSpan : limit;
 }

@@ -22,6 +22,9 @@ internal abstract class SessionDispatcher
     /// <summary>Whether the current frame was passed to it already and waits: for the authorizer, or by its handler.</summary>
     public abstract bool HoldsFrame { get; }
 
+    /// <summary>Whether the current frame waits for another peer: its handler has no room for it there.</summary>
+    public abstract bool WaitsForPeer { get; }
+
     /// <summary>Begins a burst. The latencies of the messages handled in it are recorded together.</summary>
     /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
     /// <param name="now">The clock's reading, in nanoseconds.</param>

@@ -73,7 +73,10 @@ public sealed class SessionOptions
     /// </summary>
     public TimeSpan AuthorizationTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Time from a frame's first byte to its last; zero disables it. Defaults to 30 s.</summary>
+    /// <summary>
+    /// Time from a frame's first byte to its last; zero disables it. Time in which this side does not read the session does not count.
+    /// Defaults to 30 s.
+    /// </summary>
     public TimeSpan FrameTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Time without any byte from the peer; bytes sent by this side do not count. Zero disables it. Defaults to 5 min.</summary>

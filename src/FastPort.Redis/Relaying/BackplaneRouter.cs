@@ -55,11 +55,11 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
 
     // A location that was known before the id came to this node stays known. A claim that is not granted yet says nothing: the local router
     // has no such session to wait for then.
-    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
+    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
         backplane.Running is { } running && running.Directory.Find(routingId) is not { Token: not 0 }
         && running.Lookups.TryGet(routingId, out Location location)
-            ? running.Transport.LinkTo(location.Instance).WhenRoomAsync()
-            : local.WhenWritableAsync(routingId);
+            ? running.Transport.LinkTo(location.Instance).WhenRoomAsync().WaitAsync(cancellationToken)
+            : local.WhenWritableAsync(routingId, cancellationToken);
 
     public int Publish<TBody>(
         scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)

@@ -91,7 +91,8 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
             if (status == SendStatus.Full
                 && (relay.Correlation == 0 || transport.Now - relay.Since < transport.Ticks(transport.RelayTimeout)))
             {
-                Task writable = local.WhenWritableAsync(id);
+                using var wait = new CancellationTokenSource();
+                Task writable = local.WhenWritableAsync(id, wait.Token);
                 if (relay.Correlation != 0)
                 {
                     TimeSpan left = transport.RelayTimeout - time.GetElapsedTime(relay.Since, transport.Now);
@@ -99,6 +100,7 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
                 }
 
                 await writable.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                await wait.CancelAsync().ConfigureAwait(false);
                 continue;
             }
 

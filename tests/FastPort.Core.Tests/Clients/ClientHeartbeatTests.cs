@@ -69,6 +69,29 @@ public sealed class ClientHeartbeatTests
     }
 
     [Fact]
+    public async Task A_Ping_without_an_answer_does_not_delay_the_close()
+    {
+        using var server = new ScriptedServer();
+        var time = new ManualTime();
+        using var clock = new ConnectionClock(time);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.WelcomeAsync(heartbeatMilliseconds: 2000);
+        await connecting.InTimeAsync();
+        time.Fired = () => LoopWork.Settle([client.Session!]);
+        time.Advance(TimeSpan.FromSeconds(2.1));
+        Assert.Equal(ControlType.Ping, (await peer.ReadAsync()).Header.Type);
+        time.Fired = null;
+
+        Task closing = client.CloseAsync();
+
+        Assert.Equal(ControlType.Goodbye, (await peer.ReadAsync()).Header.Type);
+        Assert.Null(await peer.TryReadAsync());
+        peer.Dispose();
+        await closing.InTimeAsync();
+    }
+
+    [Fact]
     public async Task Pings_of_the_server_are_answered()
     {
         using var server = new ScriptedServer();

@@ -8,7 +8,7 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Clients;
 
-public sealed class ClientRequestTests
+public sealed partial class ClientRequestTests
 {
     private const int Huge = 48 * 1024 * 1024;
     private const ushort SomeType = 0x2000;
@@ -166,61 +166,6 @@ public sealed class ClientRequestTests
 
         await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(10)).InTimeAsync();
         Assert.Equal(0, server.Log.Count(9));
-    }
-
-    [Fact]
-    public async Task A_request_has_its_own_timeout_and_the_server_is_told()
-    {
-        using var server = new ScriptedServer();
-        var time = new ManualTime();
-        using var clock = new ConnectionClock(time);
-        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
-        options.Session.HeartbeatInterval = TimeSpan.Zero;
-        await using var client = new FastPortClient(options, clock: clock);
-        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
-        Task connecting = client.ConnectAsync();
-        using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.InTimeAsync();
-        Task<byte[]> quick = client.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(2));
-        Task<byte[]> patient = client.RequestAsync(SomeType, new byte[1]);
-        Task<byte[]> endless = client.RequestAsync(SomeType, new byte[1], TimeSpan.Zero);
-        uint[] correlations = new uint[3];
-        for (int i = 0; i < 3; i++)
-        {
-            correlations[i] = (await peer.ReadAsync()).Header.Correlation;
-        }
-
-        time.Advance(TimeSpan.FromSeconds(1.9));
-        Assert.False(quick.IsCompleted);
-        time.Advance(TimeSpan.FromSeconds(0.2));
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => quick.InTimeAsync());
-        Assert.Equal(RequestFailure.TimedOut, e.Failure);
-        Assert.Equal(ErrorCode.Timeout, e.Code);
-        Assert.Equal(correlations[0], await ReadCancelAsync(peer));
-
-        time.Advance(TimeSpan.FromSeconds(28));
-        await Assert.ThrowsAsync<RequestFailedException>(() => patient.InTimeAsync());
-        Assert.Equal(correlations[1], await ReadCancelAsync(peer));
-        Assert.False(endless.IsCompleted);
-        Assert.Equal(1, client.Session!.OutstandingRequests);
-    }
-
-    [Fact]
-    public async Task A_request_without_a_connection_waits_no_longer_than_its_timeout()
-    {
-        using var server = new ScriptedServer();
-        var time = new ManualTime();
-        using var clock = new ConnectionClock(time);
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
-        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
-
-        Task<byte[]> request = client.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(3));
-        Assert.False(request.IsCompleted);
-        time.Advance(TimeSpan.FromSeconds(3.1));
-
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync());
-        Assert.Equal(RequestFailure.TimedOut, e.Failure);
-        Assert.Contains(server.Endpoint, e.Message, StringComparison.Ordinal);
     }
 
     [Fact]

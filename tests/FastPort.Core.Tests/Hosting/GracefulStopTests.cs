@@ -1,5 +1,7 @@
 using FastPort.Connections;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
+using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;
@@ -102,6 +104,43 @@ public sealed class GracefulStopTests
             WireFrame frame = await peer.ReadFrameAsync();
             return (frame.Correlation, frame.ErrorCode);
         }
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_waits_behind_a_relay_to_a_full_target_is_refused_not_dropped(bool closesOne)
+    {
+        await using TestServer server = await RoutingWire.StartAsync(
+            static o => o.Session.WriteTimeout = o.Session.CloseTimeout = o.ShutdownTimeout = TimeSpan.FromHours(1), h => h.Time = _time);
+        using RawPeer peer = await server.ConnectAsync("sender");
+        using RawPeer target = await server.ConnectAsync("target", receiveBuffer: 4096);
+        Session sender = await server.SessionAsync();
+        uint relays = 0;
+        do
+        {
+            await peer.SendAsync(RoutingWire.RelayPost("target", new byte[100_000]));
+            relays++;
+            await Patience.UntilAsync(() => sender.Protocol.IsPaused || server.Counts.Relayed == relays, "it was relayed, or waits");
+        }
+        while (!sender.Protocol.IsPaused);
+        await peer.SendAsync(Wire.Request(TestServer.Echo, 2));
+
+        Task ended = closesOne ? sender.CloseAsync() : server.Server.StopAsync();
+        if (!closesOne)
+        {
+            await PassGraceAsync(server);
+        }
+
+        Assert.Equal(Wire.Goodbye, (await peer.ReadFrameAsync()).Type);
+        WireFrame refused = await peer.ReadFrameAsync();
+        Assert.Equal((2u, 10u), (refused.Correlation, refused.ErrorCode));
+        Assert.Equal(1, server.Counts.OneWayFailuresWith(10));
+        await PassUntilAsync(() => sender.Connection.IsClosing, "the session ended");
+        peer.Dispose();
+        target.Reset();
+        await PassUntilAsync(() => ended.IsCompleted, "all had ended");
+        Assert.NotEqual(CloseKind.ConnectionLost, server.Closed.Single(c => c.Session == sender).Reason.Kind);
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -143,6 +144,55 @@ public sealed class MemoryLimitTests
 
         peers.ForEach(static p => p.Dispose());
         await Patience.UntilAsync(() => server.Server.BufferedBytes == 0, "all was given back");
+    }
+
+    [Fact]
+    public async Task Known_peers_whose_relays_wait_for_a_target_that_reads_slowly_are_closed_too()
+    {
+        var time = new FakeTimeProvider();
+        await using TestServer server = await RoutingWire.StartAsync(
+            static o =>
+            {
+                o.MaxBufferedMegabytes = 8;
+                o.Session.SendQueueBytes = 2 * Megabyte;
+                o.Session.WriteTimeout = TimeSpan.Zero;
+            },
+            h => h.Time = time);
+        using RawPeer target = await server.ConnectAsync("target", receiveBuffer: 4096);
+        Session receiving = await server.SessionAsync();
+        List<RawPeer> senders = [];
+        await HoldAsync(1);
+
+        // The target reads, so it is not late; its queue is still more than half full, so the first sender goes on waiting.
+        time.Advance(TimeSpan.FromSeconds(2));
+        await Patience.UntilAsync(
+            async () =>
+            {
+                await target.ReadBytesAsync(64 * 1024);
+                time.Advance(ConnectionClock.Period);
+                return receiving.Connection.SendWaitsSince is < 0 or > 1500;
+            },
+            "bytes went to the target");
+        Session first = server.Opened[1];
+        for (int i = 2; server.Server.BufferedBytes <= 8 * Megabyte; i++)
+        {
+            await HoldAsync(i);
+        }
+
+        await Patience.UntilAsync(() => first.Connection.IsClosing, "the one that has waited for more than a second was closed");
+        Assert.Equal(CloseKind.MemoryLimit, first.Connection.ClosingReason?.Kind);
+        Assert.DoesNotContain(server.Opened, s => s != first && s.Connection.IsClosing);
+        senders.ForEach(static s => s.Reset());
+
+        async Task HoldAsync(int index)
+        {
+            senders.Add(await server.ConnectKnownAsync());
+            Session session = await server.SessionAsync(index);
+            _ = senders[^1].TrySendAsync(
+                [.. Enumerable.Range(0, 12).SelectMany(static _ => RoutingWire.RelayPost("target", new byte[3 * Part]))]);
+            await Patience.UntilAsync(
+                () => session.Protocol.IsPaused && session.Connection.ReceiveMemory >= Part, "its relays wait");
+        }
     }
 
     [Theory]

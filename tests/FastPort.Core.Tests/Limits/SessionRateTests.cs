@@ -164,6 +164,53 @@ public sealed class SessionRateTests
     }
 
     [Fact]
+    public async Task A_held_part_of_a_frame_is_owed_from_its_first_byte_on()
+    {
+        await using TestServer server = await StartAsync(static rates => rates.PerAddress.BytesPerSecond = 100);
+        using RawPeer peer = await server.ConnectAsync();
+        Session session = await server.SessionAsync();
+        _time.Advance(TimeSpan.FromSeconds(3));
+        byte[] frame = Wire.Request(TestServer.Echo, 1, new byte[1000]);
+        await peer.SendAsync(frame[..500]);
+        await Patience.UntilAsync(() => session.Protocol.UnfinishedSince >= 0, "the first part has arrived");
+        long begun = session.Protocol.UnfinishedSince;
+
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await peer.SendAsync(frame[500..600]);
+        await Patience.UntilAsync(() => session.Protocol.IsPaused, "the session is held");
+        server.Settle();
+
+        Assert.Equal(begun, session.Protocol.UnfinishedSince);
+        await peer.SendAsync(frame[600..]);
+        await AdvanceUntilAsync(() => session.MessagesReceived == 1);
+        Assert.Equal(1000, (await peer.ReadFrameAsync()).Body.Length);
+    }
+
+    [Fact]
+    public async Task Holds_do_not_give_a_frame_its_whole_time_again()
+    {
+        await using TestServer server = await StartAsync(static rates => rates.PerAddress.MessagesPerSecond = 10);
+        using RawPeer slow = await server.ConnectAsync();
+        Session session = await server.SessionAsync();
+        using RawPeer other = await server.ConnectAsync();
+        byte[] frame = Wire.Request(TestServer.Echo, 1, new byte[1000]);
+        await slow.SendAsync(frame[..100]);
+        await Patience.UntilAsync(() => session.Protocol.UnfinishedSince >= 0, "the first part has arrived");
+        for (int i = 100; i < 105 && !session.Connection.IsClosing; i++)
+        {
+            // All is made up for, so the account is over its rate at the eleventh message.
+            _time.Advance(TimeSpan.FromSeconds(10));
+            server.Settle();
+            await EchoAsync(other, 11);
+            await slow.TrySendAsync(frame[i..(i + 1)]);
+            await Patience.UntilAsync(() => session.Connection.IsClosing || session.Protocol.IsPaused, "it is held");
+            server.Settle();
+        }
+
+        Assert.Equal(CloseKind.MessageTimeout, session.Connection.ClosingReason?.Kind);
+    }
+
+    [Fact]
     public async Task An_identity_shares_its_rate_among_its_sessions_and_is_named()
     {
         await using TestServer server = await StartAsync(static rates => rates.PerIdentity.MessagesPerSecond = 10, AcceptEverybody);

@@ -119,8 +119,12 @@ public sealed class FanOutTests : IDisposable
         Assert.All(_subscribers, static s => Assert.Equal(1, Received(s)));
     }
 
-    private void SubscribeAll(string prefix) =>
-        _subscribers.ForEach(s => Assert.True(_publisher.Routing.Subscribe(s.Session, prefix)));
+    private void SubscribeAll(string prefix) => _subscribers.ForEach(s =>
+    {
+        // As after its Hello.
+        s.Protocol.Output.CanSendUnsolicited = true;
+        Assert.True(_publisher.Routing.Subscribe(s.Session, prefix));
+    });
 
     // How many sessions each turn sent to.
     private List<int> PublishInTurns(string topic)

@@ -155,6 +155,45 @@ public sealed class ForwardedRelayTests
         Assert.Contains(said, (await a.ReadFrameAsync()).TextAt(2), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_confirmation_that_comes_at_once_does_not_end_a_session_before_its_other_answers()
+    {
+        await using TestServer server = await StartAsync(components: static c => c.Router = static _ => new Prompt());
+        using RawPeer a = await server.ConnectAsync("a");
+
+        // The session ends when no work is under way any more.
+        await a.SendAsync(Wire.GoodbyePost(), RelayRequest(7, "far", [1]), Wire.Request(TestServer.Echo, 8, [2]));
+
+        await a.ExpectEmptyReplyAsync(Relay, 7);
+        Assert.Equal([2], (await a.ReadFrameAsync()).Body);
+        await a.ExpectEndAsync();
+    }
+
+    // Is not complete when it is asked, and is when somebody waits for it.
+    private sealed class Prompt : IMessageRouter, System.Threading.Tasks.Sources.IValueTaskSource<SendStatus>
+    {
+        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => SendStatus.Queued;
+
+        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => new(this, 0);
+
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
+            Task.CompletedTask;
+
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
+            where TBody : IFrameBody, allows ref struct => 0;
+
+        public SendStatus GetResult(short token) => SendStatus.Queued;
+
+        public System.Threading.Tasks.Sources.ValueTaskSourceStatus GetStatus(short token) =>
+            System.Threading.Tasks.Sources.ValueTaskSourceStatus.Pending;
+
+        public void OnCompleted(
+            Action<object?> continuation, object? state, short token, System.Threading.Tasks.Sources.ValueTaskSourceOnCompletedFlags flags)
+            => continuation(state);
+    }
+
     private readonly struct Nothing : IFrameBody
     {
         public int Size => 0;
@@ -185,7 +224,8 @@ public sealed class ForwardedRelayTests
             return new ValueTask<SendStatus>(sent.Task);
         }
 
-        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Task.CompletedTask;
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
+            Task.CompletedTask;
 
         public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
             where TBody : IFrameBody, allows ref struct => 0;

@@ -125,6 +125,7 @@ public sealed class RelayBackPressureTests
 
         WireFrame error = await answer;
         Assert.Equal((Relay, relays, 7u), (error.Type, error.Correlation, error.ErrorCode));
+        await ExpectNobodyWaitsAsync(server.Opened[1]);
         await a.PingAsync();
         Assert.Equal((relays - 1, 1), ((uint)server.Counts.Relayed, server.Counts.RelaysFailedFor(RelayFailure.TimedOut)));
         for (uint i = 1; i < relays; i++)
@@ -212,6 +213,7 @@ public sealed class RelayBackPressureTests
         Assert.Equal(CloseKind.LocalClosed, reason.Kind);
         await sending.InTimeAsync();
         a.Dispose();
+        await ExpectNobodyWaitsAsync(server.Opened[1]);
     }
 
     [Fact]
@@ -347,6 +349,10 @@ public sealed class RelayBackPressureTests
         Assert.InRange(failed, 1, Messages - 1);
         Assert.Equal(CloseKind.SlowConsumer, (await server.CloseReasonAsync()).Kind);
     }
+
+    // A wait that nobody waits for would keep its sender in memory for as long as the target does not read.
+    private static Task ExpectNobodyWaitsAsync(Session target) => Patience.UntilAsync(
+        () => Assert.IsAssignableFrom<TransportConnection>(target.Connection).AwaitedPending < 0, "nobody waits for the target any more");
 
     private static void Configure(
         FastPort.Hosting.FastPortServerOptions options, SendQueueFullPolicy policy, TransportKind transport = TransportKind.Auto)

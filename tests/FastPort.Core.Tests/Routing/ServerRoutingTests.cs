@@ -317,7 +317,8 @@ public sealed class ServerRoutingTests
         public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
             where TBody : IFrameBody, allows ref struct => new(TrySend(routingId, type, in body));
 
-        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
+            local.WhenWritableAsync(routingId, cancellationToken);
 
         public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
             where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body, ref next);

@@ -9,7 +9,7 @@ internal sealed class NeverWritable : IMessageRouter
 {
     public Task Room { get; } = new TaskCompletionSource().Task;
 
-    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Room;
+    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) => Room;
 
     public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => SendStatus.Full;

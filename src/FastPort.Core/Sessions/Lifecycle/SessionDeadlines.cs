@@ -30,6 +30,10 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     private DateTimeOffset _identityEndsAt;
     private long _frameSince = -1;
     private long _framePosition = -1;
+
+    // While that frame was the first: how long this side did not read, and since when it does not.
+    private long _heldFor;
+    private long _heldSince = -1;
     private long _lastBytes;
     private long _silentSince;
     private bool _pinged;
@@ -66,31 +70,44 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         _identityEnds = clock.PreciseMilliseconds + (long)Math.Ceiling((time - clock.Time.GetUtcNow()).TotalMilliseconds);
     }
 
-    /// <summary>Records whether a frame is incomplete, and since when. Loop only.</summary>
-    public void AfterBurst(ArrayPoolCircularBuffer input, bool paused)
+    /// <summary>Records whether the first frame in the ring waits for a peer, and since when. Loop only.</summary>
+    /// <param name="input">The receive ring.</param>
+    /// <param name="paused">Whether this side has paused reading.</param>
+    /// <param name="forPeer">
+    /// Whether it is paused for a peer: this one is over its rate or does not read, or another one has no room for what this one sends.
+    /// </param>
+    public void AfterBurst(ArrayPoolCircularBuffer input, bool paused, bool forPeer)
     {
         _paused = paused;
-        if (input.IsEmpty)
+        if (input.IsEmpty || (paused && !forPeer))
         {
             Volatile.Write(ref _frameSince, -1);
-            _framePosition = -1;
+            _framePosition = _heldSince = -1;
             return;
         }
 
-        if (paused)
-        {
-            Volatile.Write(ref _frameSince, -1);
-            _framePosition = -1;
-        }
-        else if (_framePosition != input.ReadPosition)
+        if (_framePosition != input.ReadPosition)
         {
             _framePosition = input.ReadPosition;
+            _heldFor = 0;
+            _heldSince = -1;
             Volatile.Write(ref _frameSince, clock.PreciseMilliseconds);
+        }
+
+        if (paused && _heldSince < 0)
+        {
+            _heldSince = clock.PreciseMilliseconds;
+        }
+        else if (!paused && _heldSince >= 0)
+        {
+            _heldFor += clock.PreciseMilliseconds - _heldSince;
+            _heldSince = -1;
         }
     }
 
     /// <summary>
-    /// Since when a frame is incomplete, in milliseconds of the clock; -1 if none is, or the session is paused. Any thread.
+    /// Since when the first frame in the ring waits for a peer, in milliseconds of the clock: it is incomplete, or the session is paused
+    /// for a peer. -1 if there is none, or it waits for this side. Any thread.
     /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
@@ -99,9 +116,10 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
     /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
     /// <param name="now">The clock's reading, in milliseconds.</param>
+    /// <param name="leaving">Whether this side says Goodbye: it sends no heartbeats any more, and expects no answers to them.</param>
     /// <param name="reason">The reason to close; null unless the result is Close.</param>
     /// <param name="next">When to check again, in milliseconds of the clock.</param>
-    public DeadlineAction Check(long now, out CloseReason? reason, out long next)
+    public DeadlineAction Check(long now, bool leaving, out CloseReason? reason, out long next)
     {
         reason = null;
         next = ConnectionClock.NextTick;
@@ -121,6 +139,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.Close;
         }
 
+        int interval = leaving ? 0 : _heartbeatMilliseconds;
         bool hasEnd = _identityEnds != ConnectionClock.Never;
         if (hasEnd && (now >= _identityEnds || clock.Time.GetUtcNow() >= _identityEndsAt))
         {
@@ -133,7 +152,6 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         {
             // The peer's Pings stay unread while reading is paused. A Ping from this side, once per interval, shows the peer that this side
             // is alive.
-            int interval = _heartbeatMilliseconds;
             if (interval > 0 && now - _pingedAt >= interval)
             {
                 _pingedAt = now;
@@ -151,7 +169,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
 
         long frameSince = Volatile.Read(ref _frameSince);
-        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince, now, ref next))
+        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
         {
             reason = new CloseReason(
                 CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
@@ -165,8 +183,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
 
         // After a Ping the interval counts from the Ping. A process that was suspended sends it late, and the peer still has its full time.
-        var heartbeat = TimeSpan.FromMilliseconds(_heartbeatMilliseconds);
-        if (!Passed(heartbeat, _pinged ? _pingedAt : _silentSince, now, ref next))
+        if (!Passed(TimeSpan.FromMilliseconds(interval), _pinged ? _pingedAt : _silentSince, now, ref next))
         {
             return DeadlineAction.None;
         }

@@ -74,6 +74,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         if (Interlocked.CompareExchange(ref _leave, reason, null) is null)
         {
             protocol.SendGoodbye(new CloseReason(CloseKind.LocalClosed, "The client is leaving."));
+            protocol.Requests.EndHeartbeat();
             AfterReply();
         }
     }
@@ -108,7 +109,11 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         // If no Goodbye is written (the peer has not said Hello), nothing else requests a tick.
         connection.RequestTick();
         bool isTold = protocol.SendGoodbye(reason);
-        _refuses = _peerSaidGoodbye || grace <= TimeSpan.Zero;
+        if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
+        {
+            Refuse();
+        }
+
         if (_peerSaidGoodbye || (_refuses && !isTold))
         {
             // Otherwise requests that cross the Goodbye are still to be refused.
@@ -161,9 +166,19 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
             FinishWhenIdle(stop);
         }
 
-        _refuses = true;
+        Refuse();
         _receivedAtTick = received;
         return ConnectionClock.NextTick;
+    }
+
+    // What a paused session holds is refused too: what it waits for may never come.
+    private void Refuse()
+    {
+        if (!_refuses)
+        {
+            _refuses = true;
+            protocol.ResumeReading();
+        }
     }
 
     private void FinishIfIdle()

@@ -31,7 +31,7 @@ internal static partial class SessionLog
     [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Component} did not answer within {Limit}; the peer is refused")]
     public static partial void AuthorizationTimedOut(ILogger logger, Session session, string component, TimeSpan limit);
 
-    [LoggerMessage(2007, LogLevel.Error, "{Session}: PendingReply.OnFailed threw")]
+    [LoggerMessage(2007, LogLevel.Error, "{Session}: a PendingReply threw")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 
     [LoggerMessage(

@@ -100,6 +100,7 @@ internal sealed partial class FrameProtocol
             return false;
         }
 
+        _waitsForReader = true;
         Output.QueueLimit.NotifyWhenDrained();
         return false;
     }

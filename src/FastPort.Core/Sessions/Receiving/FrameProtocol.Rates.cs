@@ -40,7 +40,7 @@ internal sealed partial class FrameProtocol
 
         _paused = true;
         _yielded = false;
-        _deadlines.AfterBurst(input, paused: true);
+        _deadlines.AfterBurst(input, paused: true, forPeer: true);
         if (!_resumesLater)
         {
             _resumesLater = true;

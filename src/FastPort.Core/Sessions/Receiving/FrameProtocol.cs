@@ -35,6 +35,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private long _repliesDue;
     private bool _yielded;
     private bool _paused;
+    private bool _waitsForReader;
     private CloseReason? _stopping;
     private volatile bool _closed;
 
@@ -128,7 +129,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             _shutdown.BeginWork();
         }
 
-        _paused = _yielded = false;
+        _paused = _yielded = _waitsForReader = false;
         _turnBudget.BeginBurst(now);
         _repliesDue = now + RepliesWaitNanoseconds;
         Output.BeginDeferral();
@@ -142,7 +143,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             _paused = outcome == ReceiveOutcome.Pause;
 
             // A burst that yields continues reading, so the peer's deadlines apply.
-            _deadlines.AfterBurst(input, _paused && !_yielded);
+            bool held = _paused && !_yielded;
+            _deadlines.AfterBurst(input, held, held && (_waitsForReader || Dispatcher.WaitsForPeer));
             return outcome;
         }
         finally
@@ -191,7 +193,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         // A pending authenticator or authorizer pauses the session, and a paused session gets every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
-        switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
+        switch (_deadlines.Check(nowMilliseconds, Output.IsLeaving, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);

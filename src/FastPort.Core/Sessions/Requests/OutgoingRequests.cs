@@ -112,7 +112,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
 
         SendCancel(correlation);
-        pending!.OnFailed(RequestFailure.Canceled, "The request was canceled.");
+        Fail(pending!, RequestFailure.Canceled, "The request was canceled.");
         shutdown.AfterReply();
         return true;
     }
@@ -138,7 +138,15 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
         if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
         {
-            pending!.OnReply(in reply);
+            try
+            {
+                pending!.OnReply(in reply);
+            }
+            catch (Exception e)
+            {
+                SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
+            }
+
             shutdown.AfterReply();
         }
         else
@@ -185,13 +193,16 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     public void SendHeartbeat()
     {
         // One Ping at a time: they must not accumulate if a live peer does not answer them.
-        Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
+        EndHeartbeat();
         if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
         {
             _heartbeat = correlation;
             output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
         }
     }
+
+    /// <summary>Waits no more for the answer to a heartbeat. Loop only.</summary>
+    public void EndHeartbeat() => Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
 
     public void OnClosed(CloseReason reason)
     {
@@ -201,7 +212,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
     }
 
-    // An exception of one caller's code must not stop the other failures or the end of the session.
+    // An exception of one caller's code must not stop the other failures or the end of the session, or come to who cancels.
     private void Fail(PendingReply pending, RequestFailure failure, string message)
     {
         try

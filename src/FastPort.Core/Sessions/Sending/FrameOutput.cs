@@ -20,7 +20,7 @@ internal sealed partial class FrameOutput
     private bool _mayPush;
 
     // Set by the thread that ends the session, at the latest before the Goodbye is written. Writers check it before they write, and the
-    // connection checks again when a write ends, so that neither requests nor one-way messages follow a Goodbye on the wire.
+    // connection checks again when a write ends, so that neither requests nor one-way messages but Cancel follow a Goodbye on the wire.
     private volatile bool _leaving;
 
     // Loop only.
@@ -165,7 +165,10 @@ internal sealed partial class FrameOutput
     /// <summary>Refuses unsolicited messages from now on, because a Goodbye is about to be written. Any thread.</summary>
     public void Leave() => _leaving = true;
 
-    /// <summary>Writes Goodbye, once: the last frame that is not a reply. On the loop.</summary>
+    /// <summary>Whether a Goodbye was written, or is about to be. Any thread.</summary>
+    public bool IsLeaving => _leaving;
+
+    /// <summary>Writes Goodbye, once: the last frame that is neither a reply nor the Cancel of a request. On the loop.</summary>
     public void WriteGoodbye(CodeBody body)
     {
         CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));

@@ -73,7 +73,7 @@ internal sealed class SharedFrame
         int sent = 0;
         foreach (Session? session in sessions)
         {
-            if (session is not null && (solicited || session.Protocol.Output.CanSendUnsolicited) && SendTo(session))
+            if (session is not null && SendTo(session, solicited))
             {
                 sent++;
             }
@@ -82,9 +82,16 @@ internal sealed class SharedFrame
         return sent;
     }
 
-    public bool SendTo(Session session)
+    /// <inheritdoc cref="SendTo(ReadOnlySpan{Session}, bool)"/>
+    /// <returns>Whether the session's send queue has accepted it.</returns>
+    public bool SendTo(Session session, bool solicited)
     {
         FrameOutput output = session.Protocol.Output;
+        if (!solicited && !output.CanSendUnsolicited)
+        {
+            return false;
+        }
+
         if (Body.Length < FrameOutput.BorrowAtLeast)
         {
             return output.TryBroadcast(Bytes);

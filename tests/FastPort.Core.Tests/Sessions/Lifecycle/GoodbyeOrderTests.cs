@@ -82,6 +82,41 @@ public sealed class GoodbyeOrderTests
                 .Select(static f => f.Type));
     }
 
+    [Fact]
+    public async Task No_Ping_follows_a_Goodbye_and_none_is_missed()
+    {
+        var time = new FakeTimeProvider();
+        var answer = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(0x1001, async _ => await answer.Task),
+            static o =>
+            {
+                o.Session.HeartbeatInterval = TimeSpan.FromSeconds(1);
+                o.Session.CloseTimeout = TimeSpan.FromHours(1);
+            },
+            h => h.Time = time);
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+        await peer.SendAsync(Wire.Request(0x1001, 1));
+        await peer.PingAsync();
+
+        _ = session.CloseAsync();
+        Assert.Equal(Wire.Goodbye, (await peer.ReadFrameAsync()).Type);
+        time.Advance(TimeSpan.FromSeconds(10));
+        answer.SetResult();
+
+        WireFrame reply = await peer.ReadFrameAsync();
+        Assert.Equal((0x1001, 1u), (reply.Type, reply.Correlation));
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return session.Connection.IsClosing;
+            },
+            "the session ended");
+        await peer.ExpectEndAsync();
+    }
+
     private static void SendUntilRefused(Session session, bool batches)
     {
         SendStatus status;

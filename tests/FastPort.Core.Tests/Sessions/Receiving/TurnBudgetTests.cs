@@ -85,6 +85,7 @@ public sealed class TurnBudgetTests
         for (int i = 0; i < Subscribers; i++)
         {
             others.Add(new QuietSession());
+            others[i].Protocol.Output.CanSendUnsolicited = true;
             session.Routing.Subscribe(others[i].Session, "");
         }
 

@@ -1,6 +1,7 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Requests;
@@ -118,6 +119,51 @@ public sealed class RequestErrorTests
         Assert.InRange(server.Log.Lines.Count(static l => l.Level >= Microsoft.Extensions.Logging.LogLevel.Warning), 0, 1);
     }
 
+    [Fact]
+    public async Task A_PendingReply_that_throws_costs_nobody_else_anything()
+    {
+        const ushort Asked = 0x1019;
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+        var pending = new DefectiveReply();
+
+        Assert.Equal(SendStatus.Queued, session.TryRequest(Asked, default(EmptyBody), pending, timing: false, TimeSpan.Zero, out _));
+        WireFrame request = await peer.ReadFrameAsync();
+        await peer.SendAsync(Wire.Frame(Asked, Wire.Reply, request.Correlation, [1]));
+        await peer.PingAsync();
+        Assert.Equal(
+            SendStatus.Queued, session.TryRequest(Asked, default(EmptyBody), pending, timing: false, TimeSpan.Zero, out uint second));
+        Assert.True(session.Cancel(second));
+
+        Assert.Equal(second, (await peer.ReadFrameAsync()).Correlation);
+        Assert.Equal(Wire.Cancel, (await peer.ReadFrameAsync()).Type);
+        await peer.PingAsync();
+        Assert.Equal((2, 0), (pending.Calls, session.OutstandingRequests));
+        Assert.Equal(2, server.Log.WithId(2007).Count);
+    }
+
+    [Fact]
+    public void A_request_that_fails_when_nobody_awaits_it_any_more_leaves_no_unobserved_exception()
+    {
+        string unique = Guid.NewGuid().ToString();
+        int unobserved = 0;
+        EventHandler<UnobservedTaskExceptionEventArgs> note = (_, e) =>
+            unobserved += e.Exception.InnerException?.Message.Contains(unique, StringComparison.Ordinal) == true ? 1 : 0;
+        TaskScheduler.UnobservedTaskException += note;
+
+        Abandon(unique);
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+
+        TaskScheduler.UnobservedTaskException -= note;
+        Assert.Equal(0, unobserved);
+
+        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+        static void Abandon(string message) =>
+            new AwaitedReply<int>(static (scoped in InboundReply _) => 0).OnFailed(RequestFailure.ConnectionLost, message);
+    }
+
     private static void Register(MessageHandlers handlers) => handlers
         .MapInline(Throws, static (ref InlineRequest _) => throw new InvalidOperationException("defect"))
         .MapQueued(QueuedThrows, static async _ =>
@@ -144,6 +190,23 @@ public sealed class RequestErrorTests
             r.Reply([1]);
             throw new InvalidOperationException("defect");
         });
+
+    private sealed class DefectiveReply : PendingReply
+    {
+        public int Calls { get; private set; }
+
+        protected internal override void OnReply(scoped in InboundReply reply)
+        {
+            Calls++;
+            throw new InvalidOperationException("defect");
+        }
+
+        protected internal override void OnFailed(RequestFailure failure, string message)
+        {
+            Calls++;
+            throw new InvalidOperationException("defect");
+        }
+    }
 
     private readonly struct DefectiveBody : IFrameBody
     {

@@ -96,6 +96,30 @@ public sealed class UnsolicitedSendTests
         Assert.Equal([SendStatus.Queued], greetings);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(100_000)]
+    public async Task Publications_pass_over_sessions_that_the_program_has_subscribed_too_early(int size)
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            components: static c => c.Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Accept()));
+        server.Server.SessionOpened += session =>
+        {
+            // Two prefixes of one topic: it comes once.
+            Assert.True(server.Server.Routing.Subscribe(session, "a"));
+            Assert.True(server.Server.Routing.Subscribe(session, "a/b"));
+        };
+        using RawPeer peer = await server.ConnectAsync();
+        await server.SessionAsync();
+
+        Assert.Equal(0, server.Server.Routing.Publish("a/b", Type, new byte[size]));
+        await peer.SayHelloAsync();
+
+        Assert.Equal(1, server.Server.Routing.Publish("a/b", Type, new byte[size]));
+        Assert.InRange((await peer.ReadFrameAsync()).Body.Length, size, size + 100);
+        await peer.PingAsync();
+    }
+
     [Fact]
     public async Task What_another_thread_sends_as_soon_as_it_may_comes_behind_the_Welcome()
     {
