@@ -45,13 +45,17 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// </summary>
     public MessageSecurityMode SecurityMode { get; set; } = MessageSecurityMode.SignAndEncrypt;
 
-    /// <summary>The client's certificate and those that it trusts. Used with a policy other than None.</summary>
+    /// <summary>
+    /// The client's certificate and those that it trusts. Used with a policy other than None, and with <see cref="UserName"/>.
+    /// </summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
     /// <summary>The user's name; null for none. Defaults to null.</summary>
     public string? UserName { get; set; }
 
-    /// <summary>The user's password. It is sent encrypted, or not at all.</summary>
+    /// <summary>
+    /// The user's password. It is sent encrypted, or not at all; with policy None too the server's certificate must be trusted for that.
+    /// </summary>
     public string Password { get; set; } = string.Empty;
 
     /// <summary>

@@ -92,7 +92,12 @@ public sealed class OpcUaServer : IAsyncDisposable
                 .. Options.Endpoints.Select(Endpoint.Parse).Where(static one => one.Scheme == Scheme).Select(static one => one.Host),
             ];
             _certificates ??= new ApplicationCertificates(
-                Options.Certificates, Options.ApplicationUri, Options.ApplicationName, hosts, Time, Logger);
+                new CertificateStore(Options.Certificates, Time, Logger),
+                Options.ApplicationUri,
+                Options.ApplicationName,
+                hosts,
+                Time,
+                Logger);
         }
 
         Sessions.Start();

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.SecureChannel;
@@ -184,7 +185,8 @@ public sealed class CertificateStoreTests : IDisposable
         return Store(requireLists).Validate(checkedOne, uri);
     }
 
-    private CertificateStore Store(bool requireLists = false) => new(_folder, requireLists, _time);
+    private CertificateStore Store(bool requireLists = false) => new(
+        new OpcUaCertificateOptions { Directory = _folder, RequireRevocationLists = requireLists }, _time, NullLogger.Instance);
 
     private void PutChain()
     {

@@ -12,6 +12,8 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
+    // Each only if it is needed: they make folders and files.
+    private CertificateStore? _store;
     private ApplicationCertificates? _certificates;
 
     /// <summary>Opens a channel with the policy of the options.</summary>
@@ -26,7 +28,26 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     /// <summary>Opens a channel without security, for discovery.</summary>
     public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) => OpenAsync(credentials: null, cancellationToken);
 
+    /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="applicationUri">The server's URI, as it says; null if it says none.</param>
+    /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
+    public void CheckTrust(X509Certificate2 certificate, string? applicationUri)
+    {
+        StatusCode status = Store.Validate(certificate, applicationUri);
+        if (status.IsBad)
+        {
+            throw new OpcUaException(
+                status,
+                $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}. To trust it, move its file from "
+                + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
+                + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
+        }
+    }
+
     public void Dispose() => _certificates?.Dispose();
+
+    private CertificateStore Store => _store ??= new CertificateStore(options.Certificates, clock.Time, logger);
 
     private async Task<ClientChannelLink> OpenAsync(ChannelCredentials? credentials, CancellationToken cancellationToken)
     {
@@ -68,7 +89,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
     {
         _certificates ??= new ApplicationCertificates(
-            options.Certificates, options.ApplicationUri, options.ApplicationName, [Environment.MachineName], clock.Time, logger);
+            Store, options.ApplicationUri, options.ApplicationName, [Environment.MachineName], clock.Time, logger);
         EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
         var policy = SecurityPolicy.Of(options.SecurityPolicy);
         EndpointDescription endpoint = Array.Find(
@@ -86,7 +107,16 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             throw new OpcUaException(StatusCodes.BadCertificateInvalid, $"The certificate of {endpointUrl} cannot be read.");
         }
 
-        CheckTrust(certificate, endpoint.Server.ApplicationUri);
+        try
+        {
+            CheckTrust(certificate, endpoint.Server.ApplicationUri);
+        }
+        catch
+        {
+            certificate.Dispose();
+            throw;
+        }
+
         return new ChannelCredentials(policy, _certificates.Own, certificate);
     }
 
@@ -106,23 +136,6 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         {
             plain.Connection.Close(CloseReason.LocalClosed);
         }
-    }
-
-    private void CheckTrust(X509Certificate2 certificate, string? applicationUri)
-    {
-        StatusCode status = _certificates!.Validate(certificate, applicationUri);
-        if (status.IsGood)
-        {
-            return;
-        }
-
-        string thumbprint = certificate.Thumbprint;
-        certificate.Dispose();
-        throw new OpcUaException(
-            status,
-            $"The certificate {thumbprint} of {endpointUrl} is refused: {status}. To trust it, move its file from "
-            + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
-            + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
     }
 }
 

@@ -7,40 +7,31 @@ namespace FastPort.OpcUa.SecureChannel;
 internal sealed class ApplicationCertificates : IDisposable
 {
     private readonly CertificateStore _store;
-    private readonly bool _trustsAll;
 
     /// <exception cref="IOException">The directory cannot be used.</exception>
     public ApplicationCertificates(
-        OpcUaCertificateOptions options,
+        CertificateStore store,
         string applicationUri,
         string applicationName,
         IEnumerable<string> hosts,
         TimeProvider time,
         ILogger logger)
     {
-        _trustsAll = options.UnsafeTrustAll;
-        _store = new CertificateStore(options.Directory, options.RequireRevocationLists, time);
-        if (_trustsAll)
-        {
-            CertificateLog.TrustsAll(logger);
-        }
-
-        string own = Path.Combine(options.Directory, "own");
+        _store = store;
         Own = ApplicationCertificate.LoadOrCreate(
-            Path.Combine(own, "certificate.pem"),
-            Path.Combine(own, "key.pem"),
+            store.OwnCertificate,
+            Path.Combine(store.Own, "key.pem"),
             () => ApplicationCertificate.Create(applicationUri, applicationName, hosts, time.GetUtcNow()));
         if (Own.NotAfter < time.GetUtcNow().UtcDateTime)
         {
-            CertificateLog.Expired(logger, own, Own.NotAfter);
+            CertificateLog.Expired(logger, store.Own, Own.NotAfter);
         }
     }
 
     public ApplicationCertificate Own { get; }
 
     /// <summary>Checks a peer's certificate. Good if it can be trusted.</summary>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) =>
-        _trustsAll ? StatusCodes.Good : _store.Validate(certificate, applicationUri);
+    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => _store.Validate(certificate, applicationUri);
 
     public void Dispose() => Own.Dispose();
 }

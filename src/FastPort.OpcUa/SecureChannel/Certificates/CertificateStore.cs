@@ -1,13 +1,14 @@
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// The certificates that this application trusts: DER or PEM files in <c>trusted</c>, their issuers in <c>issuers</c>, and in both of them
-/// revocation lists, <c>*.crl</c>. A certificate that is not trusted is saved in <c>rejected</c>, from where an administrator moves it to
-/// <c>trusted</c>. The folders are read at each check, so a change needs no restart. Thread-safe.
+/// The certificates that this application trusts: its own, in <c>own</c>; DER or PEM files in <c>trusted</c>, their issuers in
+/// <c>issuers</c>, and in both of them revocation lists, <c>*.crl</c>. A certificate that is not trusted is saved in <c>rejected</c>, from
+/// where an administrator moves it to <c>trusted</c>. The folders are read at each check, so a change needs no restart. Thread-safe.
 /// </summary>
 internal sealed class CertificateStore
 {
@@ -20,19 +21,35 @@ internal sealed class CertificateStore
     private readonly string _rejected;
     private readonly TimeProvider _time;
     private readonly bool _requiresLists;
+    private readonly bool _trustsAll;
 
-    /// <param name="directory">The directory of the folders.</param>
-    /// <param name="requireRevocationLists">Whether each authority must have a revocation list.</param>
+    /// <param name="options">The directory of the folders, and what is required.</param>
     /// <param name="time">The present time, for validity.</param>
-    public CertificateStore(string directory, bool requireRevocationLists, TimeProvider time)
+    /// <param name="logger">Is told what an administrator must know.</param>
+    /// <exception cref="IOException">The directory cannot be used.</exception>
+    public CertificateStore(OpcUaCertificateOptions options, TimeProvider time, ILogger logger)
     {
         _time = time;
-        _requiresLists = requireRevocationLists;
-        _trusted = Path.Combine(directory, "trusted");
-        _issuers = Path.Combine(directory, "issuers");
-        _rejected = Path.Combine(directory, "rejected");
+        _requiresLists = options.RequireRevocationLists;
+        _trustsAll = options.UnsafeTrustAll;
+        Own = Path.Combine(options.Directory, "own");
+        _trusted = Path.Combine(options.Directory, "trusted");
+        _issuers = Path.Combine(options.Directory, "issuers");
+        _rejected = Path.Combine(options.Directory, "rejected");
+        if (_trustsAll)
+        {
+            CertificateLog.TrustsAll(logger);
+            return;
+        }
+
         Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
     }
+
+    /// <summary>The folder of the application's own certificate, <c>certificate.pem</c>, and its key, <c>key.pem</c>.</summary>
+    public string Own { get; }
+
+    /// <summary>The file of the application's own certificate.</summary>
+    public string OwnCertificate => Path.Combine(Own, "certificate.pem");
 
     /// <summary>The first certificate of a chain of DER structures; null if there is none.</summary>
     public static X509Certificate2? TryReadLeaf(ReadOnlySpan<byte> chain)
@@ -58,6 +75,11 @@ internal sealed class CertificateStore
     /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
     public StatusCode Validate(X509Certificate2 certificate, string? applicationUri)
     {
+        if (_trustsAll)
+        {
+            return StatusCodes.Good;
+        }
+
         using RSA? key = certificate.GetRSAPublicKey();
         if (key is null || key.KeySize is < MinKeyBits or > MaxKeyBits)
         {
@@ -65,7 +87,7 @@ internal sealed class CertificateStore
         }
 
         StatusCode trust;
-        using (var list = new TrustList(_trusted, _issuers))
+        using (var list = new TrustList(OwnCertificate, _trusted, _issuers))
         {
             trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
         }

@@ -11,13 +11,18 @@ internal sealed class TrustList : IDisposable
 {
     private static readonly string[] Extensions = [".der", ".crt", ".cer", ".pem"];
 
+    private readonly X509Certificate2? _own;
     private readonly List<X509Certificate2> _trusted;
     private readonly List<X509Certificate2> _issuers;
     private readonly List<RevocationList> _revocations;
 
+    /// <param name="own">The file of the application's own certificate, which need not be there.</param>
+    /// <param name="trusted">The folder of trusted certificates.</param>
+    /// <param name="issuers">The folder of their issuers.</param>
     /// <exception cref="IOException">A folder cannot be read.</exception>
-    public TrustList(string trusted, string issuers)
+    public TrustList(string own, string trusted, string issuers)
     {
+        _own = File.Exists(own) ? TryLoad(own) : null;
         _trusted = Load(trusted);
         _issuers = Load(issuers);
         _revocations = [.. LoadRevocations(trusted), .. LoadRevocations(issuers)];
@@ -42,7 +47,7 @@ internal sealed class TrustList : IDisposable
         chain.ChainPolicy.ExtraStore.AddRange(known);
         bool isWhole = chain.Build(certificate);
         X509Certificate2[] path = [.. chain.ChainElements.Select(static element => element.Certificate)];
-        bool isTrusted = IsTrusted(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
+        bool isTrusted = IsTrusted(certificate) || IsSame(_own, certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
         return !isTrusted ? StatusCodes.BadCertificateUntrusted
             : path.Skip(1).All(one => IsInTime(one, now)) ? CheckRevocation(path, now, requireLists)
             : StatusCodes.BadCertificateIssuerTimeInvalid;
@@ -53,6 +58,7 @@ internal sealed class TrustList : IDisposable
 
     public void Dispose()
     {
+        _own?.Dispose();
         _trusted.ForEach(static one => one.Dispose());
         _issuers.ForEach(static one => one.Dispose());
     }
@@ -83,30 +89,30 @@ internal sealed class TrustList : IDisposable
         return StatusCodes.Good;
     }
 
-    private bool IsTrusted(X509Certificate2 certificate) =>
-        _trusted.Any(one => one.RawDataMemory.Span.SequenceEqual(certificate.RawDataMemory.Span));
+    private bool IsTrusted(X509Certificate2 certificate) => _trusted.Any(one => IsSame(one, certificate));
 
-    private static List<X509Certificate2> Load(string folder)
+    private static bool IsSame(X509Certificate2? one, X509Certificate2 other) =>
+        one?.RawDataMemory.Span.SequenceEqual(other.RawDataMemory.Span) == true;
+
+    private static List<X509Certificate2> Load(string folder) =>
+    [
+        .. Directory.EnumerateFiles(folder)
+            .Where(static file => Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
+            .Select(TryLoad)
+            .OfType<X509Certificate2>(),
+    ];
+
+    // Null if it is no certificate: nothing that it could vouch for.
+    private static X509Certificate2? TryLoad(string file)
     {
-        List<X509Certificate2> found = [];
-        foreach (string file in Directory.EnumerateFiles(folder))
+        try
         {
-            if (!Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
-            {
-                continue;
-            }
-
-            try
-            {
-                found.Add(X509CertificateLoader.LoadCertificateFromFile(file));
-            }
-            catch (CryptographicException)
-            {
-                // Not a certificate: nothing that it could vouch for.
-            }
+            return X509CertificateLoader.LoadCertificateFromFile(file);
         }
-
-        return found;
+        catch (CryptographicException)
+        {
+            return null;
+        }
     }
 
     private static IEnumerable<RevocationList> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
