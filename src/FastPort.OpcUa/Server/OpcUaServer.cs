@@ -86,16 +86,14 @@ public sealed class OpcUaServer : IAsyncDisposable
         if (Users.HasNames || Users.HasCertificates
             || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
-            string[] hosts =
-            [
-                Environment.MachineName, "localhost",
-                .. Options.Endpoints.Select(Endpoint.Parse).Where(static one => one.Scheme == Scheme).Select(static one => one.Host),
-            ];
+            IEnumerable<string> hosts = Options.Endpoints.Select(Endpoint.Parse)
+                .Where(static one => one.Scheme == Scheme)
+                .SelectMany(CertificateHosts.Of);
             _certificates ??= new ApplicationCertificates(
                 new CertificateStore(Options.Certificates, Time, Logger),
                 Options.ApplicationUri,
                 Options.ApplicationName,
-                hosts,
+                hosts.Prepend("localhost").Prepend(Environment.MachineName),
                 Time,
                 Logger);
         }

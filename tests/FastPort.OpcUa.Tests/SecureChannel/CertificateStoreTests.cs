@@ -1,3 +1,4 @@
+using System.Net;
 using System.Numerics;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
@@ -106,6 +107,28 @@ public sealed class CertificateStoreTests : IDisposable
     }
 
     [Fact]
+    public void What_an_authority_has_issued_is_good_for_the_hosts_that_stand_in_it()
+    {
+        PutChain();
+        using X509Certificate2 leaf = Application("press-1.plant", "10.0.0.7").Create(_middle, _start, _start.AddDays(100), [8]);
+        Assert.All(["press-1.plant", "PRESS-1.plant", "10.0.0.7"], host => Assert.Equal(StatusCodes.Good, Check(leaf, host: host)));
+        Assert.All(
+            ["press-2.plant", "press-1", "application", "10.0.0.8", "::1", "no host"],
+            host => Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(leaf, host: host)));
+        Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(host: "press-1.plant"));
+    }
+
+    [Fact]
+    public void A_certificate_that_is_trusted_for_itself_is_good_for_every_host()
+    {
+        PutChain();
+        Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(host: "press-1"));
+        string saved = Assert.Single(Directory.GetFiles(Path.Combine(_folder, "rejected")));
+        File.Move(saved, Path.Combine(_folder, "trusted", "leaf.der"));
+        Assert.Equal(StatusCodes.Good, Check(host: "press-1"));
+    }
+
+    [Fact]
     public void A_revoked_certificate_and_others_of_its_authority()
     {
         PutChain();
@@ -179,11 +202,9 @@ public sealed class CertificateStoreTests : IDisposable
         Assert.Equal(StatusCodes.Good, Check(own, requireLists: true));
     }
 
-    private StatusCode Check(X509Certificate2? certificate = null, string? uri = Uri, bool requireLists = false)
-    {
-        X509Certificate2 checkedOne = certificate ?? _leaf;
-        return Store(requireLists).Validate(checkedOne, uri);
-    }
+    private StatusCode Check(
+        X509Certificate2? certificate = null, string? uri = Uri, bool requireLists = false, string? host = null) =>
+        Store(requireLists).Validate(certificate ?? _leaf, uri, host);
 
     private CertificateStore Store(bool requireLists = false) => new(
         new OpcUaCertificateOptions { Directory = _folder, RequireRevocationLists = requireLists }, _time, NullLogger.Instance);
@@ -224,11 +245,17 @@ public sealed class CertificateStoreTests : IDisposable
         return request;
     }
 
-    private static CertificateRequest Application()
+    private static CertificateRequest Application(string? host = null, string? address = null)
     {
         CertificateRequest request = Request("application", Key);
         var names = new SubjectAlternativeNameBuilder();
         names.AddUri(new System.Uri(Uri));
+        if (host is not null && address is not null)
+        {
+            names.AddDnsName(host);
+            names.AddIpAddress(IPAddress.Parse(address));
+        }
+
         request.CertificateExtensions.Add(names.Build());
         return request;
     }

@@ -34,7 +34,20 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
     public void CheckTrust(X509Certificate2 certificate, string? applicationUri)
     {
-        StatusCode status = Store.Validate(certificate, applicationUri);
+        // Other transports stay within the machine.
+        Endpoint endpoint = Endpoint.Parse(endpointUrl);
+        string? host = endpoint.Scheme is "unix" or "inproc" || endpoint.Host.Length == 0 ? null : endpoint.Host;
+        StatusCode status = Store.Validate(certificate, applicationUri, host);
+        if (status == StatusCodes.BadCertificateHostNameInvalid)
+        {
+            throw new OpcUaException(
+                status,
+                $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}. It is for "
+                + $"{CertificateHosts.Describe(certificate)}, not for {host}. To trust it for any name, move its file from "
+                + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
+                + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
+        }
+
         if (status.IsBad)
         {
             throw new OpcUaException(

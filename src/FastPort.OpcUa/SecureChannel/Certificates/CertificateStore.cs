@@ -73,7 +73,11 @@ internal sealed class CertificateStore
     /// <summary>Checks a peer's certificate (OPC 10000-4, 6.1.3). Good if it can be trusted.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri)
+    /// <param name="host">
+    /// The host that was connected to, which must stand in it unless the certificate is trusted for itself: an authority may have issued
+    /// others for other hosts. Null for a peer that has connected.
+    /// </param>
+    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri, string? host = null)
     {
         if (_trustsAll)
         {
@@ -87,9 +91,11 @@ internal sealed class CertificateStore
         }
 
         StatusCode trust;
+        bool isKnown;
         using (var list = new TrustList(OwnCertificate, _trusted, _issuers))
         {
             trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
+            isKnown = list.Holds(certificate);
         }
 
         if (trust.IsBad)
@@ -105,6 +111,13 @@ internal sealed class CertificateStore
         if (!TrustList.IsInTime(certificate, _time.GetUtcNow()))
         {
             return StatusCodes.BadCertificateTimeInvalid;
+        }
+
+        if (host is not null && !isKnown && !CertificateHosts.Has(certificate, host))
+        {
+            // An administrator may trust it for itself.
+            Reject(certificate);
+            return StatusCodes.BadCertificateHostNameInvalid;
         }
 
         const X509KeyUsageFlags Needed =

@@ -47,11 +47,14 @@ internal sealed class TrustList : IDisposable
         chain.ChainPolicy.ExtraStore.AddRange(known);
         bool isWhole = chain.Build(certificate);
         X509Certificate2[] path = [.. chain.ChainElements.Select(static element => element.Certificate)];
-        bool isTrusted = IsTrusted(certificate) || IsSame(_own, certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
+        bool isTrusted = Holds(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
         return !isTrusted ? StatusCodes.BadCertificateUntrusted
             : path.Skip(1).All(one => IsInTime(one, now)) ? CheckRevocation(path, now, requireLists)
             : StatusCodes.BadCertificateIssuerTimeInvalid;
     }
+
+    /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
+    public bool Holds(X509Certificate2 certificate) => IsTrusted(certificate) || IsSame(_own, certificate);
 
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
         now.UtcDateTime >= certificate.NotBefore.ToUniversalTime() && now.UtcDateTime <= certificate.NotAfter.ToUniversalTime();
