@@ -48,4 +48,8 @@ internal static partial class CertificateLog
     [LoggerMessage(
         7201, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
     public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
+
+    [LoggerMessage(
+        7203, LogLevel.Error, "The revocation list {File} does not count, so whom it revokes may be trusted: {Problem}")]
+    public static partial void ListUnusable(ILogger logger, string file, string problem);
 }

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
@@ -20,6 +21,10 @@ internal sealed class CertificateStore
     private readonly string _issuers;
     private readonly string _rejected;
     private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+
+    // Files of revocation lists that do not count, which the log has.
+    private readonly ConcurrentDictionary<string, bool> _unusable = new(StringComparer.Ordinal);
     private readonly bool _requiresLists;
     private readonly bool _trustsAll;
 
@@ -30,6 +35,7 @@ internal sealed class CertificateStore
     public CertificateStore(OpcUaCertificateOptions options, TimeProvider time, ILogger logger)
     {
         _time = time;
+        _logger = logger;
         _requiresLists = options.RequireRevocationLists;
         _trustsAll = options.UnsafeTrustAll;
         Own = Path.Combine(options.Directory, "own");
@@ -96,6 +102,7 @@ internal sealed class CertificateStore
         {
             trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
             isKnown = list.Holds(certificate);
+            TellUnusable(list);
         }
 
         if (trust.IsBad)
@@ -161,6 +168,22 @@ internal sealed class CertificateStore
         }
 
         return null;
+    }
+
+    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Once for each file, until it counts again.
+    private void TellUnusable(TrustList list)
+    {
+        foreach ((string file, string? problem) in list.CheckLists())
+        {
+            if (problem is null)
+            {
+                _unusable.TryRemove(file, out _);
+            }
+            else if (_unusable.TryAdd(file, true))
+            {
+                CertificateLog.ListUnusable(_logger, file, problem);
+            }
+        }
     }
 
     // A stranger can send any number of certificates: the folder does not grow without bound.

@@ -14,7 +14,7 @@ internal sealed class TrustList : IDisposable
     private readonly X509Certificate2? _own;
     private readonly List<X509Certificate2> _trusted;
     private readonly List<X509Certificate2> _issuers;
-    private readonly List<RevocationList> _revocations;
+    private readonly List<(string File, RevocationList? List)> _revocations;
 
     /// <param name="own">The file of the application's own certificate, which need not be there.</param>
     /// <param name="trusted">The folder of trusted certificates.</param>
@@ -56,6 +56,15 @@ internal sealed class TrustList : IDisposable
     /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
     public bool Holds(X509Certificate2 certificate) => IsTrusted(certificate) || IsSame(_own, certificate);
 
+    /// <summary>The files of revocation lists, each with why it does not count; null if it counts.</summary>
+    public IEnumerable<(string File, string? Problem)> CheckLists() => _revocations.Select(one => (one.File, one.List switch
+    {
+        null => "it cannot be read as an X.509 CRL, or has a critical extension",
+        { } list when !_trusted.Concat(_issuers).Any(list.IsOf) =>
+            "no certificate of trusted and issuers is its authority and has signed it, with RSA PKCS #1 or ECDSA, and SHA-2",
+        _ => null,
+    }));
+
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
         now.UtcDateTime >= certificate.NotBefore.ToUniversalTime() && now.UtcDateTime <= certificate.NotAfter.ToUniversalTime();
 
@@ -71,19 +80,20 @@ internal sealed class TrustList : IDisposable
     {
         for (int i = 0; i < path.Length; i++)
         {
-            bool isSelfSigned = path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData);
-            if (isSelfSigned)
+            bool isLast = i == path.Length - 1;
+            if (isLast && path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData))
             {
-                continue;
+                break;
             }
 
-            RevocationList[] lists = i + 1 < path.Length ? [.. _revocations.Where(list => list.IsOf(path[i + 1], now))] : [];
+            RevocationList[] lists = isLast ? [] : ListsOf(path[i + 1]);
             if (lists.Any(list => list.Revokes(path[i])))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevoked : StatusCodes.BadCertificateIssuerRevoked;
             }
 
-            if (requireLists && lists.Length == 0)
+            // One that is out of date still tells who was revoked, but not who has been since.
+            if (requireLists && !lists.Any(list => now <= list.Until))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevocationUnknown : StatusCodes.BadCertificateIssuerRevocationUnknown;
             }
@@ -91,6 +101,9 @@ internal sealed class TrustList : IDisposable
 
         return StatusCodes.Good;
     }
+
+    private RevocationList[] ListsOf(X509Certificate2 authority) =>
+        [.. _revocations.Select(static one => one.List).OfType<RevocationList>().Where(list => list.IsOf(authority))];
 
     private bool IsTrusted(X509Certificate2 certificate) => _trusted.Any(one => IsSame(one, certificate));
 
@@ -118,8 +131,7 @@ internal sealed class TrustList : IDisposable
         }
     }
 
-    private static IEnumerable<RevocationList> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
+    private static IEnumerable<(string File, RevocationList? List)> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
         .Where(static file => Path.GetExtension(file).Equals(".crl", StringComparison.OrdinalIgnoreCase))
-        .Select(static file => RevocationList.TryRead(File.ReadAllBytes(file)))
-        .OfType<RevocationList>();
+        .Select(static file => (file, RevocationList.TryRead(File.ReadAllBytes(file))));
 }
