@@ -60,6 +60,9 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal OpcUaServerOptions Options { get; }
 
+    /// <summary>The server's URI, the certificate's once it is loaded.</summary>
+    internal string ApplicationUri => _certificates?.ApplicationUri ?? Options.ApplicationUri;
+
     internal IOpcUaUsers Users { get; }
 
     internal TimeProvider Time { get; }
@@ -92,10 +95,12 @@ public sealed class OpcUaServer : IAsyncDisposable
             _certificates ??= new ApplicationCertificates(
                 new CertificateStore(Options.Certificates, Time, Logger),
                 Options.ApplicationUri,
+                Options.ApplicationUri == OpcUaServerOptions.DefaultApplicationUri,
                 Options.ApplicationName,
                 hosts.Prepend("localhost").Prepend(Environment.MachineName),
                 Time,
                 Logger);
+            AddressSpace.SetApplicationUri(ApplicationUri);
         }
 
         Sessions.Start();
@@ -145,7 +150,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal ApplicationDescription Describe(string? endpointUrl) => new()
     {
-        ApplicationUri = Options.ApplicationUri,
+        ApplicationUri = ApplicationUri,
         ProductUri = Options.ProductUri,
         ApplicationName = Options.ApplicationName,
         ApplicationType = ApplicationType.Server,

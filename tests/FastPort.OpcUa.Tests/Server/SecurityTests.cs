@@ -123,6 +123,30 @@ public sealed class SecurityTests : IDisposable
         await using OpcUaClient client = await server.ConnectAsync(options);
     }
 
+    /// <summary>As in a container that was made again, with another host name, and has kept its volume.</summary>
+    [Fact]
+    public async Task A_server_with_a_certificate_of_before_is_the_application_of_before()
+    {
+        const string Uri = "urn:before:FastPort:OpcUaServer";
+        MakeOwn(_own, Uri, DateTimeOffset.UtcNow);
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = _own;
+        });
+
+        // Client and server share the directory: they are one application, and trust it.
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = _own;
+        await using OpcUaClient client = await server.ConnectAsync(options);
+
+        DataValue[] arrays = await client.ReadAsync([new NodeId(0, 2254), new NodeId(0, 2255)]);
+        Assert.Equal([Uri], arrays[0].Value.GetArray<string>()!);
+        Assert.Equal(["http://opcfoundation.org/UA/", Uri, "urn:fastport:test"], arrays[1].Value.GetArray<string>()!);
+        IReadOnlyList<ApplicationDescription> found = await OpcUaClient.FindServersAsync(server.Url);
+        Assert.Equal(Uri, Assert.Single(found).ApplicationUri);
+    }
+
     [Fact]
     public async Task The_certificate_of_a_server_on_all_addresses_has_those_of_the_machine()
     {
@@ -206,6 +230,11 @@ public sealed class SecurityTests : IDisposable
 
     private static void Put(string folder, X509Certificate2 trusted) => File.WriteAllBytes(
         Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName, "trusted.der"), trusted.RawData);
+
+    private static void MakeOwn(string folder, string uri, DateTimeOffset now) => ApplicationCertificate.LoadOrCreate(
+        Path.Combine(folder, "own", "certificate.pem"),
+        Path.Combine(folder, "own", "key.pem"),
+        () => ApplicationCertificate.Create(uri, "test", [], now)).Dispose();
 
     private static async Task<TestServer> StartAsync(
         OpcUaSecurityPolicy policy, Action<AddressSpace>? fill = null, bool offersNone = true)

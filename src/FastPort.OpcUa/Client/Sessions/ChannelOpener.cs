@@ -16,6 +16,9 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private CertificateStore? _store;
     private ApplicationCertificates? _certificates;
 
+    /// <summary>The client's URI, the certificate's where a channel has needed it.</summary>
+    public string ApplicationUri => _certificates?.ApplicationUri ?? options.ApplicationUri;
+
     /// <summary>Opens a channel with the policy of the options.</summary>
     public async Task<ClientChannelLink> OpenAsync(CancellationToken cancellationToken)
     {
@@ -102,7 +105,13 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
     {
         _certificates ??= new ApplicationCertificates(
-            Store, options.ApplicationUri, options.ApplicationName, [Environment.MachineName], clock.Time, logger);
+            Store,
+            options.ApplicationUri,
+            options.ApplicationUri == OpcUaClientOptions.DefaultApplicationUri,
+            options.ApplicationName,
+            [Environment.MachineName],
+            clock.Time,
+            logger);
         EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
         var policy = SecurityPolicy.Of(options.SecurityPolicy);
         EndpointDescription endpoint = Array.Find(

@@ -92,7 +92,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             {
                 ClientDescription = new ApplicationDescription
                 {
-                    ApplicationUri = options.ApplicationUri,
+                    ApplicationUri = _channels.ApplicationUri,
                     ProductUri = "urn:fastport:opcua",
                     ApplicationName = options.ApplicationName,
                     ApplicationType = ApplicationType.Client,
