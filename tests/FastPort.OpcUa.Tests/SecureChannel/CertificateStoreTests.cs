@@ -53,6 +53,27 @@ public sealed class CertificateStoreTests : IDisposable
         Assert.Equal(StatusCodes.Good, Check());
     }
 
+    /// <summary>Else strangers could fill the folder, and no certificate that an administrator waits for would be saved.</summary>
+    [Fact]
+    public void Of_many_strangers_the_last_hundred_are_saved()
+    {
+        CertificateStore store = Store();
+        string folder = Path.Combine(_folder, "rejected"), oldest = Path.Combine(folder, "oldest.der");
+        string[] saved = [oldest, .. Enumerable.Range(0, 99).Select(number => Path.Combine(folder, $"{number}.der"))];
+        for (int i = 0; i < saved.Length; i++)
+        {
+            File.WriteAllBytes(saved[i], []);
+            File.SetLastWriteTimeUtc(saved[i], DateTime.UnixEpoch.AddDays(i));
+        }
+
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, store.Validate(_leaf, Uri));
+
+        string[] now = Directory.GetFiles(folder);
+        Assert.Equal(100, now.Length);
+        Assert.Contains(Path.Combine(folder, $"{_leaf.Thumbprint}.der"), now);
+        Assert.DoesNotContain(oldest, now);
+    }
+
     [Fact]
     public void An_authority_of_the_chain_is_trusted_if_the_others_are_known()
     {

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
@@ -121,6 +122,40 @@ public sealed class SecurityTests : IDisposable
         string rejected = Assert.Single(Directory.GetFiles(Path.Combine(clientFolder, "rejected")));
         File.Move(rejected, Path.Combine(clientFolder, "trusted", Path.GetFileName(rejected)));
         await using OpcUaClient client = await server.ConnectAsync(options);
+    }
+
+    /// <summary>Where a certificate was not saved, nobody is told to move its file.</summary>
+    [Fact]
+    public async Task Certificates_that_have_expired_are_refused_with_nothing_to_move()
+    {
+        DateTimeOffset past = DateTimeOffset.UtcNow.AddYears(-6);
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        MakeOwn(serverFolder, "urn:test:server", past);
+        MakeOwn(clientFolder, "urn:test:client", past);
+        Trust(clientFolder, serverFolder);
+        Trust(serverFolder, clientFolder);
+        var log = new RecordingLog();
+        await using TestServer server = await TestServer.StartAsync(
+            configure: o =>
+            {
+                o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+                o.Certificates.Directory = serverFolder;
+            },
+            log: log);
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.Equal(StatusCodes.BadCertificateTimeInvalid, e.Status);
+        Assert.EndsWith(": BadCertificateTimeInvalid.", e.Message, StringComparison.Ordinal);
+
+        options.Certificates.UnsafeTrustAll = true;
+        await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.EndsWith(": BadCertificateTimeInvalid", Assert.Single(log.WithId(7003)).Text, StringComparison.Ordinal);
+
+        static void Trust(string folder, string other) => File.Copy(
+            Path.Combine(other, "own", "certificate.pem"),
+            Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName, "other.pem"));
     }
 
     /// <summary>As in a container that was made again, with another host name, and has kept its volume.</summary>

@@ -41,24 +41,21 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         Endpoint endpoint = Endpoint.Parse(endpointUrl);
         string? host = endpoint.Scheme is "unix" or "inproc" || endpoint.Host.Length == 0 ? null : endpoint.Host;
         StatusCode status = Store.Validate(certificate, applicationUri, host);
-        if (status == StatusCodes.BadCertificateHostNameInvalid)
+        if (status.IsGood)
         {
-            throw new OpcUaException(
-                status,
-                $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}. It is for "
-                + $"{CertificateHosts.Describe(certificate)}, not for {host}. To trust it for any name, move its file from "
-                + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
-                + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
+            return;
         }
 
-        if (status.IsBad)
-        {
-            throw new OpcUaException(
-                status,
-                $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}. To trust it, move its file from "
+        // Others are not saved: to trust them is of no use, as for one that has expired.
+        bool isOtherHost = status == StatusCodes.BadCertificateHostNameInvalid;
+        string names = isOtherHost ? $" It is for {CertificateHosts.Describe(certificate)}, not for {host}." : string.Empty;
+        string advice = isOtherHost || status == StatusCodes.BadCertificateUntrusted
+            ? $" To trust it{(isOtherHost ? " under any name" : string.Empty)}, move its file from "
                 + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
-                + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
-        }
+                + $"{Path.Combine(options.Certificates.Directory, "trusted")}."
+            : string.Empty;
+        throw new OpcUaException(
+            status, $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}.{names}{advice}");
     }
 
     public void Dispose() => _certificates?.Dispose();

@@ -186,16 +186,24 @@ internal sealed class CertificateStore
         }
     }
 
-    // A stranger can send any number of certificates: the folder does not grow without bound.
+    // A stranger can send any number of certificates: the folder does not grow without bound, and the newest are there to be trusted.
     private void Reject(X509Certificate2 certificate)
     {
         try
         {
             string file = Path.Combine(_rejected, $"{certificate.Thumbprint}.der");
-            if (!File.Exists(file) && Directory.EnumerateFiles(_rejected).Take(MaxRejected).Count() < MaxRejected)
+            if (File.Exists(file))
             {
-                File.WriteAllBytes(file, certificate.RawData);
+                return;
             }
+
+            FileInfo[] saved = new DirectoryInfo(_rejected).GetFiles("*.der");
+            foreach (FileInfo oldest in saved.OrderBy(static one => one.LastWriteTimeUtc).SkipLast(MaxRejected - 1))
+            {
+                oldest.Delete();
+            }
+
+            File.WriteAllBytes(file, certificate.RawData);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
