@@ -121,7 +121,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         ? new UserToken(endpointUrl, options, credentials.Policy, options.SecurityMode, session, mustTrust: null)
         : new UserToken(endpointUrl, options, SecurityPolicy.None, MessageSecurityMode.None, session, _channels.CheckTrust);
 
-    private async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
+    private static async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
         ClientChannel channel, ClientSession session, UserToken user, CancellationToken cancellationToken)
     {
         ChannelCredentials? credentials = channel.Credentials;
