@@ -6,6 +6,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
+using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Security;
 using Microsoft.Extensions.DependencyInjection;
@@ -47,7 +48,10 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
         options.Bans = provider.GetRequiredService<FastPortServer>().Bans;
         if (settings.IsSimulated)
         {
-            (settings.Endpoints[0].Client.UserName, settings.Endpoints[0].Client.Password) = (BridgeName, own._password);
+            // It trusts the server's certificate as its own: they are one application.
+            OpcUaClientOptions client = settings.Endpoints[0].Client;
+            (client.UserName, client.Password) = (BridgeName, own._password);
+            client.Certificates.Directory = options.Certificates.Directory;
         }
 
         if (provider.GetService<ServerPolicy>() is { } policy)

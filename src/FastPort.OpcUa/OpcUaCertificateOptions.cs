@@ -14,7 +14,8 @@ public sealed class OpcUaCertificateOptions
 
     /// <summary>
     /// Whether a certificate that an authority has issued is refused with BadCertificateRevocationUnknown as long as that authority has no
-    /// valid revocation list here (OPC 10000-4, 6.1.3). A list that is there always counts. Defaults to false.
+    /// valid revocation list here (OPC 10000-4, 6.1.3). What a list that is there revokes is refused in any case, also when the list's time
+    /// is over. Defaults to false.
     /// </summary>
     public bool RequireRevocationLists { get; set; }
 

@@ -158,6 +158,39 @@ public sealed class BridgeProgramTests
         Directory.Delete(folder, recursive: true);
     }
 
+    /// <summary>They start at once; which of them makes the certificate of the directory does not matter.</summary>
+    [Fact]
+    public async Task Its_own_server_and_its_endpoints_are_one_application_with_one_certificate()
+    {
+        await using var first = new OpcUaPeer(static space => Add(space, 1.5));
+        await using var second = new OpcUaPeer(static space => Add(space, 2.5));
+        await first.StartAsync();
+        await second.StartAsync();
+        await using var bridge = Start(
+            [("OpcBridge__AllowPublish", "true"), .. Secured("first", first.Url), .. Secured("second", second.Url)]);
+
+        await using TagClient client = await ConnectAsync(bridge, "first/speed");
+        await using TagClient other = await ConnectAsync(bridge, "second/speed");
+
+        Assert.Equal(1.5, (await client.ReadAsync("first/speed")).Value);
+        Assert.Equal(2.5, (await client.ReadAsync("second/speed")).Value);
+
+        static void Add(AddressSpace space, double value)
+        {
+            ushort index = space.AddNamespace("urn:speed");
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(index, 1), new QualifiedName(index, "speed"), value);
+        }
+
+        static IEnumerable<(string Key, string Value)> Secured(string name, string url) =>
+        [
+            ($"OpcBridge__Endpoints__{name}__EndpointUrl", url),
+            ($"OpcBridge__Endpoints__{name}__SecurityPolicy", "Basic256Sha256"),
+            ($"OpcBridge__Endpoints__{name}__Certificates__Directory", "pki"),
+            ($"OpcBridge__Endpoints__{name}__Certificates__UnsafeTrustAll", "true"),
+            ($"OpcBridge__Endpoints__{name}__Below__0", "i=85"),
+        ];
+    }
+
     [Fact]
     public async Task Its_report_has_what_each_endpoint_was_asked_and_what_the_cache_answered()
     {

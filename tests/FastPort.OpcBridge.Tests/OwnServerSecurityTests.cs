@@ -137,6 +137,7 @@ public sealed class OwnServerSecurityTests : IDisposable
     private static OpcUaClientOptions Once(OpcUaClientOptions options)
     {
         options.Reconnect = false;
+        options.Certificates.UnsafeTrustAll = true;
         return options;
     }
 

@@ -175,6 +175,6 @@ public sealed class SimulateTests
     private static async Task ConnectAsync(string url, string? user, string password)
     {
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(
-            url, new OpcUaClientOptions { UserName = user, Password = password });
+            url, new OpcUaClientOptions { UserName = user, Password = password, Certificates = { UnsafeTrustAll = true } });
     }
 }

@@ -39,14 +39,17 @@ public sealed class OpcUaSnippetTests : IDisposable
         string url = host.Services.GetRequiredService<OpcUaServer>().Endpoints[0].ToString();
 
         Assert.Equal(1.5, await OpcUaClientSnippets.ReadPressureAsync(url));
-        var user = new OpcUaClientOptions { UserName = "ann", Password = "secret" };
+        OpcUaClientOptions user = User("ann");
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(url, user);
         Assert.Equal(1.25, await OpcUaClientSnippets.SetAndVentAsync(client, setPoint: 85, bar: 0.25));
         Assert.True(double.IsNaN(await OpcUaClientSnippets.SetAndVentAsync(client, setPoint: 85, bar: -1)));
         Assert.Equal(85, host.Services.GetRequiredService<OpcUaServerSnippets.Boiler>().SetPoint.Value.Value.Get<double>());
         Assert.Equal(StatusCodes.BadUserAccessDenied, (await Assert.ThrowsAsync<OpcUaException>(
-            () => OpcUaClient.ConnectAsync(url, new OpcUaClientOptions { UserName = "eve", Password = "secret" }))).Status);
+            () => OpcUaClient.ConnectAsync(url, User("eve")))).Status);
         await host.StopAsync();
+
+        static OpcUaClientOptions User(string name) =>
+            new() { UserName = name, Password = "secret", Certificates = { UnsafeTrustAll = true } };
     }
 
     [Fact]

@@ -11,6 +11,9 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaClient";
 
+    /// <summary>The URI of an application that has chosen none.</summary>
+    internal static readonly string DefaultApplicationUri = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
+
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Day = TimeSpan.FromDays(1);
 
@@ -31,8 +34,11 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// </summary>
     public string EndpointUrl { get; set; } = "opc.tcp://127.0.0.1:4840";
 
-    /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>.</summary>
-    public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
+    /// <summary>
+    /// Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>, or to the URI in the certificate of
+    /// <see cref="Certificates"/>, where there is one already and it is used.
+    /// </summary>
+    public string ApplicationUri { get; set; } = DefaultApplicationUri;
 
     /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA client</c>.</summary>
     public string ApplicationName { get; set; } = "FastPort OPC UA client";
@@ -45,13 +51,17 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// </summary>
     public MessageSecurityMode SecurityMode { get; set; } = MessageSecurityMode.SignAndEncrypt;
 
-    /// <summary>The client's certificate and those that it trusts. Used with a policy other than None.</summary>
+    /// <summary>
+    /// The client's certificate and those that it trusts. Used with a policy other than None, and with <see cref="UserName"/>.
+    /// </summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
     /// <summary>The user's name; null for none. Defaults to null.</summary>
     public string? UserName { get; set; }
 
-    /// <summary>The user's password. It is sent encrypted, or not at all.</summary>
+    /// <summary>
+    /// The user's password. It is sent encrypted, or not at all; with policy None too the server's certificate must be trusted for that.
+    /// </summary>
     public string Password { get; set; } = string.Empty;
 
     /// <summary>

@@ -12,6 +12,7 @@ internal sealed class UserToken
     private readonly SecurityPolicy _channelPolicy;
     private readonly MessageSecurityMode _mode;
     private readonly ClientSession _session;
+    private readonly Action<X509Certificate2, string?>? _mustTrust;
 
     /// <summary>Makes the token.</summary>
     /// <param name="endpointUrl">For messages.</param>
@@ -19,14 +20,25 @@ internal sealed class UserToken
     /// <param name="channelPolicy">The policy of the channel.</param>
     /// <param name="mode">The mode of the channel.</param>
     /// <param name="session">The session, with the server's certificate and nonce.</param>
-    /// <exception cref="OpcUaException">The endpoint accepts no such user, or the password would be sent in the clear.</exception>
+    /// <param name="mustTrust">
+    /// Throws unless the server's certificate can be trusted, which has this application URI; null if the channel has shown that already.
+    /// </param>
+    /// <exception cref="OpcUaException">
+    /// The endpoint accepts no such user, or the password would be sent in the clear, or encrypted for somebody who is not trusted.
+    /// </exception>
     public UserToken(
-        string endpointUrl, OpcUaClientOptions options, SecurityPolicy channelPolicy, MessageSecurityMode mode, ClientSession session)
+        string endpointUrl,
+        OpcUaClientOptions options,
+        SecurityPolicy channelPolicy,
+        MessageSecurityMode mode,
+        ClientSession session,
+        Action<X509Certificate2, string?>? mustTrust)
     {
         _endpointUrl = endpointUrl;
         _channelPolicy = channelPolicy;
         _mode = mode;
         _session = session;
+        _mustTrust = mustTrust;
         UserTokenType type = options.UserCertificate is not null ? UserTokenType.Certificate
             : options.UserName is not null ? UserTokenType.UserName
             : UserTokenType.Anonymous;
@@ -88,10 +100,15 @@ internal sealed class UserToken
         {
             using X509Certificate2? certificate = CertificateStore.TryReadLeaf(_session.ServerCertificate.Span);
             using RSA? key = certificate?.GetRSAPublicKey();
-            token.Password = key is null
-                ? throw new OpcUaException(
-                    StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.")
-                : EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span);
+            if (key is null)
+            {
+                throw new OpcUaException(
+                    StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.");
+            }
+
+            // Without security of the channel anybody could have answered, with a certificate of his own (OPC 10000-4, 7.42).
+            _mustTrust?.Invoke(certificate!, _session.Endpoints[0].Server.ApplicationUri);
+            token.Password = EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span);
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
         }
         else if (_mode == MessageSecurityMode.SignAndEncrypt && tokenPolicy is not null)

@@ -27,7 +27,7 @@ internal static class DiscoveryServices
             return;
         }
 
-        bool isAsked = request.ServerUris is not { Length: > 0 } uris || uris.Contains(call.Server.Options.ApplicationUri);
+        bool isAsked = request.ServerUris is not { Length: > 0 } uris || uris.Contains(call.Server.ApplicationUri);
         call.Reply(new FindServersResponse { Servers = isAsked ? [call.Server.Describe(request.EndpointUrl)] : [] });
     }
 }

@@ -60,6 +60,9 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal OpcUaServerOptions Options { get; }
 
+    /// <summary>The server's URI, the certificate's once it is loaded.</summary>
+    internal string ApplicationUri => _certificates?.ApplicationUri ?? Options.ApplicationUri;
+
     internal IOpcUaUsers Users { get; }
 
     internal TimeProvider Time { get; }
@@ -86,13 +89,18 @@ public sealed class OpcUaServer : IAsyncDisposable
         if (Users.HasNames || Users.HasCertificates
             || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
-            string[] hosts =
-            [
-                Environment.MachineName, "localhost",
-                .. Options.Endpoints.Select(Endpoint.Parse).Where(static one => one.Scheme == Scheme).Select(static one => one.Host),
-            ];
+            IEnumerable<string> hosts = Options.Endpoints.Select(Endpoint.Parse)
+                .Where(static one => one.Scheme == Scheme)
+                .SelectMany(CertificateHosts.Of);
             _certificates ??= new ApplicationCertificates(
-                Options.Certificates, Options.ApplicationUri, Options.ApplicationName, hosts, Time, Logger);
+                new CertificateStore(Options.Certificates, Time, Logger),
+                Options.ApplicationUri,
+                Options.ApplicationUri == OpcUaServerOptions.DefaultApplicationUri,
+                Options.ApplicationName,
+                hosts.Prepend("localhost").Prepend(Environment.MachineName),
+                Time,
+                Logger);
+            AddressSpace.SetApplicationUri(ApplicationUri);
         }
 
         Sessions.Start();
@@ -142,7 +150,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal ApplicationDescription Describe(string? endpointUrl) => new()
     {
-        ApplicationUri = Options.ApplicationUri,
+        ApplicationUri = ApplicationUri,
         ProductUri = Options.ProductUri,
         ApplicationName = Options.ApplicationName,
         ApplicationType = ApplicationType.Server,

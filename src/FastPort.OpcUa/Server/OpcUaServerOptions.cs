@@ -23,6 +23,9 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     private const string ExampleEndpoints = "give a list of URIs such as opc.tcp://0.0.0.0:4840/path";
 
+    /// <summary>The URI of an application that has chosen none.</summary>
+    internal static readonly string DefaultApplicationUri = $"urn:{Environment.MachineName}:FastPort:OpcUaServer";
+
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan Day = TimeSpan.FromDays(1);
@@ -33,8 +36,11 @@ public sealed class OpcUaServerOptions : ServerOptions
     {
     }
 
-    /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaServer</c>.</summary>
-    public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaServer";
+    /// <summary>
+    /// Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaServer</c>, or to the URI in the certificate of
+    /// <see cref="Certificates"/>, where there is one already and it is used.
+    /// </summary>
+    public string ApplicationUri { get; set; } = DefaultApplicationUri;
 
     /// <summary>Identifies the product. Defaults to <c>urn:fastport:opcua</c>.</summary>
     public string ProductUri { get; set; } = "urn:fastport:opcua";

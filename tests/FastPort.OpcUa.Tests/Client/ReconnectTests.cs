@@ -1,6 +1,7 @@
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
@@ -109,6 +110,46 @@ public sealed class ReconnectTests
         }
 
         Directory.Delete(folder, recursive: true);
+    }
+
+    /// <summary>The session of before has the certificate of before, for which no password is encrypted any more.</summary>
+    [Fact]
+    public async Task When_the_server_comes_back_with_another_certificate_its_user_gets_a_new_session()
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        string trusted = Directory.CreateDirectory(Path.Combine(folder, "client", "trusted")).FullName;
+        TestServer server = await StartAsync(5, configure: o => Configure(o, "before"));
+        Trust("before");
+        var options = new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), UserName = "anna" };
+        options.Certificates.Directory = Path.Combine(folder, "client");
+        await using (OpcUaClient client = await server.ConnectAsync(options))
+        {
+            Events events = new(client);
+            int port = server.Server.Endpoints[0].Port;
+            await server.DisposeAsync();
+            await events.Disconnected.InTimeAsync();
+            ApplicationCertificate.LoadOrCreate(
+                Path.Combine(folder, "after", "own", "certificate.pem"),
+                Path.Combine(folder, "after", "own", "key.pem"),
+                () => ApplicationCertificate.Create("urn:after", "after", [], TimeProvider.System.GetUtcNow())).Dispose();
+            Trust("after");
+
+            await using TestServer next = await StartAsync(6, port, o => Configure(o, "after"));
+
+            Assert.Equal(SessionRecovery.Replaced, await events.Reconnected.InTimeAsync());
+            Assert.Equal(6, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+        }
+
+        Directory.Delete(folder, recursive: true);
+
+        void Configure(OpcUaServerOptions o, string name)
+        {
+            o.Certificates.Directory = Path.Combine(folder, name);
+            o.ValidateUser = static (_, _, _) => new(true);
+        }
+
+        void Trust(string name) => File.Copy(
+            Path.Combine(folder, name, "own", "certificate.pem"), Path.Combine(trusted, "server.pem"), overwrite: true);
     }
 
     [Fact]

@@ -48,10 +48,10 @@ public sealed class ServerHostTests
             await host.StartAsync();
             string url = host.Services.GetRequiredService<OpcUaServer>().Endpoints[0].ToString();
 
-            await using OpcUaClient client = await OpcUaClient.ConnectAsync(
-                url, new OpcUaClientOptions { UserName = "ann", Password = "secret" });
-            OpcUaException refused = await Assert.ThrowsAsync<OpcUaException>(
-                () => OpcUaClient.ConnectAsync(url, new OpcUaClientOptions { UserName = "ann", Password = "wrong" }));
+            var user = new OpcUaClientOptions { UserName = "ann", Password = "secret", Certificates = { UnsafeTrustAll = true } };
+            await using OpcUaClient client = await OpcUaClient.ConnectAsync(url, user);
+            var wrong = new OpcUaClientOptions { UserName = "ann", Password = "wrong", Certificates = { UnsafeTrustAll = true } };
+            OpcUaException refused = await Assert.ThrowsAsync<OpcUaException>(() => OpcUaClient.ConnectAsync(url, wrong));
 
             Assert.Equal(StatusCodes.BadUserAccessDenied, refused.Status);
             await host.StopAsync();

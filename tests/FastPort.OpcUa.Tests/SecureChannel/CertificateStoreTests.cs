@@ -1,3 +1,5 @@
+using System.Formats.Asn1;
+using System.Net;
 using System.Numerics;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
@@ -19,6 +21,7 @@ public sealed class CertificateStoreTests : IDisposable
 
     private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
     private readonly FakeTimeProvider _time = new();
+    private readonly RecordingLog _log = new();
     private readonly DateTimeOffset _start;
     private readonly X509Certificate2 _authority;
     private readonly X509Certificate2 _middle;
@@ -48,6 +51,27 @@ public sealed class CertificateStoreTests : IDisposable
         string saved = Assert.Single(Directory.GetFiles(Path.Combine(_folder, "rejected")));
         File.Move(saved, Path.Combine(_folder, "trusted", "leaf.der"));
         Assert.Equal(StatusCodes.Good, Check());
+    }
+
+    /// <summary>Else strangers could fill the folder, and no certificate that an administrator waits for would be saved.</summary>
+    [Fact]
+    public void Of_many_strangers_the_last_hundred_are_saved()
+    {
+        CertificateStore store = Store();
+        string folder = Path.Combine(_folder, "rejected"), oldest = Path.Combine(folder, "oldest.der");
+        string[] saved = [oldest, .. Enumerable.Range(0, 99).Select(number => Path.Combine(folder, $"{number}.der"))];
+        for (int i = 0; i < saved.Length; i++)
+        {
+            File.WriteAllBytes(saved[i], []);
+            File.SetLastWriteTimeUtc(saved[i], DateTime.UnixEpoch.AddDays(i));
+        }
+
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, store.Validate(_leaf, Uri));
+
+        string[] now = Directory.GetFiles(folder);
+        Assert.Equal(100, now.Length);
+        Assert.Contains(Path.Combine(folder, $"{_leaf.Thumbprint}.der"), now);
+        Assert.DoesNotContain(oldest, now);
     }
 
     [Fact]
@@ -105,6 +129,28 @@ public sealed class CertificateStoreTests : IDisposable
     }
 
     [Fact]
+    public void What_an_authority_has_issued_is_good_for_the_hosts_that_stand_in_it()
+    {
+        PutChain();
+        using X509Certificate2 leaf = Application("press-1.plant", "10.0.0.7").Create(_middle, _start, _start.AddDays(100), [8]);
+        Assert.All(["press-1.plant", "PRESS-1.plant", "10.0.0.7"], host => Assert.Equal(StatusCodes.Good, Check(leaf, host: host)));
+        Assert.All(
+            ["press-2.plant", "press-1", "application", "10.0.0.8", "::1", "no host"],
+            host => Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(leaf, host: host)));
+        Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(host: "press-1.plant"));
+    }
+
+    [Fact]
+    public void A_certificate_that_is_trusted_for_itself_is_good_for_every_host()
+    {
+        PutChain();
+        Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, Check(host: "press-1"));
+        string saved = Assert.Single(Directory.GetFiles(Path.Combine(_folder, "rejected")));
+        File.Move(saved, Path.Combine(_folder, "trusted", "leaf.der"));
+        Assert.Equal(StatusCodes.Good, Check(host: "press-1"));
+    }
+
+    [Fact]
     public void A_revoked_certificate_and_others_of_its_authority()
     {
         PutChain();
@@ -112,6 +158,26 @@ public sealed class CertificateStoreTests : IDisposable
         Assert.Equal(StatusCodes.BadCertificateRevoked, Check());
         using X509Certificate2 other = Application().Create(_middle, _start, _start.AddDays(100), [0x80, 4]);
         Assert.Equal(StatusCodes.Good, Check(other));
+
+        // The list is out of date: what it says still holds.
+        _time.Advance(TimeSpan.FromDays(31));
+        Assert.Equal(StatusCodes.BadCertificateRevoked, Check());
+        Assert.Equal(StatusCodes.Good, Check(other));
+        Assert.Empty(_log.Lines);
+    }
+
+    [Fact]
+    public void A_revoked_certificate_with_the_name_of_its_authority()
+    {
+        PutChain();
+        CertificateRequest request = Request("middle", Key);
+        request.CertificateExtensions.Add(
+            X509AuthorityKeyIdentifierExtension.CreateFromCertificate(_middle, includeKeyIdentifier: true, includeIssuerAndSerial: false));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
+        using X509Certificate2 leaf = request.Create(_middle, _start, _start.AddDays(100), [11]);
+        Assert.Equal(StatusCodes.Good, Check(leaf, uri: null));
+        PutList("issuers", _middle, leaf);
+        Assert.Equal(StatusCodes.BadCertificateRevoked, Check(leaf, uri: null));
     }
 
     [Fact]
@@ -142,19 +208,40 @@ public sealed class CertificateStoreTests : IDisposable
     }
 
     [Fact]
-    public void A_list_that_is_forged_or_broken_does_not_count()
+    public void A_list_that_is_forged_or_broken_does_not_count_and_the_log_says_so_once()
     {
         PutChain();
-        byte[] list = MakeList(_middle, _leaf);
+        CertificateStore store = Store();
+        byte[] good = MakeList(_middle, _leaf), list = [.. good];
         list[^1] ^= 1;
         string file = Path.Combine(_folder, "issuers", "middle.crl");
         File.WriteAllBytes(file, list);
-        Assert.Equal(StatusCodes.Good, Check());
+        Assert.Equal(StatusCodes.Good, store.Validate(_leaf, Uri));
         for (int length = 0; length < list.Length; length += 5)
         {
             File.WriteAllBytes(file, list[..length]);
-            Assert.Equal(StatusCodes.Good, Check());
+            Assert.Equal(StatusCodes.Good, store.Validate(_leaf, Uri));
         }
+
+        Assert.Equal(7203, Assert.Single(_log.Lines).Id);
+        Assert.Contains(file, _log.Lines[0].Text, StringComparison.Ordinal);
+        File.WriteAllBytes(file, good);
+        Assert.Equal(StatusCodes.BadCertificateRevoked, store.Validate(_leaf, Uri));
+        File.WriteAllBytes(file, list);
+        Assert.Equal(StatusCodes.Good, store.Validate(_leaf, Uri));
+        Assert.Equal(2, _log.Lines.Count);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_list_with_a_critical_extension_or_another_signature_does_not_count_and_the_log_says_so(bool isPss)
+    {
+        PutChain();
+        byte[] list = MakeList(_middle, isPss ? RSASignaturePadding.Pss : RSASignaturePadding.Pkcs1, _leaf);
+        File.WriteAllBytes(Path.Combine(_folder, "issuers", "middle.crl"), isPss ? list : WithDistributionPoint(list));
+        Assert.Equal(StatusCodes.Good, Check());
+        Assert.Contains(isPss ? "has signed it" : "critical", Assert.Single(_log.Lines).Text, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -178,13 +265,12 @@ public sealed class CertificateStoreTests : IDisposable
         Assert.Equal(StatusCodes.Good, Check(own, requireLists: true));
     }
 
-    private StatusCode Check(X509Certificate2? certificate = null, string? uri = Uri, bool requireLists = false)
-    {
-        X509Certificate2 checkedOne = certificate ?? _leaf;
-        return Store(requireLists).Validate(checkedOne, uri);
-    }
+    private StatusCode Check(
+        X509Certificate2? certificate = null, string? uri = Uri, bool requireLists = false, string? host = null) =>
+        Store(requireLists).Validate(certificate ?? _leaf, uri, host);
 
-    private CertificateStore Store(bool requireLists = false) => new(_folder, requireLists, _time);
+    private CertificateStore Store(bool requireLists = false) => new(
+        new OpcUaCertificateOptions { Directory = _folder, RequireRevocationLists = requireLists }, _time, _log);
 
     private void PutChain()
     {
@@ -201,12 +287,49 @@ public sealed class CertificateStoreTests : IDisposable
     private void PutList(string folder, X509Certificate2 authority, params X509Certificate2[] revoked) =>
         File.WriteAllBytes(Path.Combine(_folder, folder, authority.Thumbprint + ".crl"), MakeList(authority, revoked));
 
-    private byte[] MakeList(X509Certificate2 authority, params X509Certificate2[] revoked)
+    private byte[] MakeList(X509Certificate2 authority, params X509Certificate2[] revoked) =>
+        MakeList(authority, RSASignaturePadding.Pkcs1, revoked);
+
+    private byte[] MakeList(X509Certificate2 authority, RSASignaturePadding padding, params X509Certificate2[] revoked)
     {
         var builder = new CertificateRevocationListBuilder();
         Array.ForEach(revoked, one => builder.AddEntry(one, _start));
-        return builder.Build(
-            authority, BigInteger.One, _start.AddDays(30), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1, _start);
+        return builder.Build(authority, BigInteger.One, _start.AddDays(30), HashAlgorithmName.SHA256, padding, _start);
+    }
+
+    // A list of the middle authority, as of one whose lists have a part of its certificates each.
+    private static byte[] WithDistributionPoint(byte[] list)
+    {
+        var extensionsTag = new Asn1Tag(TagClass.ContextSpecific, 0, isConstructed: true);
+        AsnReader outer = new AsnReader(list, AsnEncodingRules.DER).ReadSequence();
+        AsnReader content = outer.ReadSequence();
+        var signed = new AsnWriter(AsnEncodingRules.DER);
+        using (signed.PushSequence())
+        {
+            while (!content.PeekTag().HasSameClassAndValue(extensionsTag))
+            {
+                signed.WriteEncodedValue(content.ReadEncodedValue().Span);
+            }
+
+            using (signed.PushSequence(extensionsTag))
+            using (signed.PushSequence())
+            using (signed.PushSequence())
+            {
+                signed.WriteObjectIdentifier("2.5.29.28");
+                signed.WriteBoolean(true);
+                signed.WriteOctetString([0x30, 0]);
+            }
+        }
+
+        var made = new AsnWriter(AsnEncodingRules.DER);
+        using (made.PushSequence())
+        {
+            made.WriteEncodedValue(signed.Encode());
+            made.WriteEncodedValue(outer.ReadEncodedValue().Span);
+            made.WriteBitString(MiddleKey.SignData(signed.Encode(), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1));
+        }
+
+        return made.Encode();
     }
 
     private static CertificateRequest Request(string name, RSA key) =>
@@ -222,11 +345,17 @@ public sealed class CertificateStoreTests : IDisposable
         return request;
     }
 
-    private static CertificateRequest Application()
+    private static CertificateRequest Application(string? host = null, string? address = null)
     {
         CertificateRequest request = Request("application", Key);
         var names = new SubjectAlternativeNameBuilder();
         names.AddUri(new System.Uri(Uri));
+        if (host is not null && address is not null)
+        {
+            names.AddDnsName(host);
+            names.AddIpAddress(IPAddress.Parse(address));
+        }
+
         request.CertificateExtensions.Add(names.Build());
         return request;
     }

@@ -127,6 +127,7 @@ public sealed class AuthorizationTests : IDisposable
     private static OpcUaClientOptions Once(OpcUaClientOptions options)
     {
         options.Reconnect = false;
+        options.Certificates.UnsafeTrustAll = true;
         return options;
     }
 

@@ -1,4 +1,8 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
@@ -92,6 +96,109 @@ public sealed class SecurityTests : IDisposable
         }
     }
 
+    /// <summary>Whoever has a certificate of a trusted authority could be every server otherwise.</summary>
+    [Fact]
+    public async Task A_server_with_another_hosts_certificate_is_refused()
+    {
+        using X509Certificate2 authority = Issue("CN=authority");
+        using X509Certificate2 own = Issue("CN=press-1", authority, "press-1.plant");
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        PutOwn(serverFolder, own);
+        Put(clientFolder, authority);
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.ApplicationUri = "urn:test:server";
+            o.Certificates.Directory = serverFolder;
+            o.Certificates.UnsafeTrustAll = true;
+        });
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+
+        Assert.Equal(StatusCodes.BadCertificateHostNameInvalid, e.Status);
+        Assert.Contains("It is for press-1.plant, not for 127.0.0.1.", e.Message, StringComparison.Ordinal);
+        string rejected = Assert.Single(Directory.GetFiles(Path.Combine(clientFolder, "rejected")));
+        File.Move(rejected, Path.Combine(clientFolder, "trusted", Path.GetFileName(rejected)));
+        await using OpcUaClient client = await server.ConnectAsync(options);
+    }
+
+    /// <summary>Where a certificate was not saved, nobody is told to move its file.</summary>
+    [Fact]
+    public async Task Certificates_that_have_expired_are_refused_with_nothing_to_move()
+    {
+        DateTimeOffset past = DateTimeOffset.UtcNow.AddYears(-6);
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        MakeOwn(serverFolder, "urn:test:server", past);
+        MakeOwn(clientFolder, "urn:test:client", past);
+        Trust(clientFolder, serverFolder);
+        Trust(serverFolder, clientFolder);
+        var log = new RecordingLog();
+        await using TestServer server = await TestServer.StartAsync(
+            configure: o =>
+            {
+                o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+                o.Certificates.Directory = serverFolder;
+            },
+            log: log);
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.Equal(StatusCodes.BadCertificateTimeInvalid, e.Status);
+        Assert.EndsWith(": BadCertificateTimeInvalid.", e.Message, StringComparison.Ordinal);
+
+        options.Certificates.UnsafeTrustAll = true;
+        await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.EndsWith(": BadCertificateTimeInvalid", Assert.Single(log.WithId(7003)).Text, StringComparison.Ordinal);
+
+        static void Trust(string folder, string other) => File.Copy(
+            Path.Combine(other, "own", "certificate.pem"),
+            Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName, "other.pem"));
+    }
+
+    /// <summary>As in a container that was made again, with another host name, and has kept its volume.</summary>
+    [Fact]
+    public async Task A_server_with_a_certificate_of_before_is_the_application_of_before()
+    {
+        const string Uri = "urn:before:FastPort:OpcUaServer";
+        MakeOwn(_own, Uri, DateTimeOffset.UtcNow);
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = _own;
+        });
+
+        // Client and server share the directory: they are one application, and trust it.
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = _own;
+        await using OpcUaClient client = await server.ConnectAsync(options);
+
+        DataValue[] arrays = await client.ReadAsync([new NodeId(0, 2254), new NodeId(0, 2255)]);
+        Assert.Equal([Uri], arrays[0].Value.GetArray<string>()!);
+        Assert.Equal(["http://opcfoundation.org/UA/", Uri, "urn:fastport:test"], arrays[1].Value.GetArray<string>()!);
+        IReadOnlyList<ApplicationDescription> found = await OpcUaClient.FindServersAsync(server.Url);
+        Assert.Equal(Uri, Assert.Single(found).ApplicationUri);
+    }
+
+    [Fact]
+    public async Task The_certificate_of_a_server_on_all_addresses_has_those_of_the_machine()
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.Endpoints[0] = "opc.tcp://0.0.0.0:0";
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = Path.Combine(_own, "server");
+        });
+
+        using X509Certificate2 certificate = CertificateStore.TryReadLeaf(server.Server.Certificates!.Own.Der)!;
+
+        Assert.True(certificate.MatchesHostname("127.0.0.1"), "the address of the loopback is missing");
+        Assert.True(certificate.MatchesHostname("localhost"), "the name of the loopback is missing");
+        Assert.False(certificate.MatchesHostname("0.0.0.0"), "nobody can connect to that");
+    }
+
     [Fact]
     public async Task A_server_without_policy_None_shows_its_endpoints_but_gives_no_sessions_without_security()
     {
@@ -127,6 +234,42 @@ public sealed class SecurityTests : IDisposable
 
         Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
     }
+
+    // An authority, if it has no issuer.
+    private static X509Certificate2 Issue(string name, X509Certificate2? issuer = null, string host = "")
+    {
+        using var key = RSA.Create(2048);
+        var request = new CertificateRequest(name, key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+        DateTimeOffset now = DateTimeOffset.UtcNow;
+        if (issuer is null)
+        {
+            request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForCertificateAuthority());
+            return request.CreateSelfSigned(now.AddDays(-1), now.AddDays(2));
+        }
+
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddUri(new Uri("urn:test:server"));
+        names.AddDnsName(host);
+        request.CertificateExtensions.Add(names.Build());
+        using X509Certificate2 issued = request.Create(issuer, now.AddDays(-1), now.AddDays(1), [1]);
+        return issued.CopyWithPrivateKey(key);
+    }
+
+    private static void PutOwn(string folder, X509Certificate2 certificate)
+    {
+        string own = Directory.CreateDirectory(Path.Combine(folder, "own")).FullName;
+        File.WriteAllText(Path.Combine(own, "certificate.pem"), certificate.ExportCertificatePem());
+        using RSA key = certificate.GetRSAPrivateKey()!;
+        File.WriteAllText(Path.Combine(own, "key.pem"), key.ExportPkcs8PrivateKeyPem());
+    }
+
+    private static void Put(string folder, X509Certificate2 trusted) => File.WriteAllBytes(
+        Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName, "trusted.der"), trusted.RawData);
+
+    private static void MakeOwn(string folder, string uri, DateTimeOffset now) => ApplicationCertificate.LoadOrCreate(
+        Path.Combine(folder, "own", "certificate.pem"),
+        Path.Combine(folder, "own", "key.pem"),
+        () => ApplicationCertificate.Create(uri, "test", [], now)).Dispose();
 
     private static async Task<TestServer> StartAsync(
         OpcUaSecurityPolicy policy, Action<AddressSpace>? fill = null, bool offersNone = true)

@@ -32,6 +32,42 @@ public sealed class UserTests : IDisposable
         Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
     }
 
+    /// <summary>Anybody can answer on a channel without security, and ask for a password that is encrypted for him.</summary>
+    [Fact]
+    public async Task Without_security_a_password_is_not_encrypted_for_a_stranger()
+    {
+        int checks = 0;
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.None, (_, _) => ++checks > 0);
+        string folder = Path.Combine(_folder, "careful");
+        var options = new OpcUaClientOptions { UserName = "anna", Password = "x" };
+        options.Certificates.Directory = folder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, e.Status);
+        Assert.Contains(Path.Combine(folder, "trusted"), e.Message, StringComparison.Ordinal);
+        Assert.Equal(0, checks);
+        Assert.False(Directory.Exists(Path.Combine(folder, "own")), "a certificate was made that nobody needs");
+
+        string rejected = Assert.Single(Directory.GetFiles(Path.Combine(folder, "rejected")));
+        File.Move(rejected, Path.Combine(folder, "trusted", Path.GetFileName(rejected)));
+        await using OpcUaClient client = await server.ConnectAsync(options);
+        Assert.Equal(1, checks);
+    }
+
+    /// <summary>As of a program with a server and a client that share a directory.</summary>
+    [Fact]
+    public async Task Without_security_a_password_is_encrypted_for_a_server_with_the_clients_own_certificate()
+    {
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.None, static (_, _) => true);
+        var options = new OpcUaClientOptions { UserName = "anna", Password = "x" };
+        options.Certificates.Directory = Path.Combine(_folder, "server");
+
+        await using OpcUaClient client = await server.ConnectAsync(options);
+
+        Assert.Single(await client.ReadAsync([new NodeId(0, 2258)]));
+    }
+
     [Fact]
     public async Task Without_a_user_there_is_no_session_where_anonymous_clients_are_not_allowed()
     {

@@ -1,5 +1,6 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Tests.Support;
 
@@ -13,7 +14,10 @@ internal sealed class TestServer : IAsyncDisposable
     public string Url => Server.Endpoints[0].ToString();
 
     public static async Task<TestServer> StartAsync(
-        Action<AddressSpace>? fill = null, Action<OpcUaServerOptions>? configure = null, TimeProvider? time = null)
+        Action<AddressSpace>? fill = null,
+        Action<OpcUaServerOptions>? configure = null,
+        TimeProvider? time = null,
+        ILoggerFactory? log = null)
     {
         var options = new OpcUaServerOptions
         {
@@ -21,7 +25,7 @@ internal sealed class TestServer : IAsyncDisposable
             SecurityPolicies = [OpcUaSecurityPolicy.None],
         };
         configure?.Invoke(options);
-        var server = new OpcUaServer(options, time: time);
+        var server = new OpcUaServer(options, log, time);
         server.AddressSpace.AddNamespace("urn:fastport:test");
         fill?.Invoke(server.AddressSpace);
         await server.StartAsync();

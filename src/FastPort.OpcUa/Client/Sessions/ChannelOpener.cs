@@ -12,7 +12,12 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
+    // Each only if it is needed: they make folders and files.
+    private CertificateStore? _store;
     private ApplicationCertificates? _certificates;
+
+    /// <summary>The client's URI, the certificate's where a channel has needed it.</summary>
+    public string ApplicationUri => _certificates?.ApplicationUri ?? options.ApplicationUri;
 
     /// <summary>Opens a channel with the policy of the options.</summary>
     public async Task<ClientChannelLink> OpenAsync(CancellationToken cancellationToken)
@@ -26,7 +31,39 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     /// <summary>Opens a channel without security, for discovery.</summary>
     public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) => OpenAsync(credentials: null, cancellationToken);
 
+    /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="applicationUri">The server's URI, as it says; null if it says none.</param>
+    /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
+    public void CheckTrust(X509Certificate2 certificate, string? applicationUri)
+    {
+        StatusCode status = Validate(certificate, applicationUri);
+        if (status.IsGood)
+        {
+            return;
+        }
+
+        // Others are not saved: to trust them is of no use, as for one that has expired.
+        bool isOtherHost = status == StatusCodes.BadCertificateHostNameInvalid;
+        string names = isOtherHost ? $" It is for {CertificateHosts.Describe(certificate)}, not for {Host}." : string.Empty;
+        string advice = isOtherHost || status == StatusCodes.BadCertificateUntrusted
+            ? $" To trust it{(isOtherHost ? " under any name" : string.Empty)}, move its file from "
+                + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
+                + $"{Path.Combine(options.Certificates.Directory, "trusted")}."
+            : string.Empty;
+        throw new OpcUaException(
+            status, $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}.{names}{advice}");
+    }
+
     public void Dispose() => _certificates?.Dispose();
+
+    // Null for other transports, which stay within the machine.
+    private string? Host =>
+        Endpoint.Parse(endpointUrl) is { Scheme: not ("unix" or "inproc"), Host: { Length: > 0 } host } ? host : null;
+
+    private StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => Store.Validate(certificate, applicationUri, Host);
+
+    private CertificateStore Store => _store ??= new CertificateStore(options.Certificates, clock.Time, logger);
 
     private async Task<ClientChannelLink> OpenAsync(ChannelCredentials? credentials, CancellationToken cancellationToken)
     {
@@ -68,7 +105,13 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
     {
         _certificates ??= new ApplicationCertificates(
-            options.Certificates, options.ApplicationUri, options.ApplicationName, [Environment.MachineName], clock.Time, logger);
+            Store,
+            options.ApplicationUri,
+            options.ApplicationUri == OpcUaClientOptions.DefaultApplicationUri,
+            options.ApplicationName,
+            [Environment.MachineName],
+            clock.Time,
+            logger);
         EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
         var policy = SecurityPolicy.Of(options.SecurityPolicy);
         EndpointDescription endpoint = Array.Find(
@@ -86,9 +129,18 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             throw new OpcUaException(StatusCodes.BadCertificateInvalid, $"The certificate of {endpointUrl} cannot be read.");
         }
 
-        CheckTrust(certificate, endpoint.Server.ApplicationUri);
+        try
+        {
+            CheckTrust(certificate, endpoint.Server.ApplicationUri);
+        }
+        catch
+        {
+            certificate.Dispose();
+            throw;
+        }
+
         return new ChannelCredentials(
-            policy, _certificates.Own, certificate, one => _certificates.Validate(one, endpoint.Server.ApplicationUri));
+            policy, _certificates.Own, certificate, one => Validate(one, endpoint.Server.ApplicationUri));
     }
 
     private async Task<EndpointDescription[]> DiscoverAsync(CancellationToken cancellationToken)
@@ -107,23 +159,6 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         {
             plain.Channel.Close();
         }
-    }
-
-    private void CheckTrust(X509Certificate2 certificate, string? applicationUri)
-    {
-        StatusCode status = _certificates!.Validate(certificate, applicationUri);
-        if (status.IsGood)
-        {
-            return;
-        }
-
-        string thumbprint = certificate.Thumbprint;
-        certificate.Dispose();
-        throw new OpcUaException(
-            status,
-            $"The certificate {thumbprint} of {endpointUrl} is refused: {status}. To trust it, move its file from "
-            + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
-            + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
     }
 }
 

@@ -40,8 +40,9 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             if (_session is null || !await TryResumeAsync(channel, _session, cancellationToken).ConfigureAwait(false))
             {
                 _session = await CreateAsync(channel.Channel, cancellationToken).ConfigureAwait(false);
+                UserToken user = MakeUserToken(channel.Channel, _session);
                 ServiceFailure.Check(
-                    await ActivateAsync(channel.Channel, _session, cancellationToken).ConfigureAwait(false),
+                    await ActivateAsync(channel.Channel, _session, user, cancellationToken).ConfigureAwait(false),
                     "ActivateSession",
                     endpointUrl);
             }
@@ -57,11 +58,22 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
     }
 
-    // Whatever the server has against the old session, a new one is the answer; if no answer came, the connection has ended.
+    // Whatever the server has against the old session, or the user against the certificate that the server had then, a new one is the
+    // answer; if no answer came, the connection has ended.
     private async Task<bool> TryResumeAsync(ClientChannelLink channel, ClientSession session, CancellationToken cancellationToken)
     {
+        UserToken user;
+        try
+        {
+            user = MakeUserToken(channel.Channel, session);
+        }
+        catch (OpcUaException)
+        {
+            return false;
+        }
+
         ServiceResult<ActivateSessionResponse> result =
-            await ActivateAsync(channel.Channel, session, cancellationToken).ConfigureAwait(false);
+            await ActivateAsync(channel.Channel, session, user, cancellationToken).ConfigureAwait(false);
         if (result.Fate != RequestFate.Answered)
         {
             throw ServiceFailure.Create(result.Status, "ActivateSession", endpointUrl, result.Fate);
@@ -80,7 +92,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             {
                 ClientDescription = new ApplicationDescription
                 {
-                    ApplicationUri = options.ApplicationUri,
+                    ApplicationUri = _channels.ApplicationUri,
                     ProductUri = "urn:fastport:opcua",
                     ApplicationName = options.ApplicationName,
                     ApplicationType = ApplicationType.Client,
@@ -105,24 +117,25 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         return new ClientSession(created);
     }
 
-    private async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
-        ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
+    private UserToken MakeUserToken(ClientChannel channel, ClientSession session) => channel.Credentials is { } credentials
+        ? new UserToken(endpointUrl, options, credentials.Policy, options.SecurityMode, session, mustTrust: null)
+        : new UserToken(endpointUrl, options, SecurityPolicy.None, MessageSecurityMode.None, session, _channels.CheckTrust);
+
+    private static async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
+        ClientChannel channel, ClientSession session, UserToken user, CancellationToken cancellationToken)
     {
         ChannelCredentials? credentials = channel.Credentials;
-        SecurityPolicy policy = credentials?.Policy ?? SecurityPolicy.None;
-        MessageSecurityMode mode = credentials is null ? MessageSecurityMode.None : options.SecurityMode;
-        var token = new UserToken(endpointUrl, options, policy, mode, session);
         ServiceResult<ActivateSessionResponse> result = await channel.SendAsync(
             session.Token,
             new ActivateSessionRequest
             {
                 ClientSignature = credentials is null ? default : new SignatureData
                 {
-                    Algorithm = policy.SignatureUri,
+                    Algorithm = credentials.Policy.SignatureUri,
                     Signature = credentials.SignPeer(session.ServerNonce.Span),
                 },
-                UserIdentityToken = token.Encoded,
-                UserTokenSignature = token.Signature,
+                UserIdentityToken = user.Encoded,
+                UserTokenSignature = user.Signature,
             },
             new Stack<PendingRequest<ActivateSessionResponse>>(),
             cancellationToken).ConfigureAwait(false);

@@ -11,6 +11,9 @@ internal sealed class ApplicationCertificate : IDisposable
     private const string ServerAuthentication = "1.3.6.1.5.5.7.3.1";
     private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
 
+    // Clients and a server of one process may share a directory and start at once: the first makes the certificate, the others load it.
+    private static readonly Lock Making = new();
+
     private readonly X509Certificate2 _certificate;
 
     /// <param name="certificate">A certificate with an RSA key. Owned by this object from now on.</param>
@@ -22,6 +25,7 @@ internal sealed class ApplicationCertificate : IDisposable
             ?? throw new CryptographicException($"The certificate '{certificate.Subject}' has no private RSA key.");
         Der = certificate.RawData;
         Thumbprint = certificate.GetCertHash();
+        ApplicationUri = CertificateStore.ApplicationUriOf(certificate);
     }
 
     public RSA PrivateKey { get; }
@@ -31,6 +35,9 @@ internal sealed class ApplicationCertificate : IDisposable
 
     /// <summary>SHA-1 of the certificate, by which peers name it.</summary>
     public byte[] Thumbprint { get; }
+
+    /// <summary>The application that the certificate is for; null if it names none.</summary>
+    public string? ApplicationUri { get; }
 
     public DateTime NotAfter => _certificate.NotAfter.ToUniversalTime();
 
@@ -77,18 +84,32 @@ internal sealed class ApplicationCertificate : IDisposable
         return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(made.Export(X509ContentType.Pkcs12), null));
     }
 
-    /// <summary>Loads certificate and key, or makes and saves them.</summary>
+    /// <summary>Loads certificate and key, or makes and saves them. One at a time in a process.</summary>
     /// <param name="certificateFile">The certificate, PEM.</param>
     /// <param name="keyFile">The key, PEM; only its owner may read it.</param>
     /// <param name="create">Makes one.</param>
     public static ApplicationCertificate LoadOrCreate(string certificateFile, string keyFile, Func<ApplicationCertificate> create)
     {
-        if (File.Exists(certificateFile))
+        lock (Making)
         {
-            using var loaded = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
-            return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(loaded.Export(X509ContentType.Pkcs12), null));
+            if (!File.Exists(certificateFile))
+            {
+                return CreateAndSave(certificateFile, keyFile, create);
+            }
         }
 
+        using var loaded = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
+        return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(loaded.Export(X509ContentType.Pkcs12), null));
+    }
+
+    public void Dispose()
+    {
+        PrivateKey.Dispose();
+        _certificate.Dispose();
+    }
+
+    private static ApplicationCertificate CreateAndSave(string certificateFile, string keyFile, Func<ApplicationCertificate> create)
+    {
         ApplicationCertificate made = create();
         Directory.CreateDirectory(Path.GetDirectoryName(certificateFile)!);
         Directory.CreateDirectory(Path.GetDirectoryName(keyFile)!);
@@ -106,11 +127,5 @@ internal sealed class ApplicationCertificate : IDisposable
         // Last: with it the pair is complete.
         File.WriteAllText(certificateFile, made._certificate.ExportCertificatePem());
         return made;
-    }
-
-    public void Dispose()
-    {
-        PrivateKey.Dispose();
-        _certificate.Dispose();
     }
 }

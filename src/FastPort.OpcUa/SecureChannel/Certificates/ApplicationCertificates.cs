@@ -7,40 +7,51 @@ namespace FastPort.OpcUa.SecureChannel;
 internal sealed class ApplicationCertificates : IDisposable
 {
     private readonly CertificateStore _store;
-    private readonly bool _trustsAll;
 
+    /// <param name="store">Judges others; its directory has the own certificate.</param>
+    /// <param name="applicationUri">The application.</param>
+    /// <param name="isDefaultUri">
+    /// Whether nobody has chosen that URI: then a certificate that is there says which application this is. It may have been made when the
+    /// machine, or the container, had another name, or by the server of a program that has clients too.
+    /// </param>
+    /// <param name="applicationName">The name that a new certificate gets.</param>
+    /// <param name="hosts">The host names and addresses that a new certificate gets.</param>
+    /// <param name="time">The present time.</param>
+    /// <param name="logger">Is told if peers will refuse the certificate.</param>
     /// <exception cref="IOException">The directory cannot be used.</exception>
     public ApplicationCertificates(
-        OpcUaCertificateOptions options,
+        CertificateStore store,
         string applicationUri,
+        bool isDefaultUri,
         string applicationName,
         IEnumerable<string> hosts,
         TimeProvider time,
         ILogger logger)
     {
-        _trustsAll = options.UnsafeTrustAll;
-        _store = new CertificateStore(options.Directory, options.RequireRevocationLists, time);
-        if (_trustsAll)
-        {
-            CertificateLog.TrustsAll(logger);
-        }
-
-        string own = Path.Combine(options.Directory, "own");
+        _store = store;
         Own = ApplicationCertificate.LoadOrCreate(
-            Path.Combine(own, "certificate.pem"),
-            Path.Combine(own, "key.pem"),
+            store.OwnCertificate,
+            Path.Combine(store.Own, "key.pem"),
             () => ApplicationCertificate.Create(applicationUri, applicationName, hosts, time.GetUtcNow()));
         if (Own.NotAfter < time.GetUtcNow().UtcDateTime)
         {
-            CertificateLog.Expired(logger, own, Own.NotAfter);
+            CertificateLog.Expired(logger, store.Own, Own.NotAfter);
+        }
+
+        ApplicationUri = isDefaultUri ? Own.ApplicationUri ?? applicationUri : applicationUri;
+        if (Own.ApplicationUri != ApplicationUri)
+        {
+            CertificateLog.OtherApplication(logger, store.Own, Own.ApplicationUri, ApplicationUri);
         }
     }
 
     public ApplicationCertificate Own { get; }
 
+    /// <summary>The URI of this application instance, which peers compare with that in the certificate.</summary>
+    public string ApplicationUri { get; }
+
     /// <summary>Checks a peer's certificate. Good if it can be trusted.</summary>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) =>
-        _trustsAll ? StatusCodes.Good : _store.Validate(certificate, applicationUri);
+    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => _store.Validate(certificate, applicationUri);
 
     public void Dispose() => Own.Dispose();
 }
@@ -57,4 +68,15 @@ internal static partial class CertificateLog
     [LoggerMessage(
         7201, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
     public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
+
+    [LoggerMessage(
+        7202,
+        LogLevel.Error,
+        "The own certificate in {Directory} is for {CertificateUri}, not for {ApplicationUri}: peers refuse it. Set ApplicationUri to that "
+            + "of the certificate, or delete certificate and key to have new ones made")]
+    public static partial void OtherApplication(ILogger logger, string directory, string? certificateUri, string applicationUri);
+
+    [LoggerMessage(
+        7203, LogLevel.Error, "The revocation list {File} does not count, so whom it revokes may be trusted: {Problem}")]
+    public static partial void ListUnusable(ILogger logger, string file, string problem);
 }

@@ -1,13 +1,15 @@
+using System.Collections.Concurrent;
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// The certificates that this application trusts: DER or PEM files in <c>trusted</c>, their issuers in <c>issuers</c>, and in both of them
-/// revocation lists, <c>*.crl</c>. A certificate that is not trusted is saved in <c>rejected</c>, from where an administrator moves it to
-/// <c>trusted</c>. The folders are read at each check, so a change needs no restart. Thread-safe.
+/// The certificates that this application trusts: its own, in <c>own</c>; DER or PEM files in <c>trusted</c>, their issuers in
+/// <c>issuers</c>, and in both of them revocation lists, <c>*.crl</c>. A certificate that is not trusted is saved in <c>rejected</c>, from
+/// where an administrator moves it to <c>trusted</c>. The folders are read at each check, so a change needs no restart. Thread-safe.
 /// </summary>
 internal sealed class CertificateStore
 {
@@ -19,20 +21,41 @@ internal sealed class CertificateStore
     private readonly string _issuers;
     private readonly string _rejected;
     private readonly TimeProvider _time;
-    private readonly bool _requiresLists;
+    private readonly ILogger _logger;
 
-    /// <param name="directory">The directory of the folders.</param>
-    /// <param name="requireRevocationLists">Whether each authority must have a revocation list.</param>
+    // Files of revocation lists that do not count, which the log has.
+    private readonly ConcurrentDictionary<string, bool> _unusable = new(StringComparer.Ordinal);
+    private readonly bool _requiresLists;
+    private readonly bool _trustsAll;
+
+    /// <param name="options">The directory of the folders, and what is required.</param>
     /// <param name="time">The present time, for validity.</param>
-    public CertificateStore(string directory, bool requireRevocationLists, TimeProvider time)
+    /// <param name="logger">Is told what an administrator must know.</param>
+    /// <exception cref="IOException">The directory cannot be used.</exception>
+    public CertificateStore(OpcUaCertificateOptions options, TimeProvider time, ILogger logger)
     {
         _time = time;
-        _requiresLists = requireRevocationLists;
-        _trusted = Path.Combine(directory, "trusted");
-        _issuers = Path.Combine(directory, "issuers");
-        _rejected = Path.Combine(directory, "rejected");
+        _logger = logger;
+        _requiresLists = options.RequireRevocationLists;
+        _trustsAll = options.UnsafeTrustAll;
+        Own = Path.Combine(options.Directory, "own");
+        _trusted = Path.Combine(options.Directory, "trusted");
+        _issuers = Path.Combine(options.Directory, "issuers");
+        _rejected = Path.Combine(options.Directory, "rejected");
+        if (_trustsAll)
+        {
+            CertificateLog.TrustsAll(logger);
+            return;
+        }
+
         Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
     }
+
+    /// <summary>The folder of the application's own certificate, <c>certificate.pem</c>, and its key, <c>key.pem</c>.</summary>
+    public string Own { get; }
+
+    /// <summary>The file of the application's own certificate.</summary>
+    public string OwnCertificate => Path.Combine(Own, "certificate.pem");
 
     /// <summary>The first certificate of a chain of DER structures; null if there is none.</summary>
     public static X509Certificate2? TryReadLeaf(ReadOnlySpan<byte> chain)
@@ -56,8 +79,17 @@ internal sealed class CertificateStore
     /// <summary>Checks a peer's certificate (OPC 10000-4, 6.1.3). Good if it can be trusted.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri)
+    /// <param name="host">
+    /// The host that was connected to, which must stand in it unless the certificate is trusted for itself: an authority may have issued
+    /// others for other hosts. Null for a peer that has connected.
+    /// </param>
+    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri, string? host = null)
     {
+        if (_trustsAll)
+        {
+            return StatusCodes.Good;
+        }
+
         using RSA? key = certificate.GetRSAPublicKey();
         if (key is null || key.KeySize is < MinKeyBits or > MaxKeyBits)
         {
@@ -65,9 +97,12 @@ internal sealed class CertificateStore
         }
 
         StatusCode trust;
-        using (var list = new TrustList(_trusted, _issuers))
+        bool isKnown;
+        using (var list = new TrustList(OwnCertificate, _trusted, _issuers))
         {
             trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
+            isKnown = list.Holds(certificate);
+            TellUnusable(list);
         }
 
         if (trust.IsBad)
@@ -83,6 +118,13 @@ internal sealed class CertificateStore
         if (!TrustList.IsInTime(certificate, _time.GetUtcNow()))
         {
             return StatusCodes.BadCertificateTimeInvalid;
+        }
+
+        if (host is not null && !isKnown && !CertificateHosts.Has(certificate, host))
+        {
+            // An administrator may trust it for itself.
+            Reject(certificate);
+            return StatusCodes.BadCertificateHostNameInvalid;
         }
 
         const X509KeyUsageFlags Needed =
@@ -128,16 +170,40 @@ internal sealed class CertificateStore
         return null;
     }
 
-    // A stranger can send any number of certificates: the folder does not grow without bound.
+    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Once for each file, until it counts again.
+    private void TellUnusable(TrustList list)
+    {
+        foreach ((string file, string? problem) in list.CheckLists())
+        {
+            if (problem is null)
+            {
+                _unusable.TryRemove(file, out _);
+            }
+            else if (_unusable.TryAdd(file, true))
+            {
+                CertificateLog.ListUnusable(_logger, file, problem);
+            }
+        }
+    }
+
+    // A stranger can send any number of certificates: the folder does not grow without bound, and the newest are there to be trusted.
     private void Reject(X509Certificate2 certificate)
     {
         try
         {
             string file = Path.Combine(_rejected, $"{certificate.Thumbprint}.der");
-            if (!File.Exists(file) && Directory.EnumerateFiles(_rejected).Take(MaxRejected).Count() < MaxRejected)
+            if (File.Exists(file))
             {
-                File.WriteAllBytes(file, certificate.RawData);
+                return;
             }
+
+            FileInfo[] saved = new DirectoryInfo(_rejected).GetFiles("*.der");
+            foreach (FileInfo oldest in saved.OrderBy(static one => one.LastWriteTimeUtc).SkipLast(MaxRejected - 1))
+            {
+                oldest.Delete();
+            }
+
+            File.WriteAllBytes(file, certificate.RawData);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

@@ -13,13 +13,15 @@ internal sealed class RevocationList
     private readonly string _algorithm;
     private readonly byte[] _signature;
     private readonly HashSet<BigInteger> _serials;
-    private readonly DateTimeOffset _until;
 
     private RevocationList(
         byte[] signed, byte[] issuer, string algorithm, byte[] signature, HashSet<BigInteger> serials, DateTimeOffset until)
     {
-        (_signed, _issuer, _algorithm, _signature, _serials, _until) = (signed, issuer, algorithm, signature, serials, until);
+        (_signed, _issuer, _algorithm, _signature, _serials, Until) = (signed, issuer, algorithm, signature, serials, until);
     }
+
+    /// <summary>When the authority's next list is due: from then on there may be more than this list has. It still holds.</summary>
+    public DateTimeOffset Until { get; }
 
     /// <summary>Reads a list in DER or PEM; null if it is none, or has a rule that is not known here.</summary>
     public static RevocationList? TryRead(byte[] file)
@@ -42,10 +44,10 @@ internal sealed class RevocationList
         }
     }
 
-    /// <summary>Whether the list is this authority's, signed by its key, and not out of date.</summary>
-    public bool IsOf(X509Certificate2 authority, DateTimeOffset now)
+    /// <summary>Whether the list is this authority's, signed by its key.</summary>
+    public bool IsOf(X509Certificate2 authority)
     {
-        if (now > _until || !authority.SubjectName.RawData.AsSpan().SequenceEqual(_issuer))
+        if (!authority.SubjectName.RawData.AsSpan().SequenceEqual(_issuer))
         {
             return false;
         }

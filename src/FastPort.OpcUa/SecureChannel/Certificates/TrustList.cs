@@ -11,13 +11,18 @@ internal sealed class TrustList : IDisposable
 {
     private static readonly string[] Extensions = [".der", ".crt", ".cer", ".pem"];
 
+    private readonly X509Certificate2? _own;
     private readonly List<X509Certificate2> _trusted;
     private readonly List<X509Certificate2> _issuers;
-    private readonly List<RevocationList> _revocations;
+    private readonly List<(string File, RevocationList? List)> _revocations;
 
+    /// <param name="own">The file of the application's own certificate, which need not be there.</param>
+    /// <param name="trusted">The folder of trusted certificates.</param>
+    /// <param name="issuers">The folder of their issuers.</param>
     /// <exception cref="IOException">A folder cannot be read.</exception>
-    public TrustList(string trusted, string issuers)
+    public TrustList(string own, string trusted, string issuers)
     {
+        _own = File.Exists(own) ? TryLoad(own) : null;
         _trusted = Load(trusted);
         _issuers = Load(issuers);
         _revocations = [.. LoadRevocations(trusted), .. LoadRevocations(issuers)];
@@ -42,17 +47,30 @@ internal sealed class TrustList : IDisposable
         chain.ChainPolicy.ExtraStore.AddRange(known);
         bool isWhole = chain.Build(certificate);
         X509Certificate2[] path = [.. chain.ChainElements.Select(static element => element.Certificate)];
-        bool isTrusted = IsTrusted(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
+        bool isTrusted = Holds(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
         return !isTrusted ? StatusCodes.BadCertificateUntrusted
             : path.Skip(1).All(one => IsInTime(one, now)) ? CheckRevocation(path, now, requireLists)
             : StatusCodes.BadCertificateIssuerTimeInvalid;
     }
+
+    /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
+    public bool Holds(X509Certificate2 certificate) => IsTrusted(certificate) || IsSame(_own, certificate);
+
+    /// <summary>The files of revocation lists, each with why it does not count; null if it counts.</summary>
+    public IEnumerable<(string File, string? Problem)> CheckLists() => _revocations.Select(one => (one.File, one.List switch
+    {
+        null => "it cannot be read as an X.509 CRL, or has a critical extension",
+        { } list when !_trusted.Concat(_issuers).Any(list.IsOf) =>
+            "no certificate of trusted and issuers is its authority and has signed it, with RSA PKCS #1 or ECDSA, and SHA-2",
+        _ => null,
+    }));
 
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
         now.UtcDateTime >= certificate.NotBefore.ToUniversalTime() && now.UtcDateTime <= certificate.NotAfter.ToUniversalTime();
 
     public void Dispose()
     {
+        _own?.Dispose();
         _trusted.ForEach(static one => one.Dispose());
         _issuers.ForEach(static one => one.Dispose());
     }
@@ -62,19 +80,20 @@ internal sealed class TrustList : IDisposable
     {
         for (int i = 0; i < path.Length; i++)
         {
-            bool isSelfSigned = path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData);
-            if (isSelfSigned)
+            bool isLast = i == path.Length - 1;
+            if (isLast && path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData))
             {
-                continue;
+                break;
             }
 
-            RevocationList[] lists = i + 1 < path.Length ? [.. _revocations.Where(list => list.IsOf(path[i + 1], now))] : [];
+            RevocationList[] lists = isLast ? [] : ListsOf(path[i + 1]);
             if (lists.Any(list => list.Revokes(path[i])))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevoked : StatusCodes.BadCertificateIssuerRevoked;
             }
 
-            if (requireLists && lists.Length == 0)
+            // One that is out of date still tells who was revoked, but not who has been since.
+            if (requireLists && !lists.Any(list => now <= list.Until))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevocationUnknown : StatusCodes.BadCertificateIssuerRevocationUnknown;
             }
@@ -83,34 +102,36 @@ internal sealed class TrustList : IDisposable
         return StatusCodes.Good;
     }
 
-    private bool IsTrusted(X509Certificate2 certificate) =>
-        _trusted.Any(one => one.RawDataMemory.Span.SequenceEqual(certificate.RawDataMemory.Span));
+    private RevocationList[] ListsOf(X509Certificate2 authority) =>
+        [.. _revocations.Select(static one => one.List).OfType<RevocationList>().Where(list => list.IsOf(authority))];
 
-    private static List<X509Certificate2> Load(string folder)
+    private bool IsTrusted(X509Certificate2 certificate) => _trusted.Any(one => IsSame(one, certificate));
+
+    private static bool IsSame(X509Certificate2? one, X509Certificate2 other) =>
+        one?.RawDataMemory.Span.SequenceEqual(other.RawDataMemory.Span) == true;
+
+    private static List<X509Certificate2> Load(string folder) =>
+    [
+        .. Directory.EnumerateFiles(folder)
+            .Where(static file => Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
+            .Select(TryLoad)
+            .OfType<X509Certificate2>(),
+    ];
+
+    // Null if it is no certificate: nothing that it could vouch for.
+    private static X509Certificate2? TryLoad(string file)
     {
-        List<X509Certificate2> found = [];
-        foreach (string file in Directory.EnumerateFiles(folder))
+        try
         {
-            if (!Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
-            {
-                continue;
-            }
-
-            try
-            {
-                found.Add(X509CertificateLoader.LoadCertificateFromFile(file));
-            }
-            catch (CryptographicException)
-            {
-                // Not a certificate: nothing that it could vouch for.
-            }
+            return X509CertificateLoader.LoadCertificateFromFile(file);
         }
-
-        return found;
+        catch (CryptographicException)
+        {
+            return null;
+        }
     }
 
-    private static IEnumerable<RevocationList> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
+    private static IEnumerable<(string File, RevocationList? List)> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
         .Where(static file => Path.GetExtension(file).Equals(".crl", StringComparison.OrdinalIgnoreCase))
-        .Select(static file => RevocationList.TryRead(File.ReadAllBytes(file)))
-        .OfType<RevocationList>();
+        .Select(static file => (file, RevocationList.TryRead(File.ReadAllBytes(file))));
 }

@@ -51,6 +51,18 @@ public sealed partial class AddressSpace
         }
     }
 
+    /// <summary>Sets the server's URI, which is also its own namespace, of index 1 (OPC 10000-5, 6.3.1).</summary>
+    /// <param name="uri">The URI, as in the server's certificate.</param>
+    internal void SetApplicationUri(string uri)
+    {
+        lock (_gate)
+        {
+            _namespaces = [_namespaces[0], uri, .. _namespaces.AsSpan(2)];
+            UpdateNamespaces();
+            ((VariableNode)Standard(NodeIds.ServerArray)).Value = Variant.FromArray<string>([uri]);
+        }
+    }
+
     /// <summary>Finds a node.</summary>
     /// <param name="id">The node's id.</param>
     /// <returns>The node; null if there is none.</returns>

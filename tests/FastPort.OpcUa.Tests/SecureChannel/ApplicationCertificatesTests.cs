@@ -1,0 +1,69 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.SecureChannel;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.SecureChannel;
+
+/// <summary>The certificate of the application itself: made once, and for which application it is.</summary>
+public sealed class ApplicationCertificatesTests : IDisposable
+{
+    private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private readonly RecordingLog _log = new();
+
+    public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    [Fact]
+    public void An_application_that_has_chosen_no_uri_has_that_of_its_certificate()
+    {
+        using ApplicationCertificates first = Load("urn:first", isDefaultUri: true);
+        using ApplicationCertificates second = Load("urn:second", isDefaultUri: true);
+
+        Assert.Equal(("urn:first", "urn:first"), (first.ApplicationUri, second.ApplicationUri));
+        Assert.Equal(first.Own.Der, second.Own.Der);
+        Assert.Empty(_log.Lines);
+    }
+
+    [Fact]
+    public void A_chosen_uri_that_is_not_in_the_certificate_stays_and_the_log_names_both()
+    {
+        using ApplicationCertificates first = Load("urn:first", isDefaultUri: true);
+        using ApplicationCertificates second = Load("urn:second", isDefaultUri: false);
+
+        Assert.Equal("urn:second", second.ApplicationUri);
+        LogLine line = Assert.Single(_log.Lines);
+        Assert.Equal(7202, line.Id);
+        Assert.Contains("is for urn:first, not for urn:second: ", line.Text, StringComparison.Ordinal);
+    }
+
+    /// <summary>Else the last file would win, and the others have a certificate that nobody trusts after the next start.</summary>
+    [Fact]
+    public void All_who_start_at_once_get_one_certificate()
+    {
+        const int Threads = 4;
+        using var together = new Barrier(Threads);
+        int made = 0;
+        string own = Path.Combine(_folder, "own");
+        ApplicationCertificate[] all = new ApplicationCertificate[Threads];
+        Thread[] threads = [.. Enumerable.Range(0, Threads).Select(i => new Thread(() =>
+        {
+            together.SignalAndWait();
+            all[i] = ApplicationCertificate.LoadOrCreate(Path.Combine(own, "certificate.pem"), Path.Combine(own, "key.pem"), () =>
+            {
+                Interlocked.Increment(ref made);
+                return ApplicationCertificate.Create("urn:test", "test", [], TimeProvider.System.GetUtcNow());
+            });
+        }))];
+        Array.ForEach(threads, static thread => thread.Start());
+        Array.ForEach(threads, static thread => thread.Join());
+
+        Assert.Equal(1, made);
+        Assert.All(all, one => Assert.Equal(all[0].Der, one.Der));
+        Array.ForEach(all, static one => one.Dispose());
+    }
+
+    private ApplicationCertificates Load(string uri, bool isDefaultUri)
+    {
+        var store = new CertificateStore(new OpcUaCertificateOptions { Directory = _folder }, TimeProvider.System, _log);
+        return new ApplicationCertificates(store, uri, isDefaultUri, "test", [], TimeProvider.System, _log);
+    }
+}
