@@ -16,6 +16,9 @@ internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
 
+    // Of these, for events about messages: who comes, goes and is banned must not be lost in what others were refused.
+    private const int CapacityForMessages = Capacity / 2;
+
     // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.
     private static readonly ConcurrentDictionary<string, SemaphoreSlim> WriteLocks = new();
 
@@ -50,7 +53,8 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>Adds an event. Never blocks.</summary>
     public void Add(AuditEvent entry)
     {
-        if (!_events.Writer.TryWrite((_time.GetUtcNow(), entry)))
+        if ((entry.IsOfMessage && _events.Reader.Count >= CapacityForMessages)
+            || !_events.Writer.TryWrite((_time.GetUtcNow(), entry)))
         {
             Interlocked.Increment(ref _dropped);
         }

@@ -14,6 +14,7 @@ namespace FastPort.Security.Audit;
 internal sealed class SecurityEvents : IDisposable
 {
     private readonly AuditLog? _log;
+    private readonly RefusalLines? _lines;
     private readonly Meter _meter;
     private readonly Counter<long> _authentications;
     private readonly Counter<long> _refusals;
@@ -22,9 +23,11 @@ internal sealed class SecurityEvents : IDisposable
     /// <summary>Creates the counters.</summary>
     /// <param name="log">The audit log; null for none. Not disposed.</param>
     /// <param name="server">The server's name, for the tag of the counters; empty for none.</param>
-    public SecurityEvents(AuditLog? log, string server)
+    /// <param name="time">Source of time.</param>
+    public SecurityEvents(AuditLog? log, string server, TimeProvider time)
     {
         _log = log;
+        _lines = log is null ? null : new RefusalLines(time, MoreRefused);
         _meter = new Meter(new MeterOptions("FastPort")
         {
             Tags = server.Length == 0 ? null : [new("fastport.server", server)],
@@ -69,6 +72,7 @@ internal sealed class SecurityEvents : IDisposable
     /// <summary>A session that was known has ended.</summary>
     public void Closed(Session session, CloseReason reason)
     {
+        _lines?.End(session);
         if (session.IsIdentified)
         {
             _log?.Add(AuditEvent.Of("session.closed", session, ("kind", reason.Kind.ToString()), ("reason", reason.Message)));
@@ -81,7 +85,7 @@ internal sealed class SecurityEvents : IDisposable
     public void Refused(in AuthorizationRequest request, bool reportOnly)
     {
         Count(reportOnly);
-        if (_log is null)
+        if (_lines?.TryEnter(request.Session, NameOfRefusal(reportOnly)) != true)
         {
             return;
         }
@@ -90,7 +94,7 @@ internal sealed class SecurityEvents : IDisposable
         (string, string)[] details = (request.Topic ?? request.Target) is { } name
             ? [("type", type), ("name", name)]
             : [("type", type)];
-        _log.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
+        _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
     }
 
     /// <summary>The policy does not allow to do something with a name.</summary>
@@ -101,7 +105,10 @@ internal sealed class SecurityEvents : IDisposable
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
         Count(reportOnly);
-        _log?.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
+        if (_lines?.TryEnter(session, NameOfRefusal(reportOnly)) == true)
+        {
+            _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
+        }
     }
 
     /// <summary>The policy does not allow a user of a door that is not the server's own to do something with a name.</summary>
@@ -113,8 +120,11 @@ internal sealed class SecurityEvents : IDisposable
     public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
     {
         Count(reportOnly);
-        _log?.Add(new AuditEvent(
-            NameOfRefusal(reportOnly), Remote: peer?.ToString(), User: user?.Identity?.Name, Details: Details(action, name)));
+        var other = new OtherPeer(peer, user?.Identity?.Name);
+        if (_lines?.TryEnter(other, NameOfRefusal(reportOnly)) == true)
+        {
+            _log!.Add(other.Event(NameOfRefusal(reportOnly), Details(action, name)));
+        }
     }
 
     /// <summary>A subscription was ended, because the policy has changed.</summary>
@@ -146,6 +156,14 @@ internal sealed class SecurityEvents : IDisposable
 
     private static string NameOfRefusal(bool reportOnly) => reportOnly ? "message.reported" : "message.refused";
 
+    private void MoreRefused(object peer, string name, int count)
+    {
+        (string, string) detail = ("count", count.ToString(CultureInfo.InvariantCulture));
+        _log!.Add(peer is Session session
+            ? AuditEvent.Of(name, session, detail)
+            : ((OtherPeer)peer).Event(name, detail));
+    }
+
     private static (string Key, string Value)[] Details(PolicyAction action, string name) =>
         [("action", PolicyReader.KeyOf(action)), ("name", name)];
 
@@ -155,5 +173,16 @@ internal sealed class SecurityEvents : IDisposable
     private void Count(bool reportOnly) =>
         _refusals.Add(1, new KeyValuePair<string, object?>("mode", reportOnly ? "report" : "refuse"));
 
-    public void Dispose() => _meter.Dispose();
+    public void Dispose()
+    {
+        _lines?.Dispose();
+        _meter.Dispose();
+    }
+
+    // A user of a door that is not the server's own.
+    private sealed record OtherPeer(EndPoint? Address, string? User)
+    {
+        public AuditEvent Event(string name, params (string Key, string Value)[] details) =>
+            new(name, Remote: Address?.ToString(), User: User, Details: details);
+    }
 }

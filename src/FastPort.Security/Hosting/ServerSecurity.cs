@@ -51,7 +51,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
             throw new FastPortOptionsException([$"The audit log {options.AuditFile} cannot be written. {e.Message}"]);
         }
 
-        _events = new SecurityEvents(_log, server);
+        _events = new SecurityEvents(_log, server, time);
         _logger = logger;
         _serverBans = _bans = new BanList(time);
         _bans.Added += Banned;

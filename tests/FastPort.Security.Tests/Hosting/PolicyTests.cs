@@ -61,6 +61,35 @@ public sealed class PolicyTests : IDisposable
     }
 
     [Fact]
+    public async Task A_flood_of_refused_messages_has_few_lines_and_a_count_and_hides_nobody_else()
+    {
+        const int Messages = 100_000;
+        await using (SecureServer server = await StartAsync(Rules))
+        {
+            FastPortClient anna = await server.ConnectAsync(Basic("anna:a"));
+            for (int i = 0; i < Messages; i++)
+            {
+                await anna.SendAsync(SecureServer.Other, ReadOnlyMemory<byte>.Empty).InTimeAsync();
+            }
+
+            // The server has seen all of them when it answers the last.
+            await anna.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
+            await server.ConnectAsync(Basic("bert:b"));
+            server.Time.Advance(TimeSpan.FromSeconds(1));
+            await ForbiddenAsync(anna.RequestAsync(SecureServer.Other, new byte[1]));
+        }
+
+        JsonElement[] lines = Audit();
+        JsonElement[] refused = [.. lines.Where(static l => Text(l, "event") == "message.refused")];
+        Assert.Equal(12, refused.Length);
+        Assert.All(refused, static l => Assert.Equal("anna", Text(l, "user")));
+        Assert.Equal($"{Messages - 10}", Assert.Single(refused, static l => Text(l, "count").Length != 0).GetProperty("count").GetString());
+        Assert.Equal("0x1001", Text(refused[^1], "type"));
+        Assert.Equal(
+            ["anna", "bert"], lines.Where(static l => Text(l, "event") == "session.identified").Select(static l => Text(l, "user")));
+    }
+
+    [Fact]
     public async Task Hello_Ping_Goodbye_and_Cancel_are_not_the_policys()
     {
         await using SecureServer server = await StartAsync("""{ "rules": [] }""");
