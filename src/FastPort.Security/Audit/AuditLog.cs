@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using System.Threading.Channels;
+using FastPort.Connections;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 
@@ -44,7 +45,7 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <exception cref="UnauthorizedAccessException">The file may not be written.</exception>
     public AuditLog(string path, TimeProvider time, ILogger logger)
     {
-        (_path, _time, _logger) = (path, time, logger);
+        (_path, _time, _logger) = (path, time, SafeLogger.Of(logger));
         _writeLock = WriteLocks.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
         Open(path).Dispose();
         _writing = Task.Run(WriteAllAsync);
@@ -176,7 +177,7 @@ internal sealed class AuditLog : IAsyncDisposable
             _failing = false;
             return true;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e)
         {
             if (!_failing)
             {

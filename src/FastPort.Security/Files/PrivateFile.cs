@@ -14,15 +14,9 @@ internal static class PrivateFile
         FileSystemInfo? linked = File.Exists(path) ? File.ResolveLinkTarget(path, returnFinalTarget: true) : null;
         string target = linked?.FullName ?? Path.GetFullPath(path);
         string temporary = $"{target}.{Environment.ProcessId}.tmp";
-        FileStreamOptions options = new() { Mode = FileMode.CreateNew, Access = FileAccess.Write };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-        }
-
         try
         {
-            using (FileStream stream = new(temporary, options))
+            using (FileStream stream = Create(temporary, FileAccess.Write))
             {
                 if (!OperatingSystem.IsWindows() && File.Exists(target))
                 {
@@ -47,7 +41,9 @@ internal static class PrivateFile
     /// Opens the file that lets one process at a time change another one: an administrator's command must not leave either of them to a
     /// server that may not open it.
     /// </summary>
-    /// <param name="path">The file; created if it does not exist, with owner and group of the other one.</param>
+    /// <param name="path">
+    /// The file; created if it does not exist, with owner and group of the other one. Nobody else can open it, and so hold the lock.
+    /// </param>
     /// <param name="locked">The other one.</param>
     /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>
     /// <exception cref="UnauthorizedAccessException">It may not be opened, or the caller cannot give it to the owner.</exception>
@@ -58,7 +54,7 @@ internal static class PrivateFile
             // Only a file that is new is given away: one that was there may be a link to any other file.
             try
             {
-                FileStream created = new(path, FileMode.CreateNew, FileAccess.ReadWrite, FileShare.None);
+                FileStream created = Create(path, FileAccess.ReadWrite);
                 try
                 {
                     KeepOwner(created, locked);
@@ -78,6 +74,17 @@ internal static class PrivateFile
         }
 
         return new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+    }
+
+    private static FileStream Create(string path, FileAccess access)
+    {
+        FileStreamOptions options = new() { Mode = FileMode.CreateNew, Access = access, Share = FileShare.None };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        }
+
+        return new FileStream(path, options);
     }
 
     // A server that runs as another user could not read the file of an administrator.

@@ -1,4 +1,5 @@
 using FastPort.Configuration;
+using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Routing;
@@ -52,7 +53,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
         }
 
         _events = new SecurityEvents(_log, server, time);
-        _logger = logger;
+        _logger = SafeLogger.Of(logger);
         _serverBans = _bans = new BanList(time);
         _bans.Added += Banned;
         _bans.Lifted += Lifted;
@@ -67,7 +68,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 ? new TokenAuthentication(keys, options, time, _verifications)
                 : null;
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
-                ? new ServerPolicy(policy, options, time, _events, routing)
+                ? new ServerPolicy(policy, options, time, _events, routing, logger)
                 : null;
         }
         catch (SecurityFileException e)
@@ -83,7 +84,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         AutomaticBans? automatic = options.BanAfterRefusals == 0
             ? null
-            : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, options.BansFile, time, logger);
+            : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, _bansFile, time, logger);
         _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events, automatic) : null;
         _users = new Lazy<UserDirectory>(() =>
         {

@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Json;
 using FastPort.Core.Tests.Support;
 using FastPort.Security.Audit;
+using FastPort.Security.Tests.Support;
 using FastPort.Tls;
 using FsCheck;
 using FsCheck.Fluent;
@@ -104,6 +105,27 @@ public sealed class AuditLogTests : IDisposable
         Assert.Contains("\"event\":\"kept\"", lines[0], StringComparison.Ordinal);
         Assert.Contains("\"event\":\"audit.dropped\",\"count\":\"1\"", lines[1], StringComparison.Ordinal);
         Assert.Single(_log.WithId(9110));
+    }
+
+    [Fact]
+    public async Task A_log_that_throws_costs_its_line_and_not_the_audit()
+    {
+        string folder = _directory["logs"];
+        Directory.CreateDirectory(folder);
+        string file = Path.Combine(folder, "audit.jsonl");
+        var throwing = new ThrowingLog();
+        await using (var log = new AuditLog(file, TimeProvider.System, throwing))
+        {
+            Directory.Delete(folder, recursive: true);
+            log.Add(new AuditEvent("lost"));
+            await Patience.UntilAsync(() => throwing.Calls == 1, "the failure was logged");
+            Directory.CreateDirectory(folder);
+            log.Add(new AuditEvent("kept"));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Contains("\"event\":\"kept\"", lines[0], StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"audit.dropped\",\"count\":\"1\"", lines[1], StringComparison.Ordinal);
     }
 
     [Fact]

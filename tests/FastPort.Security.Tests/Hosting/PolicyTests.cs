@@ -4,7 +4,10 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
+using FastPort.Security.Audit;
+using FastPort.Security.Files;
 using FastPort.Security.Identities;
+using FastPort.Security.Policies;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
@@ -144,6 +147,27 @@ public sealed class PolicyTests : IDisposable
         await nobody.RequestAsync(SecureServer.Other, new byte[1]).InTimeAsync();
         await ForbiddenAsync(nobody.RequestAsync(SecureServer.Echo, new byte[1]));
         Assert.Contains("rules[0].sned is unknown", Assert.Single(server.Log.WithId(9101)).Text, StringComparison.Ordinal);
+    }
+
+    // The second look at subscriptions is a timer's callback: what it throws ends the process.
+    [Fact]
+    public async Task A_policy_that_changes_while_the_host_is_disposed_harms_nobody()
+    {
+        await using SecureServer server = await StartAsync(Rules);
+        var time = new FakeTimeProvider();
+        var options = new SecurityOptions();
+        var events = new SecurityEvents(null, string.Empty, time);
+        int asked = 0;
+        var file = new WatchedFile<Policy>(
+            _directory["policy"], "policy", 1000, static (b, p) => PolicyReader.Read(b, p), options.ReloadInterval, time, server.Log);
+        using var policy = new ServerPolicy(
+            file, options, time, events, () => asked++ == 0 ? server.Server.Routing : throw new ObjectDisposedException("host"), server.Log);
+
+        await File.WriteAllTextAsync(_directory["policy"], """{ "rules": [] }""", TestContext.Current.CancellationToken);
+        time.Advance(2 * options.ReloadInterval);
+
+        Assert.Equal(2, asked);
+        Assert.Empty(server.Log.WithId(9102));
     }
 
     [Fact]
