@@ -19,7 +19,9 @@ internal sealed class RefusalLines : IDisposable
 
     /// <summary>Creates the table, which is empty when nobody was refused within the last second.</summary>
     /// <param name="time">Source of time.</param>
-    /// <param name="more">Called with a peer, the event, and how many of its refusals got no line; one call at a time, must not block.</param>
+    /// <param name="more">
+    /// Called with a peer, the event, and how many of its refusals got no line; one call at a time, must not block.
+    /// </param>
     public RefusalLines(TimeProvider time, Action<object, string, int> more)
     {
         _more = more;

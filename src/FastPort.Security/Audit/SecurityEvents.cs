@@ -33,19 +33,19 @@ internal sealed class SecurityEvents : IDisposable
             Tags = server.Length == 0 ? null : [new("fastport.server", server)],
         });
         _authentications = _meter.CreateCounter<long>(
-            "fastport.authentications", "{attempt}", "Hellos and other logins that were checked, by outcome.");
+            "fastport.authentications", "{attempt}", "Hellos and other logins, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
         _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
     }
 
-    /// <summary>A Hello was checked.</summary>
-    public void Authenticated(HelloRequest hello, AuthenticationResult result)
+    /// <summary>A Hello was refused.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="client">The name the peer gives itself.</param>
+    /// <param name="reason">Why.</param>
+    public void HelloRefused(Session session, string client, string reason)
     {
-        Count(result);
-        if (!result.IsAccepted)
-        {
-            _log?.Add(AuditEvent.Of("hello.refused", hello.Session, ("client", hello.ClientName), ("reason", result.Message)));
-        }
+        Count(isAccepted: false);
+        _log?.Add(AuditEvent.Of("hello.refused", session, ("client", client), ("reason", reason)));
     }
 
     /// <summary>A user of a door that is not the server's own was checked.</summary>
@@ -55,19 +55,23 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="result">The outcome.</param>
     public void UserChecked(EndPoint? peer, string? name, string by, AuthenticationResult result)
     {
-        Count(result);
+        Count(result.IsAccepted);
         (string, string)[] details = result.IsAccepted ? [("by", by)] : [("by", by), ("reason", result.Message)];
         _log?.Add(new AuditEvent(
             result.IsAccepted ? "user.accepted" : "user.refused", Remote: peer?.ToString(), User: name, Details: details));
     }
 
     /// <summary>A session is known.</summary>
-    public void Identified(Session session) => _log?.Add(AuditEvent.Of(
-        "session.identified",
-        session,
-        ("routingId", session.RoutingId),
-        ("client", session.ClientName),
-        ("by", session.User?.Identity?.AuthenticationType ?? "nothing")));
+    public void Identified(Session session)
+    {
+        Count(isAccepted: true);
+        _log?.Add(AuditEvent.Of(
+            "session.identified",
+            session,
+            ("routingId", session.RoutingId),
+            ("client", session.ClientName),
+            ("by", session.User?.Identity?.AuthenticationType ?? "nothing")));
+    }
 
     /// <summary>A session that was known has ended.</summary>
     public void Closed(Session session, CloseReason reason)
@@ -84,7 +88,7 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was handled all the same.</param>
     public void Refused(in AuthorizationRequest request, bool reportOnly)
     {
-        Count(reportOnly);
+        CountRefusal(reportOnly);
         if (_lines?.TryEnter(request.Session, NameOfRefusal(reportOnly)) != true)
         {
             return;
@@ -104,7 +108,7 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
-        Count(reportOnly);
+        CountRefusal(reportOnly);
         if (_lines?.TryEnter(session, NameOfRefusal(reportOnly)) == true)
         {
             _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
@@ -119,7 +123,7 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
     {
-        Count(reportOnly);
+        CountRefusal(reportOnly);
         var other = new OtherPeer(peer, user?.Identity?.Name);
         if (_lines?.TryEnter(other, NameOfRefusal(reportOnly)) == true)
         {
@@ -167,10 +171,10 @@ internal sealed class SecurityEvents : IDisposable
     private static (string Key, string Value)[] Details(PolicyAction action, string name) =>
         [("action", PolicyReader.KeyOf(action)), ("name", name)];
 
-    private void Count(AuthenticationResult result) =>
-        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", result.IsAccepted ? "accepted" : "refused"));
+    private void Count(bool isAccepted) =>
+        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", isAccepted ? "accepted" : "refused"));
 
-    private void Count(bool reportOnly) =>
+    private void CountRefusal(bool reportOnly) =>
         _refusals.Add(1, new KeyValuePair<string, object?>("mode", reportOnly ? "report" : "refuse"));
 
     public void Dispose()

@@ -160,14 +160,15 @@ public sealed class PolicyTests : IDisposable
         int asked = 0;
         var file = new WatchedFile<Policy>(
             _directory["policy"], "policy", 1000, static (b, p) => PolicyReader.Read(b, p), options.ReloadInterval, time, server.Log);
-        using var policy = new ServerPolicy(
-            file, options, time, events, () => asked++ == 0 ? server.Server.Routing : throw new ObjectDisposedException("host"), server.Log);
+        using var policy = new ServerPolicy(file, options, time, events, Routing, server.Log);
 
         await File.WriteAllTextAsync(_directory["policy"], """{ "rules": [] }""", TestContext.Current.CancellationToken);
         time.Advance(2 * options.ReloadInterval);
 
         Assert.Equal(2, asked);
         Assert.Empty(server.Log.WithId(9102));
+
+        ServerRouting Routing() => asked++ == 0 ? server.Server.Routing : throw new ObjectDisposedException("host");
     }
 
     [Fact]
