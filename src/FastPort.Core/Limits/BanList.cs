@@ -24,7 +24,9 @@ public sealed class BanList
     /// <param name="time">Source of time. Defaults to the system's.</param>
     public BanList(TimeProvider? time = null) => _time = time ?? TimeProvider.System;
 
-    /// <summary>A ban was added, or changed. Subscribers must not block or change the list. One that throws keeps no other from it.</summary>
+    /// <summary>
+    /// A ban was added, or changed. Subscribers must not block or change the list. One that throws keeps no other one from being called.
+    /// </summary>
     public event Action<Ban>? Added;
 
     /// <summary>A ban was lifted before its end; as for <see cref="Added"/>.</summary>

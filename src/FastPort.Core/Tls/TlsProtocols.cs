@@ -24,8 +24,8 @@ internal static class TlsProtocols
     public static bool IsAllowed(TlsCipherSuite suite) => !$"{suite}".Contains("_CBC_", StringComparison.Ordinal);
 
     /// <summary>
-    /// Bytes of an encrypted record behind its header that are no content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part of
-    /// the nonce that is sent (RFC 5288, 3; RFC 7905 has none).
+    /// Bytes of an encrypted record behind its header that are no content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
+    /// of the nonce that is sent (RFC 5288, 3; RFC 7905 has none).
     /// </summary>
     public static int Overhead(SslProtocols version, TlsCipherSuite suite)
     {
