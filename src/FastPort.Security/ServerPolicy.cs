@@ -1,10 +1,12 @@
 using System.Net;
 using System.Security.Claims;
+using FastPort.Connections;
 using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;
 using FastPort.Security.Policies;
 using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security;
 
@@ -20,13 +22,19 @@ public sealed class ServerPolicy : IDisposable
     private readonly SecurityEvents _events;
     private readonly ITimer _again;
     private readonly Func<ServerRouting> _routing;
+    private readonly ILogger _logger;
 
     internal ServerPolicy(
-        WatchedFile<Policy> file, SecurityOptions options, TimeProvider time, SecurityEvents events, Func<ServerRouting> routing)
+        WatchedFile<Policy> file,
+        SecurityOptions options,
+        TimeProvider time,
+        SecurityEvents events,
+        Func<ServerRouting> routing,
+        ILogger logger)
     {
-        (_file, _reportOnly, _events, _routing) = (file, options.PolicyReportOnly, events, routing);
+        (_file, _reportOnly, _events, _routing, _logger) = (file, options.PolicyReportOnly, events, routing, SafeLogger.Of(logger));
         _again = time.CreateTimer(
-            static policy => ((ServerPolicy)policy!).EndSubscriptions(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            static policy => ((ServerPolicy)policy!).EndAgain(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         file.Changed += _ =>
         {
             EndSubscriptions();
@@ -144,6 +152,22 @@ public sealed class ServerPolicy : IDisposable
     }
 
     private Grants Grants(Session session) => _file.Current.For(session.User);
+
+    private void EndAgain()
+    {
+        try
+        {
+            EndSubscriptions();
+        }
+        catch (ObjectDisposedException)
+        {
+            // The host is being disposed: its services cannot be asked for any more, and its sessions have ended.
+        }
+        catch (Exception e)
+        {
+            FileLog.SubscriberFailed(_logger, "policy", e);
+        }
+    }
 
     private void EndSubscriptions()
     {

@@ -1,4 +1,3 @@
-using System.Net;
 using FastPort.Connections;
 using FastPort.Limits;
 using FastPort.Telemetry.Counters;
@@ -13,11 +12,10 @@ public sealed partial class ConnectionServer
 
     private void Reject(AcceptedConnection accepted, ConnectionRejection rejection, string? why = null)
     {
-        EndPoint? address = accepted.Address;
         CloseReason closed = Rejected(rejection, out string reason, why);
         if (IsTimeToLog())
         {
-            ServerLog.Rejected(_logger, address, reason, Volatile.Read(ref _rejected));
+            ServerLog.Rejected(_logger, accepted.Source, reason, Volatile.Read(ref _rejected));
         }
 
         if (rejection == ConnectionRejection.TlsFailed)

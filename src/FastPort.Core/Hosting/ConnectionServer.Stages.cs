@@ -1,5 +1,6 @@
 using System.Net;
 using FastPort.Connections;
+using FastPort.Proxies;
 using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;
@@ -78,9 +79,14 @@ public sealed partial class ConnectionServer
             Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
             return null;
         }
+        catch (ProxyHeaderException e)
+        {
+            Reject(accepted, ConnectionRejection.StageFailed, e.Message);
+            return null;
+        }
         catch (Exception e)
         {
-            ServerLog.StageFailed(_logger, accepted.Address, e);
+            ServerLog.StageFailed(_logger, accepted.Source, e);
             Reject(accepted, ConnectionRejection.StageFailed);
             return null;
         }

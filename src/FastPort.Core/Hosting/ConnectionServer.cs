@@ -247,7 +247,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         catch (Exception e)
         {
-            ServerLog.OpenFailed(_logger, accepted.Address, e);
+            ServerLog.OpenFailed(_logger, accepted.Source, e);
             accepted.Connection.Close(new CloseReason(
                 CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
         }

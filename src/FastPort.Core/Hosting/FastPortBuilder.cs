@@ -135,6 +135,17 @@ public sealed class FastPortBuilder
         return this;
     }
 
+    /// <summary>Subscribes to <see cref="FastPortServer.HelloRefused"/> when the server is created, so before its first session.</summary>
+    /// <param name="refused">
+    /// Receives the root service provider, the session and why. Runs on the session's loop; must not block.
+    /// </param>
+    public FastPortBuilder OnHelloRefused(Action<IServiceProvider, Session, HelloRefusal> refused)
+    {
+        ArgumentNullException.ThrowIfNull(refused);
+        Subscriptions.Add((provider, server) => server.HelloRefused += (session, refusal) => refused(provider, session, refusal));
+        return this;
+    }
+
     /// <summary>Subscribes to <see cref="FastPortServer.CertificateChanged"/> when the server is created.</summary>
     /// <param name="changed">Receives the root service provider and the new certificate. Runs on the thread pool; must not block.</param>
     public FastPortBuilder OnCertificateChanged(Action<IServiceProvider, CertificateInfo> changed)

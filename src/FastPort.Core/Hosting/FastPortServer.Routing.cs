@@ -14,6 +14,12 @@ public sealed partial class FastPortServer
     public event Action<Session>? SessionIdentified;
 
     /// <summary>
+    /// A well-formed Hello was refused: by the authenticator or for want of its answer, a ban, a rate, or the routing id. The session ends,
+    /// or its peer says another one. Raised before <see cref="SessionIdentified"/> and <see cref="SessionClosed"/>.
+    /// </summary>
+    public event Action<Session, HelloRefusal>? HelloRefused;
+
+    /// <summary>
     /// A session has become reachable by its <see cref="Session.RoutingId"/>. Raised once per session that has one, after
     /// <see cref="SessionIdentified"/>. For one id, this event and <see cref="RoutingIdLost"/> alternate and never overlap: each waits for
     /// the subscribers of the previous one.
@@ -33,6 +39,18 @@ public sealed partial class FastPortServer
     {
         Identified();
         Raise(session, nameof(SessionIdentified), static (server, s, _) => server.SessionIdentified?.Invoke(s), null);
+    }
+
+    void ISessionHost.OnHelloRefused(Session session, HelloRefusal refusal)
+    {
+        try
+        {
+            HelloRefused?.Invoke(session, refusal);
+        }
+        catch (Exception e)
+        {
+            ServerLog.SubscriberFailed(_logger, session, nameof(HelloRefused), e);
+        }
     }
 
     void ISessionHost.OnRoutingIdTaken(Session session) =>

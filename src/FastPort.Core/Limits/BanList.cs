@@ -24,10 +24,12 @@ public sealed class BanList
     /// <param name="time">Source of time. Defaults to the system's.</param>
     public BanList(TimeProvider? time = null) => _time = time ?? TimeProvider.System;
 
-    /// <summary>A ban was added, or changed. Subscribers must not block or change the list.</summary>
+    /// <summary>
+    /// A ban was added, or changed. Subscribers must not block or change the list. One that throws keeps no other one from being called.
+    /// </summary>
     public event Action<Ban>? Added;
 
-    /// <summary>A ban was lifted before its end. Subscribers must not block or change the list.</summary>
+    /// <summary>A ban was lifted before its end; as for <see cref="Added"/>.</summary>
     public event Action<Ban>? Lifted;
 
     /// <summary>The bans that have not ended, those that end first at the beginning.</summary>
@@ -42,17 +44,30 @@ public sealed class BanList
 
     /// <summary>Adds a ban, or replaces the one of the same subject. One that has ended is not added.</summary>
     /// <param name="ban">The ban.</param>
+    /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public void Add(Ban ban)
     {
         ArgumentNullException.ThrowIfNull(ban);
+        Add([ban]);
+    }
+
+    /// <summary>As <see cref="Add(Ban)"/>, with one change of the list for all: each costs the time of a walk over the list.</summary>
+    /// <param name="bans">The bans. Of one subject the last counts.</param>
+    /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
+    public void Add(IEnumerable<Ban> bans)
+    {
+        ArgumentNullException.ThrowIfNull(bans);
+        Ban[] added = [.. bans];
+        HashSet<string> subjects = [.. added.Select(static ban => ban.Subject)];
         lock (_gate)
         {
-            Set([.. _lookup.All.Where(other => other.Subject != ban.Subject), ban]);
+            Set([.. _lookup.All.Where(other => !subjects.Contains(other.Subject)), .. added]);
         }
     }
 
     /// <summary>Ends a ban; false if there is none of this subject.</summary>
     /// <param name="subject">The subject, as <see cref="Ban.Subject"/> has it.</param>
+    /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public bool Lift(string subject)
     {
         lock (_gate)
@@ -65,6 +80,7 @@ public sealed class BanList
 
     /// <summary>Makes the list hold these bans and no others, for programs that keep it in a file.</summary>
     /// <param name="bans">The bans.</param>
+    /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public void Replace(IEnumerable<Ban> bans)
     {
         ArgumentNullException.ThrowIfNull(bans);
@@ -95,17 +111,39 @@ public sealed class BanList
                 .TakeLast(MaxEntries),
         ];
         _lookup = new Lookup(all);
+        List<Exception> failures = [];
         foreach (Ban ban in all)
         {
             if (!before.Remove(ban.Subject, out Ban? old) || old != ban)
             {
-                Added?.Invoke(ban);
+                Raise(Added, ban, failures);
             }
         }
 
         foreach (Ban ban in before.Values)
         {
-            Lifted?.Invoke(ban);
+            Raise(Lifted, ban, failures);
+        }
+
+        if (failures.Count != 0)
+        {
+            throw new AggregateException("Subscribers of the list of bans threw; the list has changed.", failures);
+        }
+    }
+
+    // Sessions of the banned are closed by a subscriber: another one that throws must not keep it from that.
+    private static void Raise(Action<Ban>? subscribers, Ban ban, List<Exception> failures)
+    {
+        foreach (Action<Ban> subscriber in Delegate.EnumerateInvocationList(subscribers))
+        {
+            try
+            {
+                subscriber(ban);
+            }
+            catch (Exception e)
+            {
+                failures.Add(e);
+            }
         }
     }
 

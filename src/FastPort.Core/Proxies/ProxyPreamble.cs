@@ -4,6 +4,9 @@ using FastPort.Connections;
 
 namespace FastPort.Proxies;
 
+/// <summary>A trusted proxy's connection without its header. The message says what is wrong.</summary>
+internal sealed class ProxyHeaderException(string message) : IOException(message);
+
 /// <summary>
 /// Reads the PROXY header before the connection's protocol begins. The rest of the bytes waits in the ring for that protocol. All calls
 /// come on the loop.
@@ -14,7 +17,7 @@ internal sealed class ProxyPreamble : IConnectionPreamble
     private readonly TaskCompletionSource<ProxyHeader> _header = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>The header, when it was read.</summary>
-    /// <exception cref="InvalidDataException">The bytes are no PROXY header.</exception>
+    /// <exception cref="ProxyHeaderException">The bytes are no PROXY header, or ended before it did.</exception>
     /// <exception cref="IOException">The connection has ended.</exception>
     public Task<ProxyHeader> Header => _header.Task;
 
@@ -39,8 +42,8 @@ internal sealed class ProxyPreamble : IConnectionPreamble
             case ProxyHeaderStatus.Incomplete:
                 return ReceiveOutcome.Continue;
             case ProxyHeaderStatus.Invalid:
-                _header.TrySetException(new InvalidDataException(
-                    "The connection comes from a trusted proxy and does not begin with a PROXY header of version 1 or 2."));
+                _header.TrySetException(new ProxyHeaderException(
+                    "it comes from a trusted proxy and does not begin with a PROXY header of version 1 or 2"));
                 break;
             default:
                 input.Consume(header.Length);
@@ -52,7 +55,7 @@ internal sealed class ProxyPreamble : IConnectionPreamble
     }
 
     public void OnInputEnded(bool truncated) =>
-        _header.TrySetException(new InvalidDataException("The connection from a trusted proxy ended before its PROXY header did."));
+        _header.TrySetException(new ProxyHeaderException("it comes from a trusted proxy and ended before its PROXY header did"));
 
     public void OnOutputDrained()
     {

@@ -50,6 +50,22 @@ public sealed class AuthenticationResult
     public static AuthenticationResult Refuse(string message = "The token was refused.") => new(isAccepted: false, null, null, message);
 }
 
+/// <summary>Why a Hello was refused, for records of the server. Immutable.</summary>
+public sealed class HelloRefusal
+{
+    internal HelloRefusal(string clientName, Framing.ErrorCode code, string message) =>
+        (ClientName, Code, Message) = (clientName, code, message);
+
+    /// <summary>The name the peer gives itself; empty for none.</summary>
+    public string ClientName { get; }
+
+    /// <summary>What the peer was answered.</summary>
+    public Framing.ErrorCode Code { get; }
+
+    /// <summary>Sentence that may say more than the peer is told. It may quote the peer: escape it in a log.</summary>
+    public string Message { get; }
+}
+
 /// <summary>
 /// Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello. An exception, or no
 /// answer in time, is no verdict: the peer receives <see cref="Framing.ErrorCode.Unavailable"/> and may try again, while a client whose

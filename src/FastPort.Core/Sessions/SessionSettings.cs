@@ -23,6 +23,11 @@ internal interface ISessionHost
     {
     }
 
+    /// <summary>A Hello was refused; the session may end now, or the peer may say another one.</summary>
+    void OnHelloRefused(Session session, HelloRefusal refusal)
+    {
+    }
+
     /// <summary>The session can be reached under its routing id.</summary>
     void OnRoutingIdTaken(Session session)
     {

@@ -18,12 +18,9 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     // The messages of a handshake are a few KiB; long chains of certificates have some tens.
     private const int MaxCollected = 64 * 1024;
 
-    // Records without data, such as changes of keys, are decrypted at once, are part of no turn and count in no rate, so a peer may send
-    // few of them. The stream above reads at most 32 KiB ahead, and a record has 16 KiB and some bytes.
-    private const int MaxWithoutData = 64 * 1024;
-
     private readonly Lock _gate = new();
     private readonly ArrayPoolCircularBuffer _collected = new(1024, MaxCollected, below.MessagePool);
+    private readonly RecordAccount _account = new();
     private ManualResetValueTaskSourceCore<int> _read;
     private Memory<byte> _waiting;
     private ArrayPoolCircularBuffer? _input;
@@ -33,9 +30,6 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     private bool _isData;
     private bool _isEnded;
     private long _written;
-
-    // In data: bytes read since the last decrypted byte. Loop only.
-    private int _withoutData;
 
     /// <summary>Whether a read has come to the end of the peer's stream. In data, for the loop only.</summary>
     public bool HasReadEnd { get; private set; }
@@ -82,17 +76,19 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     }
 
     /// <summary>The handshake is over: from now on only the loop reads.</summary>
-    public void BeginData()
+    /// <param name="overhead">See <see cref="TlsProtocols.Overhead"/>.</param>
+    public void BeginData(int overhead)
     {
         lock (_gate)
         {
             _isData = true;
+            _account.Begin(overhead);
             _collected.TryReleaseWhenEmpty();
         }
     }
 
     /// <summary>Bytes of the protocol were decrypted; on the loop.</summary>
-    public void Decrypted() => _withoutData = 0;
+    public void Decrypted(int count) => _account.Decrypted(count);
 
     /// <summary>Offers a burst to a reader until <see cref="Withdraw"/>; on the loop.</summary>
     public void Offer(ArrayPoolCircularBuffer input)
@@ -268,16 +264,16 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
             return _isEnded;
         }
 
-        if (_isData && _withoutData > MaxWithoutData)
+        if (_isData && _account.Settle() > RecordAccount.Most)
         {
-            _failure = new IOException($"the peer sent more than {MaxWithoutData} bytes of TLS records without data");
+            _failure = new IOException($"the peer sent more than {RecordAccount.Most} bytes besides data in TLS records");
             return true;
         }
 
-        count = Math.Min(from.Length, buffer.Length);
-        _withoutData += _isData ? count : 0;
+        count = Math.Min(Math.Min(from.Length, buffer.Length), _account.Room);
         from.CopyTo(0, buffer.Span[..count]);
         from.Consume(count);
+        _account.Pass(buffer.Span[..count]);
         if (_isData && ReferenceEquals(from, _collected))
         {
             _collected.TryReleaseWhenEmpty();

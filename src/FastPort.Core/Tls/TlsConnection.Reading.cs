@@ -205,7 +205,7 @@ internal sealed partial class TlsConnection
             }
 
             _plain.Received(got, room.Length);
-            _records.Decrypted();
+            _records.Decrypted(got);
             count += got;
         }
 

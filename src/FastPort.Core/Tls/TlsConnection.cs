@@ -100,7 +100,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
             _stream.RemoteCertificate as X509Certificate2,
             serverName(),
             _stream.NegotiatedApplicationProtocol.ToString());
-        _records.BeginData();
+        _records.BeginData(TlsProtocols.Overhead(_info.Protocol, suite));
     }
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>

@@ -23,6 +23,19 @@ internal static class TlsProtocols
     /// </summary>
     public static bool IsAllowed(TlsCipherSuite suite) => !$"{suite}".Contains("_CBC_", StringComparison.Ordinal);
 
+    /// <summary>
+    /// Bytes of an encrypted record behind its header that are no content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
+    /// of the nonce that is sent (RFC 5288, 3; RFC 7905 has none).
+    /// </summary>
+    public static int Overhead(SslProtocols version, TlsCipherSuite suite)
+    {
+        string name = $"{suite}";
+        int tag = name.Contains("_CCM_8", StringComparison.Ordinal) ? 8 : 16;
+        return version == SslProtocols.Tls13 ? tag + 1
+            : name.Contains("_CHACHA20_", StringComparison.Ordinal) ? tag
+            : tag + 8;
+    }
+
     /// <summary>Whether an endpoint is encrypted by this library: a transport of the user's own may serve the scheme instead.</summary>
     public static bool Encrypts(Endpoint endpoint, ITransport transports) =>
         endpoint.Scheme == Scheme && !transports.Supports(Scheme);

@@ -14,6 +14,9 @@ namespace FastPort.Security.Audit;
 internal sealed record AuditEvent(
     string Name, long Session = 0, string? Remote = null, string? User = null, params (string Key, string Value)[] Details)
 {
+    /// <summary>Whether it is about a single message; a peer can bring about as many of these as it likes.</summary>
+    public bool IsOfMessage => Name.StartsWith("message.", StringComparison.Ordinal);
+
     /// <summary>An event of a session.</summary>
     public static AuditEvent Of(string name, Session session, params (string Key, string Value)[] details) =>
         new(name, session.Id, AddressOf(session.RemoteEndPoint), session.User?.Identity?.Name, details);

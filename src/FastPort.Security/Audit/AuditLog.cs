@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using System.Threading.Channels;
+using FastPort.Connections;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 
@@ -15,6 +16,9 @@ namespace FastPort.Security.Audit;
 internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
+
+    // Of these, for events about messages: who comes, goes and is banned must not be lost in what others were refused.
+    private const int CapacityForMessages = Capacity / 2;
 
     // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.
     private static readonly ConcurrentDictionary<string, SemaphoreSlim> WriteLocks = new();
@@ -41,7 +45,7 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <exception cref="UnauthorizedAccessException">The file may not be written.</exception>
     public AuditLog(string path, TimeProvider time, ILogger logger)
     {
-        (_path, _time, _logger) = (path, time, logger);
+        (_path, _time, _logger) = (path, time, SafeLogger.Of(logger));
         _writeLock = WriteLocks.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
         Open(path).Dispose();
         _writing = Task.Run(WriteAllAsync);
@@ -50,7 +54,8 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>Adds an event. Never blocks.</summary>
     public void Add(AuditEvent entry)
     {
-        if (!_events.Writer.TryWrite((_time.GetUtcNow(), entry)))
+        if ((entry.IsOfMessage && _events.Reader.Count >= CapacityForMessages)
+            || !_events.Writer.TryWrite((_time.GetUtcNow(), entry)))
         {
             Interlocked.Increment(ref _dropped);
         }
@@ -172,7 +177,7 @@ internal sealed class AuditLog : IAsyncDisposable
             _failing = false;
             return true;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e)
         {
             if (!_failing)
             {

@@ -14,6 +14,7 @@ namespace FastPort.Security.Audit;
 internal sealed class SecurityEvents : IDisposable
 {
     private readonly AuditLog? _log;
+    private readonly RefusalLines? _lines;
     private readonly Meter _meter;
     private readonly Counter<long> _authentications;
     private readonly Counter<long> _refusals;
@@ -22,27 +23,29 @@ internal sealed class SecurityEvents : IDisposable
     /// <summary>Creates the counters.</summary>
     /// <param name="log">The audit log; null for none. Not disposed.</param>
     /// <param name="server">The server's name, for the tag of the counters; empty for none.</param>
-    public SecurityEvents(AuditLog? log, string server)
+    /// <param name="time">Source of time.</param>
+    public SecurityEvents(AuditLog? log, string server, TimeProvider time)
     {
         _log = log;
+        _lines = log is null ? null : new RefusalLines(time, MoreRefused);
         _meter = new Meter(new MeterOptions("FastPort")
         {
             Tags = server.Length == 0 ? null : [new("fastport.server", server)],
         });
         _authentications = _meter.CreateCounter<long>(
-            "fastport.authentications", "{attempt}", "Hellos and other logins that were checked, by outcome.");
+            "fastport.authentications", "{attempt}", "Hellos and other logins, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
         _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
     }
 
-    /// <summary>A Hello was checked.</summary>
-    public void Authenticated(HelloRequest hello, AuthenticationResult result)
+    /// <summary>A Hello was refused.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="client">The name the peer gives itself.</param>
+    /// <param name="reason">Why.</param>
+    public void HelloRefused(Session session, string client, string reason)
     {
-        Count(result);
-        if (!result.IsAccepted)
-        {
-            _log?.Add(AuditEvent.Of("hello.refused", hello.Session, ("client", hello.ClientName), ("reason", result.Message)));
-        }
+        Count(isAccepted: false);
+        _log?.Add(AuditEvent.Of("hello.refused", session, ("client", client), ("reason", reason)));
     }
 
     /// <summary>A user of a door that is not the server's own was checked.</summary>
@@ -52,23 +55,28 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="result">The outcome.</param>
     public void UserChecked(EndPoint? peer, string? name, string by, AuthenticationResult result)
     {
-        Count(result);
+        Count(result.IsAccepted);
         (string, string)[] details = result.IsAccepted ? [("by", by)] : [("by", by), ("reason", result.Message)];
         _log?.Add(new AuditEvent(
             result.IsAccepted ? "user.accepted" : "user.refused", Remote: peer?.ToString(), User: name, Details: details));
     }
 
     /// <summary>A session is known.</summary>
-    public void Identified(Session session) => _log?.Add(AuditEvent.Of(
-        "session.identified",
-        session,
-        ("routingId", session.RoutingId),
-        ("client", session.ClientName),
-        ("by", session.User?.Identity?.AuthenticationType ?? "nothing")));
+    public void Identified(Session session)
+    {
+        Count(isAccepted: true);
+        _log?.Add(AuditEvent.Of(
+            "session.identified",
+            session,
+            ("routingId", session.RoutingId),
+            ("client", session.ClientName),
+            ("by", session.User?.Identity?.AuthenticationType ?? "nothing")));
+    }
 
     /// <summary>A session that was known has ended.</summary>
     public void Closed(Session session, CloseReason reason)
     {
+        _lines?.End(session);
         if (session.IsIdentified)
         {
             _log?.Add(AuditEvent.Of("session.closed", session, ("kind", reason.Kind.ToString()), ("reason", reason.Message)));
@@ -80,8 +88,8 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was handled all the same.</param>
     public void Refused(in AuthorizationRequest request, bool reportOnly)
     {
-        Count(reportOnly);
-        if (_log is null)
+        CountRefusal(reportOnly);
+        if (_lines?.TryEnter(request.Session, NameOfRefusal(reportOnly)) != true)
         {
             return;
         }
@@ -90,7 +98,7 @@ internal sealed class SecurityEvents : IDisposable
         (string, string)[] details = (request.Topic ?? request.Target) is { } name
             ? [("type", type), ("name", name)]
             : [("type", type)];
-        _log.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
+        _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
     }
 
     /// <summary>The policy does not allow to do something with a name.</summary>
@@ -100,8 +108,11 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
-        Count(reportOnly);
-        _log?.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
+        CountRefusal(reportOnly);
+        if (_lines?.TryEnter(session, NameOfRefusal(reportOnly)) == true)
+        {
+            _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
+        }
     }
 
     /// <summary>The policy does not allow a user of a door that is not the server's own to do something with a name.</summary>
@@ -112,9 +123,12 @@ internal sealed class SecurityEvents : IDisposable
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
     {
-        Count(reportOnly);
-        _log?.Add(new AuditEvent(
-            NameOfRefusal(reportOnly), Remote: peer?.ToString(), User: user?.Identity?.Name, Details: Details(action, name)));
+        CountRefusal(reportOnly);
+        var other = new OtherPeer(peer, user?.Identity?.Name);
+        if (_lines?.TryEnter(other, NameOfRefusal(reportOnly)) == true)
+        {
+            _log!.Add(other.Event(NameOfRefusal(reportOnly), Details(action, name)));
+        }
     }
 
     /// <summary>A subscription was ended, because the policy has changed.</summary>
@@ -146,14 +160,33 @@ internal sealed class SecurityEvents : IDisposable
 
     private static string NameOfRefusal(bool reportOnly) => reportOnly ? "message.reported" : "message.refused";
 
+    private void MoreRefused(object peer, string name, int count)
+    {
+        (string, string) detail = ("count", count.ToString(CultureInfo.InvariantCulture));
+        _log!.Add(peer is Session session
+            ? AuditEvent.Of(name, session, detail)
+            : ((OtherPeer)peer).Event(name, detail));
+    }
+
     private static (string Key, string Value)[] Details(PolicyAction action, string name) =>
         [("action", PolicyReader.KeyOf(action)), ("name", name)];
 
-    private void Count(AuthenticationResult result) =>
-        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", result.IsAccepted ? "accepted" : "refused"));
+    private void Count(bool isAccepted) =>
+        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", isAccepted ? "accepted" : "refused"));
 
-    private void Count(bool reportOnly) =>
+    private void CountRefusal(bool reportOnly) =>
         _refusals.Add(1, new KeyValuePair<string, object?>("mode", reportOnly ? "report" : "refuse"));
 
-    public void Dispose() => _meter.Dispose();
+    public void Dispose()
+    {
+        _lines?.Dispose();
+        _meter.Dispose();
+    }
+
+    // A user of a door that is not the server's own.
+    private sealed record OtherPeer(EndPoint? Address, string? User)
+    {
+        public AuditEvent Event(string name, params (string Key, string Value)[] details) =>
+            new(name, Remote: Address?.ToString(), User: User, Details: details);
+    }
 }

@@ -1,6 +1,8 @@
 using System.Collections.Concurrent;
 using System.Net;
+using FastPort.Connections;
 using FastPort.Limits;
+using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Bans;
@@ -12,14 +14,16 @@ namespace FastPort.Security.Bans;
 /// <param name="limit">Refusals that ban.</param>
 /// <param name="span">The time within which they count, and how long a ban lasts.</param>
 /// <param name="bans">Receives the bans.</param>
-/// <param name="path">The file of bans; empty for none.</param>
+/// <param name="file">The file of bans, from which the list is made when it has changed; null for none.</param>
 /// <param name="time">Source of time.</param>
 /// <param name="logger">Told of bans that cannot be written.</param>
-internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, string path, TimeProvider time, ILogger logger)
+internal sealed class AutomaticBans(
+    int limit, TimeSpan span, BanList bans, WatchedFile<IReadOnlyList<Ban>>? file, TimeProvider time, ILogger logger)
 {
     // Old counts are looked for when the table has grown to twice what was left the last time, but not before this number.
     private const int FirstSweep = 1024;
 
+    private readonly ILogger _logger = SafeLogger.Of(logger);
     private readonly Lock _gate = new();
     private readonly Dictionary<string, (long Since, int Refusals)> _refusals = [];
     private readonly ConcurrentQueue<Ban> _due = new();
@@ -75,22 +79,32 @@ internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, stri
 
     private void Add(List<Ban> due)
     {
-        // First: a look at a file without the bans would lift them.
-        if (path.Length != 0)
+        try
         {
-            try
+            // Through the file: a look at it that is under way, or a change by somebody else, would lift what is in the list only.
+            if (file is null || !TryWrite(file.Path, due) || !file.Look())
             {
-                BanFiles.Add(path, due);
-            }
-            catch (Exception e)
-            {
-                BanLog.NotWritten(logger, due.Count, path, e.Message);
+                bans.Add(due);
             }
         }
-
-        foreach (Ban ban in due)
+        catch (Exception e)
         {
-            bans.Add(ban);
+            // This is a thread of the pool: what a subscriber of the list throws would end the process.
+            BanLog.SubscriberFailed(_logger, due.Count, e);
+        }
+    }
+
+    private bool TryWrite(string path, List<Ban> due)
+    {
+        try
+        {
+            BanFiles.Add(path, due);
+            return true;
+        }
+        catch (Exception e)
+        {
+            BanLog.NotWritten(_logger, due.Count, path, e.Message);
+            return false;
         }
     }
 

@@ -13,6 +13,10 @@ internal static partial class BanLog
     public static partial void Lifted(ILogger logger, string subject);
 
     [LoggerMessage(
-        9122, LogLevel.Error, "{Bans} bans could not be written to {Path}: they end when that file is read again. {Message}")]
+        9122, LogLevel.Error,
+        "{Bans} bans could not be written to {Path}: they end when that file has changed and is read again. {Message}")]
     public static partial void NotWritten(ILogger logger, int bans, string path, string message);
+
+    [LoggerMessage(9123, LogLevel.Error, "What follows from {Bans} bans failed")]
+    public static partial void SubscriberFailed(ILogger logger, int bans, Exception exception);
 }

@@ -14,14 +14,9 @@ internal static class PrivateFile
         FileSystemInfo? linked = File.Exists(path) ? File.ResolveLinkTarget(path, returnFinalTarget: true) : null;
         string target = linked?.FullName ?? Path.GetFullPath(path);
         string temporary = $"{target}.{Environment.ProcessId}.tmp";
-        FileStreamOptions options = new() { Mode = FileMode.CreateNew, Access = FileAccess.Write };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-        }
 
         // Outside the try: a file that another change has created is not this one's to delete.
-        FileStream stream = new(temporary, options);
+        FileStream stream = Create(temporary, FileAccess.Write);
         try
         {
             using (stream)
@@ -49,7 +44,9 @@ internal static class PrivateFile
     /// Opens the file that lets one process at a time change another one: an administrator's command must not leave either of them to a
     /// server that may not open it.
     /// </summary>
-    /// <param name="path">The file; created if it does not exist, with owner and group of the other one.</param>
+    /// <param name="path">
+    /// The file; created if it does not exist, with owner and group of the other one. Nobody else can open it, and so hold the lock.
+    /// </param>
     /// <param name="locked">The other one.</param>
     /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>
     /// <exception cref="UnauthorizedAccessException">It may not be opened, or the caller cannot give it to the owner.</exception>
@@ -60,7 +57,7 @@ internal static class PrivateFile
             // Only a file that is new is given away: one that was there may be a link to any other file.
             try
             {
-                FileStream created = new(path, FileMode.CreateNew, FileAccess.ReadWrite, FileShare.None);
+                FileStream created = Create(path, FileAccess.ReadWrite);
                 try
                 {
                     KeepOwner(created, locked);
@@ -80,6 +77,17 @@ internal static class PrivateFile
         }
 
         return new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+    }
+
+    private static FileStream Create(string path, FileAccess access)
+    {
+        FileStreamOptions options = new() { Mode = FileMode.CreateNew, Access = access, Share = FileShare.None };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        }
+
+        return new FileStream(path, options);
     }
 
     // A server that runs as another user could not read the file of an administrator.

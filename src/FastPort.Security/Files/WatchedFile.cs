@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Files;
@@ -42,12 +43,15 @@ internal sealed class WatchedFile<T> : IDisposable
         TimeProvider time,
         ILogger logger)
     {
-        (_path, _what, _maxBytes, _read, _logger) = (path, what, maxBytes, read, logger);
+        (_path, _what, _maxBytes, _read, _logger) = (path, what, maxBytes, read, SafeLogger.Of(logger));
         _bytes = ReadBytes();
         List<string> problems = [];
         _current = read(_bytes, problems) ?? throw new SecurityFileException(what, path, problems);
-        _timer = time.CreateTimer(static file => ((WatchedFile<T>)file!).Look(), this, interval, interval);
+        _timer = time.CreateTimer(static file => ((WatchedFile<T>)file!).LookIfFree(), this, interval, interval);
     }
+
+    /// <summary>Where the file is.</summary>
+    public string Path => _path;
 
     /// <summary>What was read last without an error.</summary>
     public T Current => _current;
@@ -55,8 +59,20 @@ internal sealed class WatchedFile<T> : IDisposable
     /// <summary>Called with what was read when the file has changed, one call at a time. Must not block.</summary>
     public event Action<T>? Changed;
 
-    /// <summary>Looks at the file now. Never throws.</summary>
-    public void Look()
+    /// <summary>
+    /// Looks at the file now, after a look that is under way. What is in the file has then been told to the subscribers of
+    /// <see cref="Changed"/>. Never throws.
+    /// </summary>
+    /// <returns>False if the file cannot be read or is wrong.</returns>
+    public bool Look()
+    {
+        lock (_gate)
+        {
+            return LookAlone();
+        }
+    }
+
+    private void LookIfFree()
     {
         // The look before this one is not done: a file system that does not answer must not collect threads.
         if (!_gate.TryEnter())
@@ -66,49 +82,56 @@ internal sealed class WatchedFile<T> : IDisposable
 
         try
         {
-            try
-            {
-                byte[] bytes = ReadBytes();
-                if (bytes.AsSpan().SequenceEqual(_bytes))
-                {
-                    _lastProblem = null;
-                    return;
-                }
-
-                List<string> problems = [];
-                if (_read(bytes, problems) is not { } current)
-                {
-                    throw new SecurityFileException(_what, _path, problems);
-                }
-
-                (_bytes, _current, _lastProblem) = (bytes, current, null);
-            }
-            catch (Exception e)
-            {
-                // Once for each problem, not at every look.
-                if (_lastProblem != e.Message)
-                {
-                    _lastProblem = e.Message;
-                    FileLog.ReloadFailed(_logger, _what, e.Message);
-                }
-
-                return;
-            }
-
-            FileLog.Reloaded(_logger, _what, _path);
-            try
-            {
-                Changed?.Invoke(_current);
-            }
-            catch (Exception e)
-            {
-                FileLog.SubscriberFailed(_logger, _what, e);
-            }
+            LookAlone();
         }
         finally
         {
             _gate.Exit();
         }
+    }
+
+    private bool LookAlone()
+    {
+        try
+        {
+            byte[] bytes = ReadBytes();
+            if (bytes.AsSpan().SequenceEqual(_bytes))
+            {
+                _lastProblem = null;
+                return true;
+            }
+
+            List<string> problems = [];
+            if (_read(bytes, problems) is not { } current)
+            {
+                throw new SecurityFileException(_what, _path, problems);
+            }
+
+            (_bytes, _current, _lastProblem) = (bytes, current, null);
+        }
+        catch (Exception e)
+        {
+            // Once for each problem, not at every look.
+            if (_lastProblem != e.Message)
+            {
+                _lastProblem = e.Message;
+                FileLog.ReloadFailed(_logger, _what, e.Message);
+            }
+
+            return false;
+        }
+
+        FileLog.Reloaded(_logger, _what, _path);
+        try
+        {
+            Changed?.Invoke(_current);
+        }
+        catch (Exception e)
+        {
+            FileLog.SubscriberFailed(_logger, _what, e);
+        }
+
+        return true;
     }
 
     public void Dispose() => _timer.Dispose();

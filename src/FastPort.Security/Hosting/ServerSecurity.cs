@@ -1,4 +1,5 @@
 using FastPort.Configuration;
+using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Routing;
@@ -51,8 +52,8 @@ internal sealed class ServerSecurity : IAsyncDisposable
             throw new FastPortOptionsException([$"The audit log {options.AuditFile} cannot be written. {e.Message}"]);
         }
 
-        _events = new SecurityEvents(_log, server);
-        _logger = logger;
+        _events = new SecurityEvents(_log, server, time);
+        _logger = SafeLogger.Of(logger);
         _serverBans = _bans = new BanList(time);
         _bans.Added += Banned;
         _bans.Lifted += Lifted;
@@ -67,7 +68,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 ? new TokenAuthentication(keys, options, time)
                 : null;
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
-                ? new ServerPolicy(policy, options, time, _events, routing)
+                ? new ServerPolicy(policy, options, time, _events, routing, logger)
                 : null;
         }
         catch (SecurityFileException e)
@@ -84,7 +85,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
         _bansAutomatically = options.BanAfterRefusals != 0;
         AutomaticBans? automatic = options.BanAfterRefusals == 0
             ? null
-            : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, options.BansFile, time, logger);
+            : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, _bansFile, time, logger);
         _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events, automatic) : null;
         _users = new Lazy<UserDirectory>(() =>
         {

@@ -54,6 +54,36 @@ public sealed class BanListTests
     }
 
     [Fact]
+    public void A_subscriber_that_throws_keeps_no_other_one_from_any_change()
+    {
+        var bans = new BanList(_time);
+        bans.Added += static _ => throw new InvalidOperationException("a defect");
+        bans.Lifted += static _ => throw new InvalidOperationException("a defect");
+        bans.Added += ban => _events.Add("+" + ban.Subject);
+        bans.Lifted += ban => _events.Add("-" + ban.Subject);
+
+        var e = Assert.Throws<AggregateException>(() => bans.Add([For("192.0.2.7", 10), For("192.0.2.8", 10)]));
+        Assert.Equal(2, e.InnerExceptions.Count);
+        Assert.Throws<AggregateException>(() => bans.Replace([For("192.0.2.9", 10)]));
+
+        Assert.Equal(["+192.0.2.7", "+192.0.2.8", "+192.0.2.9", "-192.0.2.7", "-192.0.2.8"], _events);
+        Assert.Equal("192.0.2.9", Assert.Single(bans.Entries).Subject);
+    }
+
+    [Fact]
+    public void Several_are_added_at_once_and_replace_those_of_their_subjects()
+    {
+        _bans.Add(For("192.0.2.7", 10));
+        _bans.Add(For("192.0.2.8", 10));
+
+        _bans.Add([For("192.0.2.7", 20), For("192.0.2.9", 20), For("192.0.2.9", 30)]);
+
+        Assert.Equal(
+            [("192.0.2.8", 10), ("192.0.2.7", 20), ("192.0.2.9", 30)],
+            _bans.Entries.Select(ban => (ban.Subject, (int)(ban.Until - _time.GetUtcNow()).TotalSeconds)));
+    }
+
+    [Fact]
     public void A_ban_ends_by_itself()
     {
         _bans.Add(For("192.0.2.7", 10));

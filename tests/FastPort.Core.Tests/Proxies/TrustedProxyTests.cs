@@ -56,6 +56,10 @@ public sealed class TrustedProxyTests
 
         await peer.ExpectGoneAsync();
         Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.StageFailed));
+        Assert.Matches(
+            "^A connection from 127\\.0\\.0\\.1:[0-9]+ was rejected: it comes from a trusted proxy and does not begin with a PROXY header",
+            Assert.Single(server.Log.WithId(3001)).Text);
+        Assert.Empty(server.Log.WithId(3008));
     }
 
     [Fact]
@@ -87,6 +91,7 @@ public sealed class TrustedProxyTests
             },
             "the connection was closed");
 
+        Assert.StartsWith("A connection from 127.0.0.1:", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
         Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.StageTimeout));
     }
 
@@ -101,6 +106,8 @@ public sealed class TrustedProxyTests
 
         await peer.ExpectGoneAsync();
         await Patience.UntilAsync(() => server.Counts.ConnectionsRejectedFor(ConnectionRejection.StageFailed) == 1, "it was counted");
+        await Patience.UntilAsync(() => server.Log.WithId(3001).Count == 1, "it was logged");
+        Assert.Contains("ended before its PROXY header did", server.Log.WithId(3001)[0].Text, StringComparison.Ordinal);
     }
 
     [Fact]

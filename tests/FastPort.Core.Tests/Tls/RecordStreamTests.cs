@@ -7,28 +7,100 @@ using Xunit;
 namespace FastPort.Core.Tests.Tls;
 
 /// <summary>The encrypted bytes of a session, without its decryption.</summary>
-public sealed class RecordStreamTests
+public sealed class RecordStreamTests : IDisposable
 {
-    private const int Bound = 64 * 1024;
+    // Of TLS 1.3 with AES-GCM: the tag and the type.
+    private const int Overhead = 17;
+    private const int KeyUpdate = 5;
+    private const int Most = 16 * 1024;
+
+    private readonly ConnectionClock _clock = new();
+    private readonly ArrayPoolCircularBuffer _burst = new(1024, 1024 * 1024);
+    private readonly byte[] _room = new byte[32 * 1024];
+    private readonly RecordStream _records;
+    private readonly Queue<(int Length, int Data)> _written = new();
+
+    public RecordStreamTests()
+    {
+        _records = new RecordStream(new FakeConnection(_clock), HandshakeWorkers.Clients);
+        _records.BeginData(Overhead);
+        _records.Offer(_burst);
+    }
+
+    public void Dispose()
+    {
+        _records.Dispose();
+        _burst.Dispose();
+        _clock.Dispose();
+    }
 
     [Fact]
-    public async Task Records_without_data_are_bounded_and_data_lets_the_peer_begin_anew()
+    public async Task Changes_of_keys_are_bounded_however_much_data_the_peer_sends()
     {
-        using var clock = new ConnectionClock();
-        await using var records = new RecordStream(new FakeConnection(clock), HandshakeWorkers.Clients);
-        using var burst = new ArrayPoolCircularBuffer(1024, 1024 * 1024);
-        burst.Write(new byte[3 * Bound]);
-        records.BeginData();
-        records.Offer(burst);
-        byte[] room = new byte[Bound];
+        int changes = 0;
+        IOException failure = await Assert.ThrowsAsync<IOException>(async () =>
+        {
+            for (; changes < Most; changes++)
+            {
+                Write(content: 1000, data: 1000);
+                Write(KeyUpdate, data: 0);
+                await ReadAsync();
+            }
+        });
 
-        Assert.Equal(Bound, await records.ReadAsync(room, TestContext.Current.CancellationToken));
-        records.Decrypted();
-        Assert.Equal(Bound, await records.ReadAsync(room, TestContext.Current.CancellationToken));
-        Assert.Equal(1, await records.ReadAsync(room.AsMemory(0, 1), TestContext.Current.CancellationToken));
+        Assert.Equal($"the peer sent more than {Most} bytes besides data in TLS records", failure.Message);
+        Assert.InRange(changes, Most / KeyUpdate, (Most / KeyUpdate) + 1);
+    }
 
-        IOException e = await Assert.ThrowsAsync<IOException>(
-            () => records.ReadAsync(room, TestContext.Current.CancellationToken).AsTask());
-        Assert.Equal("the peer sent more than 65536 bytes of TLS records without data", e.Message);
+    [Theory]
+    [InlineData(1)]
+    [InlineData(100)]
+    public async Task Data_is_not_bounded_in_whatever_pieces_it_comes(int records)
+    {
+        for (int i = 0; i < 20_000 / records; i++)
+        {
+            for (int j = 1; j <= records; j++)
+            {
+                Write(content: j, data: j);
+            }
+
+            await ReadAsync();
+        }
+    }
+
+    [Fact]
+    public async Task Padding_beside_data_is_not_bounded()
+    {
+        for (int i = 0; i < 1000; i++)
+        {
+            Write(content: 300, data: 1);
+            Write(content: 300, data: 1);
+            await ReadAsync();
+        }
+    }
+
+    // Adds a record to the burst; the data in it is not looked at here.
+    private void Write(int content, int data)
+    {
+        int length = content + Overhead;
+        _burst.Write([23, 3, 3, (byte)(length >> 8), (byte)length]);
+        _burst.Write(new byte[length]);
+        _written.Enqueue((5 + length, data));
+    }
+
+    // Reads the burst as the stream that decrypts does: after each read it gives the data of all records that have come whole.
+    private async Task ReadAsync()
+    {
+        int partial = 0;
+        while (!_burst.IsEmpty)
+        {
+            partial += await _records.ReadAsync(_room, TestContext.Current.CancellationToken);
+            while (_written.TryPeek(out (int Length, int Data) record) && partial >= record.Length)
+            {
+                _written.Dequeue();
+                partial -= record.Length;
+                _records.Decrypted(record.Data);
+            }
+        }
     }
 }

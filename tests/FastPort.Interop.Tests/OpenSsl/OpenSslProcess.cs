@@ -62,6 +62,13 @@ internal sealed class OpenSslProcess : IAsyncDisposable
         return _said.ToString();
     }
 
+    /// <summary>Reads until it says this again, not looking at what was read before.</summary>
+    public Task<string> SaysOnceMoreAsync(string text)
+    {
+        _said.Clear();
+        return SaysAsync(text);
+    }
+
     /// <summary>Reads until it has said a line with this, and returns what follows in the line.</summary>
     public async Task<string> RestOfLineAsync(string text)
     {

@@ -1,7 +1,12 @@
 using System.Buffers.Binary;
+using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Tls.Support;
+using FastPort.Hosting;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;
@@ -46,6 +51,53 @@ public sealed class TlsRecordTests
 
         await server.RejectedAsync();
         await server.StillServesAsync();
+    }
+
+    [OpenSslFact]
+    public async Task A_client_that_changes_its_keys_again_and_again_is_ended_however_much_data_it_sends()
+    {
+        using var files = new TemporaryDirectory();
+        TestAuthority authority = TestCertificates.CreateAuthority();
+        authority.Issue("server", dns: ["localhost"]).WritePem(files["server.pem"], withKey: true);
+        var options = new ConnectionServerOptions { Endpoints = { "tls://127.0.0.1:0" } };
+        options.Tls.CertificateFile = files["server.pem"];
+        var closed = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        long received = 0;
+        await using var server = new ConnectionServer(
+            options, _ => new PipeProtocol(ReadAsync, NullLogger.Instance));
+        await server.StartAsync(Patience.Token);
+        await using var client = OpenSslProcess.Start("s_client", "-connect", $"127.0.0.1:{server.Endpoints[0].Port}");
+        await client.SaysAsync("Session-ID");
+
+        // Each is asked to be answered, and told when it was sent. The client takes a line for a command only if it reads that line alone.
+        int changes = 0;
+        for (; !closed.Task.IsCompleted && changes < 10_000; changes++)
+        {
+            if (changes % 50 == 0)
+            {
+                long before = Interlocked.Read(ref received);
+                await client.SendLineAsync("data");
+                await Patience.UntilAsync(
+                    () => closed.Task.IsCompleted || Interlocked.Read(ref received) > before, "the server received data");
+            }
+
+            await client.SendLineAsync("K");
+            await Task.WhenAny(client.SaysOnceMoreAsync("KEYUPDATE"), closed.Task).InTimeAsync();
+        }
+
+        Assert.Contains("besides data", (await closed.Task.InTimeAsync()).Message, StringComparison.Ordinal);
+        Assert.InRange(Interlocked.Read(ref received), 1, 5 * changes);
+
+        async Task ReadAsync(IDuplexPipe pipe, Connection connection)
+        {
+            _ = connection.Closed.ContinueWith(
+                ended => closed.TrySetResult(ended.Result), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+            while (await pipe.Input.ReadAsync() is { IsCompleted: false } read)
+            {
+                Interlocked.Add(ref received, read.Buffer.Length);
+                pipe.Input.AdvanceTo(read.Buffer.End);
+            }
+        }
     }
 
     // The first record of OpenSSL's client.

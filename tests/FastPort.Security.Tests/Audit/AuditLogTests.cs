@@ -2,9 +2,11 @@ using System.Text;
 using System.Text.Json;
 using FastPort.Core.Tests.Support;
 using FastPort.Security.Audit;
+using FastPort.Security.Tests.Support;
 using FastPort.Tls;
 using FsCheck;
 using FsCheck.Fluent;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.Security.Tests.Audit;
@@ -106,6 +108,58 @@ public sealed class AuditLogTests : IDisposable
     }
 
     [Fact]
+    public async Task A_log_that_throws_costs_its_line_and_not_the_audit()
+    {
+        string folder = _directory["logs"];
+        Directory.CreateDirectory(folder);
+        string file = Path.Combine(folder, "audit.jsonl");
+        var throwing = new ThrowingLog();
+        await using (var log = new AuditLog(file, TimeProvider.System, throwing))
+        {
+            Directory.Delete(folder, recursive: true);
+            log.Add(new AuditEvent("lost"));
+            await Patience.UntilAsync(() => throwing.Calls == 1, "the failure was logged");
+            Directory.CreateDirectory(folder);
+            log.Add(new AuditEvent("kept"));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Contains("\"event\":\"kept\"", lines[0], StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"audit.dropped\",\"count\":\"1\"", lines[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Events_of_messages_leave_room_for_those_of_sessions_and_bans()
+    {
+        string folder = _directory["logs"];
+        Directory.CreateDirectory(folder);
+        string file = Path.Combine(folder, "audit.jsonl");
+        using var blocked = new BlockingLog();
+        await using (var log = new AuditLog(file, TimeProvider.System, blocked))
+        {
+            Directory.Delete(folder, recursive: true);
+            log.Add(new AuditEvent("lost"));
+            blocked.Entered.Wait(Patience.Token);
+
+            for (int i = 0; i < 100_000; i++)
+            {
+                log.Add(new AuditEvent("message.refused"));
+            }
+
+            log.Add(new AuditEvent("session.identified"));
+            log.Add(new AuditEvent("ban.added"));
+            Directory.CreateDirectory(folder);
+            blocked.Release.Set();
+        }
+
+        string text = await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken);
+        Assert.Contains("\"event\":\"message.refused\"", text, StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"session.identified\"", text, StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"ban.added\"", text, StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"audit.dropped\"", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Events_of_many_threads_are_all_there()
     {
         string file = _directory["audit.jsonl"];
@@ -169,4 +223,30 @@ public sealed class AuditLogTests : IDisposable
 
     // Halves of surrogate pairs are no text: they become the replacement character.
     private static string Clean(string text) => Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text));
+
+    /// <summary>Holds the thread that logs a line.</summary>
+    private sealed class BlockingLog : ILogger, IDisposable
+    {
+        public ManualResetEventSlim Entered { get; } = new();
+
+        public ManualResetEventSlim Release { get; } = new();
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
+            Entered.Set();
+            Release.Wait(Patience.Token);
+        }
+
+        public void Dispose()
+        {
+            Entered.Dispose();
+            Release.Dispose();
+        }
+    }
 }

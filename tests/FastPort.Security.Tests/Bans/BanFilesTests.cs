@@ -36,6 +36,9 @@ public sealed class BanFilesTests : IDisposable
         if (!OperatingSystem.IsWindows())
         {
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path));
+
+            // Who could open it could hold the lock.
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path + ".lock"));
         }
     }
 

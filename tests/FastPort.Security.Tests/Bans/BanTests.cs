@@ -1,9 +1,12 @@
+using System.Net;
 using System.Text;
 using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Limits;
+using FastPort.Security.Bans;
+using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
@@ -91,6 +94,81 @@ public sealed class BanTests : IDisposable
         await server.ConnectAsync(Basic("anna:right"));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_subscriber_that_throws_costs_neither_the_ban_nor_the_process(bool hasFile)
+    {
+        await using SecureServer server = await StartAsync(o =>
+        {
+            o.BanAfterRefusals = 1;
+            o.BansFile = hasFile ? o.BansFile : string.Empty;
+        });
+        var told = new TaskCompletionSource<Ban>(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.Server.Bans.Added += static _ => throw new InvalidOperationException("a defect");
+        server.Server.Bans.Added += told.SetResult;
+
+        await RefusedOrCutAsync(server);
+
+        Assert.Equal("127.0.0.1", (await told.Task.InTimeAsync()).Subject);
+        await Patience.UntilAsync(() => server.Log.WithId(hasFile ? 9102 : 9123).Count == 1, "the defect was logged");
+        await Assert.ThrowsAnyAsync<Exception>(() => server.ConnectAsync(Basic("anna:right")));
+        Assert.Equal(1, server.Server.Counters.Snapshot().ConnectionsRejectedFor(ConnectionRejection.Banned));
+    }
+
+    [Fact]
+    public async Task A_look_at_the_file_that_began_before_an_automatic_ban_does_not_lift_it()
+    {
+        var log = new RecordingLog();
+        var time = new FakeTimeProvider();
+        var bans = new BanList();
+        List<string> lifted = [];
+        bans.Lifted += ban => lifted.Add(ban.Subject);
+        using var read = new ManualResetEventSlim();
+        using var release = new ManualResetEventSlim();
+        bool isHeld = false;
+        BanFiles.Create(Path);
+        using var file = new WatchedFile<IReadOnlyList<Ban>>(Path, "bans", BanFile.MaxBytes, Read, TimeSpan.FromSeconds(1), time, log);
+        file.Changed += bans.Replace;
+        BanFiles.Add(Path, new Ban("user:anna", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+
+        Volatile.Write(ref isHeld, true);
+        Task look = Task.Run(() => time.Advance(TimeSpan.FromSeconds(1)), TestContext.Current.CancellationToken);
+        read.Wait(Patience.Token);
+        new AutomaticBans(1, TimeSpan.FromHours(1), bans, file, TimeProvider.System, log).Refused(new IPEndPoint(0x070200C0, 1));
+        await Patience.UntilAsync(() => BanFiles.Read(Path).Count == 2, "the ban was written");
+        Volatile.Write(ref isHeld, false);
+        release.Set();
+        await look.InTimeAsync();
+
+        await Patience.UntilAsync(() => bans.Entries.Count == 2, "both are banned");
+        Assert.Equal(["192.0.2.7", "user:anna"], bans.Entries.Select(static ban => ban.Subject).Order(StringComparer.Ordinal));
+        Assert.Empty(lifted);
+
+        IReadOnlyList<Ban>? Read(byte[] bytes, ICollection<string> problems)
+        {
+            if (Volatile.Read(ref isHeld))
+            {
+                read.Set();
+                release.Wait(Patience.Token);
+            }
+
+            return BanFile.Read(bytes, problems);
+        }
+    }
+
+    [Fact]
+    public async Task An_automatic_ban_that_cannot_be_written_is_in_force_all_the_same()
+    {
+        await using SecureServer server = await StartAsync(static o => o.BanAfterRefusals = 1);
+        await File.WriteAllTextAsync(Path, "wrong", TestContext.Current.CancellationToken);
+
+        await RefusedOrCutAsync(server);
+
+        await Patience.UntilAsync(() => server.Server.Bans.Entries.Count == 1, "the address is banned");
+        Assert.Single(server.Log.WithId(9122));
+    }
+
     [Fact]
     public async Task Refusals_of_long_ago_do_not_count()
     {
@@ -148,6 +226,10 @@ public sealed class BanTests : IDisposable
             () => server.Client(Basic("anna:wrong")).ConnectAsync().InTimeAsync());
         Assert.Contains("password is wrong", e.Message, StringComparison.Ordinal);
     }
+
+    // A ban at the first refusal may close the connection before the answer leaves.
+    private static Task RefusedOrCutAsync(SecureServer server) =>
+        Assert.ThrowsAsync<RequestFailedException>(() => server.Client(Basic("anna:wrong")).ConnectAsync().InTimeAsync());
 
     private async Task<SecureServer> StartAsync(Action<SecurityOptions>? configure = null)
     {

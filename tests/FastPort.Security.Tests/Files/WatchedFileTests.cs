@@ -1,6 +1,8 @@
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Security.Files;
+using FastPort.Security.Tests.Support;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.Security.Tests.Files;
@@ -82,6 +84,28 @@ public sealed class WatchedFileTests : IDisposable
         Assert.Empty(_log.WithId(9101));
     }
 
+    // A look is a timer's callback: what it throws ends the process.
+    [Fact]
+    public void A_log_that_throws_does_not_end_the_looks()
+    {
+        File.WriteAllText(_directory["a"], "one");
+        var log = new ThrowingLog();
+        using WatchedFile<string> file = Watch(log);
+        List<string> told = [];
+        file.Changed += told.Add;
+        file.Changed += static text => throw new InvalidOperationException("a defect");
+
+        foreach (string text in (string[])["two", "bad", "three"])
+        {
+            File.WriteAllText(_directory["a"], text);
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal("three", file.Current);
+        Assert.Equal(["two", "three"], told);
+        Assert.Equal(5, log.Calls);
+    }
+
     [Theory]
     [InlineData(null, "Could not find file")]
     [InlineData("bad", "It is bad.")]
@@ -93,13 +117,13 @@ public sealed class WatchedFileTests : IDisposable
             File.WriteAllText(_directory["a"], text);
         }
 
-        SecurityFileException e = Assert.Throws<SecurityFileException>(Watch);
+        SecurityFileException e = Assert.Throws<SecurityFileException>(() => Watch());
 
         Assert.Contains(problem, e.Message, StringComparison.Ordinal);
         Assert.Contains(_directory["a"], e.Message, StringComparison.Ordinal);
     }
 
-    private WatchedFile<string> Watch() => new(
+    private WatchedFile<string> Watch(ILogger? log = null) => new(
         _directory["a"], "test", 10, static (bytes, problems) =>
         {
             string text = Encoding.UTF8.GetString(bytes);
@@ -111,5 +135,5 @@ public sealed class WatchedFileTests : IDisposable
 
             return text;
         },
-        TimeSpan.FromSeconds(1), _time, _log);
+        TimeSpan.FromSeconds(1), _time, log ?? _log);
 }

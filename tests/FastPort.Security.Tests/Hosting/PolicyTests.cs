@@ -4,7 +4,10 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
+using FastPort.Security.Audit;
+using FastPort.Security.Files;
 using FastPort.Security.Identities;
+using FastPort.Security.Policies;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
@@ -58,6 +61,35 @@ public sealed class PolicyTests : IDisposable
         Assert.Equal(3, lines.Count(static l => Text(l, "event") == "session.identified"));
         Assert.Equal(3, lines.Count(static l => Text(l, "event") == "session.closed"));
         Assert.All(refused, static l => Assert.StartsWith("127.0.0.1:", Text(l, "remote"), StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_flood_of_refused_messages_has_few_lines_and_a_count_and_hides_nobody_else()
+    {
+        const int Messages = 100_000;
+        await using (SecureServer server = await StartAsync(Rules))
+        {
+            FastPortClient anna = await server.ConnectAsync(Basic("anna:a"));
+            for (int i = 0; i < Messages; i++)
+            {
+                await anna.SendAsync(SecureServer.Other, ReadOnlyMemory<byte>.Empty).InTimeAsync();
+            }
+
+            // The server has seen all of them when it answers the last.
+            await anna.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
+            await server.ConnectAsync(Basic("bert:b"));
+            server.Time.Advance(TimeSpan.FromSeconds(1));
+            await ForbiddenAsync(anna.RequestAsync(SecureServer.Other, new byte[1]));
+        }
+
+        JsonElement[] lines = Audit();
+        JsonElement[] refused = [.. lines.Where(static l => Text(l, "event") == "message.refused")];
+        Assert.Equal(12, refused.Length);
+        Assert.All(refused, static l => Assert.Equal("anna", Text(l, "user")));
+        Assert.Equal($"{Messages - 10}", Assert.Single(refused, static l => Text(l, "count").Length != 0).GetProperty("count").GetString());
+        Assert.Equal("0x1001", Text(refused[^1], "type"));
+        Assert.Equal(
+            ["anna", "bert"], lines.Where(static l => Text(l, "event") == "session.identified").Select(static l => Text(l, "user")));
     }
 
     [Fact]
@@ -115,6 +147,28 @@ public sealed class PolicyTests : IDisposable
         await nobody.RequestAsync(SecureServer.Other, new byte[1]).InTimeAsync();
         await ForbiddenAsync(nobody.RequestAsync(SecureServer.Echo, new byte[1]));
         Assert.Contains("rules[0].sned is unknown", Assert.Single(server.Log.WithId(9101)).Text, StringComparison.Ordinal);
+    }
+
+    // The second look at subscriptions is a timer's callback: what it throws ends the process.
+    [Fact]
+    public async Task A_policy_that_changes_while_the_host_is_disposed_harms_nobody()
+    {
+        await using SecureServer server = await StartAsync(Rules);
+        var time = new FakeTimeProvider();
+        var options = new SecurityOptions();
+        var events = new SecurityEvents(null, string.Empty, time);
+        int asked = 0;
+        var file = new WatchedFile<Policy>(
+            _directory["policy"], "policy", 1000, static (b, p) => PolicyReader.Read(b, p), options.ReloadInterval, time, server.Log);
+        using var policy = new ServerPolicy(file, options, time, events, Routing, server.Log);
+
+        await File.WriteAllTextAsync(_directory["policy"], """{ "rules": [] }""", TestContext.Current.CancellationToken);
+        time.Advance(2 * options.ReloadInterval);
+
+        Assert.Equal(2, asked);
+        Assert.Empty(server.Log.WithId(9102));
+
+        ServerRouting Routing() => asked++ == 0 ? server.Server.Routing : throw new ObjectDisposedException("host");
     }
 
     [Fact]

@@ -84,7 +84,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         if (result is null)
         {
-            Fail(header, received, ErrorCode.Unavailable, "Authentication is not available now; try again later.");
+            Fail(header, hello, received, ErrorCode.Unavailable, "Authentication is not available now; try again later.");
             return true;
         }
 
@@ -96,6 +96,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (!result.IsAccepted)
         {
             // The authenticator's message may quote the peer.
+            Refused(hello, ErrorCode.Unauthenticated, result.Message);
             string shown = PeerText.Escape(result.Message);
             SessionLog.HelloRefused(protocol.Settings.Logger, session, shown);
             protocol.RefuseUnauthenticated(
@@ -105,17 +106,16 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         // Set before the ban is looked up: a ban that is added meanwhile finds either this Hello or this user.
         session.User = result.User;
-        if (result.User?.Identity?.Name is { } name && !IsAdmitted(name, header, received))
+        if (result.User?.Identity?.Name is { } name && !IsAdmitted(name, header, hello, received))
         {
             return true;
         }
 
         if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
         {
-            protocol.RefuseUnauthenticated(
-                header,
-                received,
-                new CloseReason(CloseKind.Unauthenticated, "This server requires a routing_id in Hello."));
+            var reason = new CloseReason(CloseKind.Unauthenticated, "This server requires a routing_id in Hello.");
+            Refused(hello, ErrorCode.Unauthenticated, reason.Message);
+            protocol.RefuseUnauthenticated(header, received, reason);
             return true;
         }
 
@@ -124,7 +124,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             && (identity = settings.RoutingIds.TryClaim(
                 hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
-            FailDuplicate(header, received, hello.RoutingId);
+            FailDuplicate(header, hello, received);
             return true;
         }
 
@@ -149,11 +149,11 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 Welcome(header, hello, received, identity, admitted);
                 break;
             case RoutingIdGrant.Taken:
-                FailDuplicate(header, received, hello.RoutingId);
+                FailDuplicate(header, hello, received);
                 break;
             default:
                 Fail(
-                    header, received, ErrorCode.Unavailable,
+                    header, hello, received, ErrorCode.Unavailable,
                     $"Whether the routing id '{hello.RoutingId}' is free on all servers cannot be found out now; try again later.");
                 break;
         }
@@ -194,8 +194,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         protocol.AfterHello();
     }
 
-    private void FailDuplicate(in FrameHeader header, long received, string routingId) =>
-        Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{routingId}' belongs to another session.");
+    private void FailDuplicate(in FrameHeader header, in HelloBody hello, long received) => Fail(
+        header, hello, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
 
     /// <summary>Called on the loop at each tick. If there is a handshake timeout, it bounds the authenticator too.</summary>
     public void OnTick(long nowMilliseconds)
@@ -225,11 +225,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         _claiming?.OnClosed();
     }
 
-    private bool IsAdmitted(string name, in FrameHeader header, long received)
+    private bool IsAdmitted(string name, in FrameHeader header, in HelloBody hello, long received)
     {
         Session session = protocol.Session;
         if (settings.Bans?.Find(name, session.RemoteEndPoint) is { } ban)
         {
+            Refused(hello, ErrorCode.Forbidden, ban.ToString());
             protocol.Replies.Refuse(header, received, ErrorCode.Forbidden, ban.Notice);
             session.Connection.Close(new CloseReason(CloseKind.Unauthenticated, ban.ToString(), (uint)ErrorCode.Forbidden));
             return false;
@@ -237,7 +238,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         if (protocol.Rates?.TryIdentify(name) is { } limit)
         {
-            Fail(header, received, ErrorCode.Overloaded, $"{limit}; try again later.");
+            Fail(header, hello, received, ErrorCode.Overloaded, $"{limit}; try again later.");
             return false;
         }
 
@@ -245,8 +246,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     }
 
     // The peer may say Hello again, a few times. The message may have the name of its user: the reason is logged.
-    private void Fail(in FrameHeader header, long received, ErrorCode code, string message)
+    private void Fail(in FrameHeader header, in HelloBody hello, long received, ErrorCode code, string message)
     {
+        Refused(hello, code, message);
         if (++_failures > MaxFailures)
         {
             string text = $"The peer said Hello {_failures} times without success. {message}";
@@ -257,6 +259,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         protocol.Replies.Refuse(header, received, code, message);
     }
+
+    // Called before the answer, and so before the end of a session: whoever records both has them in order.
+    private void Refused(in HelloBody hello, ErrorCode code, string message) =>
+        protocol.Settings.Host.OnHelloRefused(protocol.Session, new HelloRefusal(hello.ClientName, code, message));
 
     // Names appear in log lines: no line breaks, bounded length.
     private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
@@ -25,6 +26,48 @@ public sealed class HandshakeTests
         Assert.Equal(("unit", 5000UL, 7000UL), (welcome.TextAt(2), welcome.NumberAt(3), welcome.NumberAt(4)));
         Assert.Equal(("tank-7", "rig", true), (session.RoutingId, session.ClientName, session.IsIdentified));
         Assert.Same(session, server.Server.FindSession("tank-7"));
+    }
+
+    [Fact]
+    public async Task Every_Hello_that_is_refused_is_told_of_before_the_session_ends()
+    {
+        ConcurrentQueue<string> told = new();
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.RequireRoutingId = true,
+            components: static c => c.Authenticator = static (hello, _) => hello.Token switch
+            {
+                "no answer" => throw new InvalidOperationException("a defect"),
+                "expired" => new(AuthenticationResult.Accept(expiresAt: DateTimeOffset.UnixEpoch)),
+                "wrong" => new(AuthenticationResult.Refuse("It is wrong.")),
+                _ => new(AuthenticationResult.Accept()),
+            });
+        server.Server.HelloRefused += (_, refusal) => told.Enqueue($"{refusal.ClientName} {refusal.Code} {refusal.Message}");
+        server.Server.SessionIdentified += _ => told.Enqueue("identified");
+        server.Server.SessionClosed += (_, _) => told.Enqueue("closed");
+        using RawPeer owner = await server.ConnectAsync();
+        Assert.False((await owner.CallAsync(Wire.HelloRequest(1, "a"))).IsError);
+        foreach ((string id, string token) in ((string, string)[])[("b", "expired"), ("b", "wrong"), ("", "good")])
+        {
+            using RawPeer peer = await server.ConnectAsync();
+            Assert.Equal(5u, (await peer.CallAsync(Wire.HelloRequest(1, id, token, "rig"))).ErrorCode);
+            await peer.ExpectGoneAsync();
+        }
+
+        using RawPeer again = await server.ConnectAsync();
+        Assert.True((await again.CallAsync(Wire.HelloRequest(1, "a", "no answer", "rig"))).IsError);
+        Assert.True((await again.CallAsync(Wire.HelloRequest(1, "a", "good", "rig"))).IsError);
+
+        await Patience.UntilAsync(() => server.Closed.Count == 3, "the refused sessions have ended");
+        Assert.Equal(
+            [
+                "identified",
+                "rig Unauthenticated The token has expired.", "closed",
+                "rig Unauthenticated It is wrong.", "closed",
+                "rig Unauthenticated This server requires a routing_id in Hello.", "closed",
+                "rig Unavailable Authentication is not available now; try again later.",
+                "rig DuplicateIdentity The routing id 'a' belongs to another session.",
+            ],
+            told);
     }
 
     [Fact]

@@ -1,0 +1,96 @@
+namespace FastPort.Tls;
+
+/// <summary>
+/// Counts what a peer's records bring besides data: changes of keys, other messages of the handshake, empty records, padding (RFC 8446, 5).
+/// They are decrypted at once, are part of no turn and count in no rate, and OpenSSL keeps its answers to changes of keys until the next
+/// record is written. So a session may bring few of them, however much data it brings: honest peers renew keys after 2^24 records or so.
+/// <para>
+/// Their types are encrypted. What is known is the records' lengths and how many bytes of data they gave, so the rest is counted: exactly
+/// by records that are looked at alone. Padding beside data is no offense; as it shows only in a record alone, the stream gets one at a
+/// time once much has been counted.
+/// </para>
+/// Not thread-safe.
+/// </summary>
+internal sealed class RecordAccount
+{
+    /// <summary>The most that a session may bring besides data, in bytes: a change of keys has five.</summary>
+    public const int Most = 16 * 1024;
+
+    private const int HeaderLength = 5;
+    private const int AloneFrom = Most / 2;
+
+    // Bytes of an encrypted record that are no content.
+    private int _overhead;
+
+    // Of the record being passed: bytes of its header, its length, and bytes that are still to come.
+    private int _header;
+    private int _length;
+    private int _left;
+
+    // Since the last Settle: records that have passed, their content, and bytes of data that they gave.
+    private int _records;
+    private int _content;
+    private int _data;
+
+    // Bytes besides data until then.
+    private int _besides;
+
+    /// <summary>How many bytes may pass now.</summary>
+    public int Room => _besides < AloneFrom ? int.MaxValue : _left != 0 ? _left : HeaderLength - _header;
+
+    /// <summary>The handshake is over: counts from now on.</summary>
+    /// <param name="overhead">See <see cref="TlsProtocols.Overhead"/>.</param>
+    public void Begin(int overhead)
+    {
+        _overhead = overhead;
+        _records = 0;
+        _content = 0;
+    }
+
+    /// <summary>Bytes from the peer pass to the decrypting stream.</summary>
+    public void Pass(ReadOnlySpan<byte> bytes)
+    {
+        while (!bytes.IsEmpty)
+        {
+            if (_left == 0)
+            {
+                _length = (ushort)((_length << 8) | bytes[0]);
+                bytes = bytes[1..];
+                if (++_header < HeaderLength)
+                {
+                    continue;
+                }
+
+                _left = _length;
+            }
+
+            int count = Math.Min(_left, bytes.Length);
+            bytes = bytes[count..];
+            _left -= count;
+            if (_left == 0)
+            {
+                _header = 0;
+                _records++;
+                _content += Math.Max(1, _length - _overhead);
+            }
+        }
+    }
+
+    /// <summary>The stream gave bytes of data.</summary>
+    public void Decrypted(int count) => _data += count;
+
+    /// <summary>The stream has decrypted all records that have passed, and their data was read: it asks for more only then.</summary>
+    /// <returns>Bytes besides data since <see cref="Begin"/>.</returns>
+    public int Settle()
+    {
+        if (_records > 1 || _data == 0)
+        {
+            _besides += Math.Max(0, _content - _data);
+        }
+
+        _records = 0;
+        _content = 0;
+        _data = 0;
+        return _besides;
+    }
+}

@@ -1,0 +1,75 @@
+using System.Text;
+using System.Text.Json;
+using FastPort.Core.Tests.Support;
+using FastPort.Limits;
+using FastPort.Security.Identities;
+using FastPort.Security.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Security.Tests.Hosting;
+
+/// <summary>Hellos that are refused, with good credentials or without, are in the audit log.</summary>
+public sealed class HelloAuditTests : IDisposable
+{
+    private readonly TemporaryDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public async Task Every_refused_Hello_is_audited_whatever_for()
+    {
+        string[] names = ["anna", "bert", "carl", "dora"];
+        string users = string.Join('\n', names.Select(static name => $"{name}:{PasswordHash.Create("right")}"));
+        await File.WriteAllTextAsync(_directory["users"], users, TestContext.Current.CancellationToken);
+        await using (SecureServer server = await SecureServer.StartAsync(
+            o =>
+            {
+                o.UsersFile = _directory["users"];
+                o.AuditFile = _directory["audit"];
+            },
+            server: static o =>
+            {
+                o.RequireRoutingId = true;
+                o.Rates.PerIdentity.ConnectionsPerSecond = 1;
+            }))
+        {
+            server.Server.Bans.Add(new Ban("user:carl", server.Time.GetUtcNow() + TimeSpan.FromHours(1), "shared a password"));
+            await server.ConnectAsync(Basic("anna:right"), "a");
+
+            await RefusedAsync(server, "anna:wrong", "b");
+            await RefusedAsync(server, "anna:right", "b");
+            await RefusedAsync(server, "bert:right", "a");
+            await RefusedAsync(server, "carl:right", "c");
+            await RefusedAsync(server, "dora:right", "");
+        }
+
+        JsonElement[] lines =
+            [.. File.ReadAllLines(_directory["audit"]).Select(static line => JsonDocument.Parse(line).RootElement)];
+        Assert.Equal("anna", Text(Assert.Single(lines, static l => Text(l, "event") == "session.identified"), "user"));
+        JsonElement[] refused = [.. lines.Where(static l => Text(l, "event") == "hello.refused")];
+        Assert.All(refused, static l => Assert.Equal("test", Text(l, "client")));
+        Assert.Collection(
+            refused,
+            static l => Assert.Contains("password is wrong", Text(l, "reason"), StringComparison.Ordinal),
+            static l => AssertLine(l, "anna", "may open 1 connections/s"),
+            static l => AssertLine(l, "bert", "The routing id 'a' belongs to another session."),
+            static l => AssertLine(l, "carl", "shared a password"),
+            static l => AssertLine(l, "dora", "This server requires a routing_id"));
+    }
+
+    private static void AssertLine(JsonElement line, string user, string reason)
+    {
+        Assert.Equal(user, Text(line, "user"));
+        Assert.Contains(reason, Text(line, "reason"), StringComparison.Ordinal);
+    }
+
+    private static Task RefusedAsync(SecureServer server, string credentials, string routingId) =>
+        Assert.ThrowsAsync<RequestFailedException>(
+            () => server.Client(Basic(credentials), routingId).ConnectAsync().InTimeAsync());
+
+    private static string Basic(string text) => "Basic " + Convert.ToBase64String(Encoding.UTF8.GetBytes(text));
+
+    private static string Text(JsonElement line, string key) =>
+        line.TryGetProperty(key, out JsonElement value) ? value.ToString() : string.Empty;
+}
