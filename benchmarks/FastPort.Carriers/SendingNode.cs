@@ -47,7 +47,7 @@ internal sealed class SendingNode
 
         for (int i = 0; i < _load.InFlight; i++)
         {
-            Begin();
+            Begin(Stopwatch.GetTimestamp());
         }
 
         _outbox.Flush();
@@ -92,20 +92,23 @@ internal sealed class SendingNode
         while (!_isOver)
         {
             await timer.WaitForNextTickAsync();
-            for (double due = Stopwatch.GetElapsedTime(begun).TotalSeconds * _load.PerSecond; _next < due;)
+            long now = Stopwatch.GetTimestamp();
+            for (double due = Stopwatch.GetElapsedTime(begun, now).TotalSeconds * _load.PerSecond; _next < due;)
             {
-                Begin();
+                // What a tick that came late has held up counts from the tick that it was due at, at the latest.
+                double tick = (_next / (double)_load.PerSecond) + Tick.TotalSeconds;
+                Begin(Math.Min(now, begun + (long)(tick * Stopwatch.Frequency)));
             }
 
             _outbox.Flush();
         }
     }
 
-    private void Begin()
+    private void Begin(long sentAt)
     {
         byte[] message = new byte[_size];
         BinaryPrimitives.WriteInt64LittleEndian(message, _next);
-        _sent[_next++] = Stopwatch.GetTimestamp();
+        _sent[_next++] = sentAt;
         _outbox.Add(message);
     }
 
@@ -134,7 +137,7 @@ internal sealed class SendingNode
             }
             else if (!_isOver && _load.InFlight > 0)
             {
-                Begin();
+                Begin(Stopwatch.GetTimestamp());
             }
         }
 
