@@ -35,15 +35,23 @@ internal sealed class SendingNode
         (_size, _load) = (Math.Max(Batch.NumberBytes, size), load);
     }
 
-    /// <summary>Starts the other node, runs, and ends it. Returns the figures as cells of a table.</summary>
-    public async Task<string> RunAsync(string[] otherArguments, TimeSpan duration)
+    /// <summary>Starts the other node, runs, and ends it.</summary>
+    /// <returns>The figures as cells of a table; null where the other node has ended before it was ready.</returns>
+    public async Task<string?> RunAsync(string[] otherArguments, TimeSpan duration)
     {
         await _carrier.StartAsync("a", OnAcknowledged);
         _ = _outbox.RunAsync();
         using Process other = Start(otherArguments);
-        while (await other.StandardOutput.ReadLineAsync() is { } line && line != AcknowledgingNode.Ready)
+        string? line;
+        do
         {
+            line = await other.StandardOutput.ReadLineAsync();
+            if (line is null)
+            {
+                return null;
+            }
         }
+        while (line != AcknowledgingNode.Ready);
 
         for (int i = 0; i < _load.InFlight; i++)
         {
@@ -66,7 +74,11 @@ internal sealed class SendingNode
         if (!other.HasExited)
         {
             await other.StandardInput.WriteLineAsync();
-            await other.WaitForExitAsync();
+            await Task.WhenAny(other.WaitForExitAsync(), Task.Delay(Patience));
+            if (!other.HasExited)
+            {
+                other.Kill();
+            }
         }
 
         double[] times = [.. _times.Order()];
