@@ -25,6 +25,11 @@ if (args.Length == 2)
 int size = int.Parse(args[2], CultureInfo.InvariantCulture);
 double seconds = double.Parse(args[3], CultureInfo.InvariantCulture);
 var node = new SendingNode(carrier, isBatched, size, Load.Parse(args[4]));
-string result = await node.RunAsync(args[..2], TimeSpan.FromSeconds(seconds));
+if (await node.RunAsync(args[..2], TimeSpan.FromSeconds(seconds)) is not { } result)
+{
+    Console.Error.WriteLine("Node b ended before it was ready.");
+    return 1;
+}
+
 Console.WriteLine($"| {args[0]} | {size} | {args[4]} | {result} |");
 return 0;

@@ -35,19 +35,27 @@ internal sealed class SendingNode
         (_size, _load) = (Math.Max(Batch.NumberBytes, size), load);
     }
 
-    /// <summary>Starts the other node, runs, and ends it. Returns the figures as cells of a table.</summary>
-    public async Task<string> RunAsync(string[] otherArguments, TimeSpan duration)
+    /// <summary>Starts the other node, runs, and ends it.</summary>
+    /// <returns>The figures as cells of a table; null where the other node has ended before it was ready.</returns>
+    public async Task<string?> RunAsync(string[] otherArguments, TimeSpan duration)
     {
         await _carrier.StartAsync("a", OnAcknowledged);
         _ = _outbox.RunAsync();
         using Process other = Start(otherArguments);
-        while (await other.StandardOutput.ReadLineAsync() is { } line && line != AcknowledgingNode.Ready)
+        string? line;
+        do
         {
+            line = await other.StandardOutput.ReadLineAsync();
+            if (line is null)
+            {
+                return null;
+            }
         }
+        while (line != AcknowledgingNode.Ready);
 
         for (int i = 0; i < _load.InFlight; i++)
         {
-            Begin();
+            Begin(Stopwatch.GetTimestamp());
         }
 
         _outbox.Flush();
@@ -66,7 +74,11 @@ internal sealed class SendingNode
         if (!other.HasExited)
         {
             await other.StandardInput.WriteLineAsync();
-            await other.WaitForExitAsync();
+            await Task.WhenAny(other.WaitForExitAsync(), Task.Delay(Patience));
+            if (!other.HasExited)
+            {
+                other.Kill();
+            }
         }
 
         double[] times = [.. _times.Order()];
@@ -92,20 +104,23 @@ internal sealed class SendingNode
         while (!_isOver)
         {
             await timer.WaitForNextTickAsync();
-            for (double due = Stopwatch.GetElapsedTime(begun).TotalSeconds * _load.PerSecond; _next < due;)
+            long now = Stopwatch.GetTimestamp();
+            for (double due = Stopwatch.GetElapsedTime(begun, now).TotalSeconds * _load.PerSecond; _next < due;)
             {
-                Begin();
+                // What a tick that came late has held up counts from the tick that it was due at, at the latest.
+                double tick = (_next / (double)_load.PerSecond) + Tick.TotalSeconds;
+                Begin(Math.Min(now, begun + (long)(tick * Stopwatch.Frequency)));
             }
 
             _outbox.Flush();
         }
     }
 
-    private void Begin()
+    private void Begin(long sentAt)
     {
         byte[] message = new byte[_size];
         BinaryPrimitives.WriteInt64LittleEndian(message, _next);
-        _sent[_next++] = Stopwatch.GetTimestamp();
+        _sent[_next++] = sentAt;
         _outbox.Add(message);
     }
 
@@ -134,7 +149,7 @@ internal sealed class SendingNode
             }
             else if (!_isOver && _load.InFlight > 0)
             {
-                Begin();
+                Begin(Stopwatch.GetTimestamp());
             }
         }
 

@@ -10,6 +10,7 @@ namespace FastPort.Comparisons;
 internal static class ComparisonCommand
 {
     private const int LargestPayload = 1024 * 1024 - 64;
+    private const string BaselineInReports = "../before";
     private const int LargestPackage = 255 * 1024 * 1024;
 
     private static readonly Option<bool> Quick = new("--quick")
@@ -89,7 +90,8 @@ internal static class ComparisonCommand
     private static readonly Option<string[]> Documents = new("--into")
     {
         Description =
-            "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them.",
+            "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them. "
+            + "Without it reports of --quick are refused; those with failures or of --only always are.",
         DefaultValueFactory = _ => [Path.Combine("docs", "performance.md"), Path.Combine("docs", "measurements.md")],
     };
 
@@ -199,7 +201,10 @@ internal static class ComparisonCommand
     private static Command CreateReportCommand()
     {
         var command = new Command("report", "Writes measured tables into the documentation.") { Reports, Documents };
-        command.SetAction(parsed => ReportRun.Run(parsed.GetRequiredValue(Reports), parsed.GetRequiredValue(Documents)));
+        command.SetAction(parsed => ReportRun.Run(
+            parsed.GetRequiredValue(Reports),
+            parsed.GetRequiredValue(Documents),
+            allowsQuick: parsed.GetResult(Documents) is { Implicit: false }));
         return command;
     }
 
@@ -235,17 +240,18 @@ internal static class ComparisonCommand
     }
 
     // Where the reports went, and where another checkout lies, says nothing about the figures in them, and would carry one machine's paths
-    // into the documentation.
+    // into the documentation. The other checkout has to be given, so it has the name that the documentation gives it.
     private static string Retyped(ParseResult parsed)
     {
         string[] tokens = [.. parsed.Tokens.Select(token => token.Value)];
         return string.Join(
             ' ',
-            tokens.Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1])))
+            tokens.Select((token, i) => i > 0 && tokens[i - 1] == Baseline.Name ? BaselineInReports : token)
+                .Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1])))
                 .Select(static token => token.Contains(' ', StringComparison.Ordinal) ? $"'{token}'" : token));
     }
 
-    private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name || token == Baseline.Name;
+    private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name;
 
     private static void RequireRange(OptionResult option, double low, double high)
     {

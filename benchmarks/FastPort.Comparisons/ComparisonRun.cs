@@ -35,7 +35,8 @@ internal static class ComparisonRun
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
-            await Console.Error.WriteLineAsync("Cancelled; every server has been ended and no report was written.");
+            await Console.Error.WriteLineAsync(
+                "Cancelled; every server has been ended. Of several scenarios --json has those that had ended.");
             return ExitCode.Failed;
         }
     }
@@ -50,7 +51,7 @@ internal static class ComparisonRun
             console.Profile.Width = 400;
         }
 
-        MachineInfo machine = MachineInfo.Read();
+        MachineInfo machine = MachineInfo.Read() with { Peers = await PeerVersions.ReadAsync(bench, cancellation) };
         DateTimeOffset date = TimeProvider.System.GetUtcNow();
         if (bench.Pinning.Note is { } note)
         {
@@ -63,6 +64,8 @@ internal static class ComparisonRun
             Date = date,
             Command = $"dotnet run -c Release --project benchmarks/FastPort.Comparisons -- {options.CommandLine}",
             Commit = await CommitReader.ReadAsync(bench, cancellation),
+            IsPartial = options.Only.Count > 0,
+            IsQuick = options.Quick,
             Machine = machine,
             Settings = new RunSettings(
                 options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
@@ -79,6 +82,12 @@ internal static class ComparisonRun
         foreach (IScenario scenario in scenarios)
         {
             reports.Add(await scenario.RunAsync(context, cancellation));
+            if (reports.Count < scenarios.Count)
+            {
+                // What was measured is not lost with what comes after it.
+                ReportFile.Write(options.JsonFile, JsonReport.Create(frame with { Scenarios = reports, IsPartial = true }));
+            }
+
             if (pace.EndScenario() is { } text)
             {
                 console.WriteLine(text);

@@ -13,21 +13,29 @@ using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-if (args.Length is not (0 or 1 or 3)
-    || !ushort.TryParse(args.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
+const string InlineOption = "--inline";
+bool isInline = args.Contains(InlineOption);
+string[] values = [.. args.Where(static arg => arg != InlineOption)];
+if (values.Length is not (0 or 1 or 3)
+    || !ushort.TryParse(values.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
 {
     Console.Error.WriteLine(
         $"KestrelPeer: '{string.Join(' ', args)}': expected the port from 0 to 65535 (0: any free one), and for TLS the files of a "
-        + "certificate and of its key, both PEM.");
+        + $"certificate and of its key, both PEM; with {InlineOption} handlers run where the socket's events are read.");
     return 2;
 }
 
-using X509Certificate2? certificate = args.Length == 3 ? X509Certificate2.CreateFromPemFile(args[1], args[2]) : null;
+using X509Certificate2? certificate = values.Length == 3 ? X509Certificate2.CreateFromPemFile(values[1], values[2]) : null;
 string scheme = certificate is null ? "tcp" : "tls";
 
 // An empty builder: no logging, no configuration files, no HTTP pipeline; Kestrel's own settings as they come.
 WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore();
+if (isInline)
+{
+    builder.WebHost.UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true);
+}
+
 builder.WebHost.ConfigureKestrel(
     kestrel => kestrel.Listen(
         IPAddress.Loopback,

@@ -145,21 +145,39 @@ static inline bool core_is_in(const char *list, int core) {
     return false;
 }
 
-/* User and system time of every process on the listed cores together; interrupts belong to nobody and are left out. */
-static inline double cores_busy_seconds(const char *list) {
+/* CPU seconds of cores since the machine's start: all that was not idle, and of that what the hypervisor took. */
+struct core_time {
+    double busy;
+    double stolen;
+};
+
+/* Most kernels count the time of interrupts as that of the process which they interrupt, too: without irq and softirq what the
+ * processes have would be more than what the cores have. */
+static inline struct core_time cores_time(const char *list) {
     char line[512];
-    double ticks = 0;
+    struct core_time sum = {0, 0};
     FILE *f = list == NULL ? NULL : fopen("/proc/stat", "r");
-    if (f == NULL) return 0;
+    if (f == NULL) return sum;
+    double tick = 1 / (double)sysconf(_SC_CLK_TCK);
     while (fgets(line, sizeof line, f) != NULL) {
         int core;
-        unsigned long user, nice, system;
-        if (sscanf(line, "cpu%d %lu %lu %lu", &core, &user, &nice, &system) == 4 && core_is_in(list, core)) {
-            ticks += (double)(user + nice + system);
+        unsigned long user, nice, system, irq, softirq, steal;
+        if (sscanf(line, "cpu%d %lu %lu %lu %*u %*u %lu %lu %lu", &core, &user, &nice, &system, &irq, &softirq, &steal) == 7 &&
+            core_is_in(list, core)) {
+            sum.busy += (double)(user + nice + system + irq + softirq + steal) * tick;
+            sum.stolen += (double)steal * tick;
         }
     }
     fclose(f);
-    return ticks / (double)sysconf(_SC_CLK_TCK);
+    return sum;
+}
+
+/* What others have had of the cores, other machines among them; own is the CPU time of the processes that are measured. Some kernels
+ * count stolen time as that of the process it was stolen from, so it is in both sums there: it is the least there can be. Else the
+ * difference may be below zero only by the rounding to ticks. */
+static inline double others_seconds(struct core_time from, struct core_time to, double own) {
+    double rest = to.busy - from.busy - own, stolen = to.stolen - from.stolen;
+    return rest > stolen ? rest : stolen;
 }
 
 static inline void check_core_list(const char *name, const char *list) {

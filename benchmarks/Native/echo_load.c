@@ -482,11 +482,11 @@ struct reading {
     uint64_t messages;
     double own_cpu;
     double server_cpu;
-    double cores_busy;
+    struct core_time cores;
 };
 
 static struct reading read_meters(void) {
-    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds(), .cores_busy = cores_busy_seconds(opt.watched_cores)};
+    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds(), .cores = cores_time(opt.watched_cores)};
     if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &r.server_cpu)) {
         die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
     }
@@ -535,8 +535,8 @@ static void print_result(const struct reading *from, const struct reading *to) {
                messages > 0 ? cpu * 1e6 / messages : 0.0, peak_kb);
     }
     if (opt.watched_cores != NULL) {
-        double others = (to->cores_busy - from->cores_busy) - (to->own_cpu - from->own_cpu) - (to->server_cpu - from->server_cpu);
-        printf(",\"other_cpu_s\":%.2f", others > 0 ? others : 0.0);
+        double own = (to->own_cpu - from->own_cpu) + (to->server_cpu - from->server_cpu);
+        printf(",\"other_cpu_s\":%.2f", others_seconds(from->cores, to->cores, own));
     }
     printf("}\n");
 }

@@ -5,7 +5,8 @@
  *   --wait block   in recv, asleep
  *   --wait recv    the socket is read again and again
  *
- * With --every N a request is due every N us, and sent at once where a reply took longer.
+ * With --every N a request is due every N us. Where a reply took longer, those that were due meanwhile are sent one after the other at
+ * once: they are late. A round trip counts from when its request was due.
  *
  * Every reply is verified byte for byte. Prints one line of JSON with the names of echo_load. Exit codes: 0 every reply was
  * right, 1 not, or the run failed, 2 wrong arguments. Ends by itself: a server that does not answer for STALL_SECONDS ends it.
@@ -155,24 +156,18 @@ static void receive_all(void) {
     }
 }
 
-/* When the next request is sent: waits for it, asleep. The schedule is kept, however late one wakes up. */
-static uint64_t next_turn(uint64_t now) {
-    static uint64_t due;
-    due += (uint64_t)opt.every_us * 1000;
-    if (due <= now) {
-        due = now;
-        return now;
-    }
-    struct timespec until = {(time_t)(due / 1000000000ull), (long)(due % 1000000000ull)};
+static uint64_t sleep_until(uint64_t then) {
+    struct timespec until = {(time_t)(then / 1000000000ull), (long)(then % 1000000000ull)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
     }
     return now_ns();
 }
 
-/* Round trips until the deadline; each is stamped with its number. Returns when the last one ended. */
-static uint64_t round_trips(uint64_t from, double seconds, uint64_t *count) {
+/* Round trips until the deadline; each is stamped with its number. Late are those that were due before the reply to the one before,
+ * with those that were not sent any more. Returns when the last one ended. */
+static uint64_t round_trips(uint64_t from, double seconds, uint64_t *count, uint64_t *late) {
     static uint32_t correlation;
-    uint64_t now = from, until = from + (uint64_t)(seconds * 1e9);
+    uint64_t now = from, due = from, until = from + (uint64_t)(seconds * 1e9), period = (uint64_t)opt.every_us * 1000;
     while (now < until) {
         if (++correlation == 0) correlation = 1;
         memcpy(request + 8, &correlation, 4);
@@ -181,12 +176,18 @@ static uint64_t round_trips(uint64_t from, double seconds, uint64_t *count) {
         memcpy(expected + HEADER_BYTES + body_prefix, &correlation, 4);
         send_all();
         receive_all();
-        uint64_t then = now_ns();
-        histogram_record(then - now);
+        now = now_ns();
+        histogram_record(now - due);
         if (memcmp(reply, expected, frame_bytes) != 0) die("the reply to request %u differs from what was expected", correlation);
-        now = opt.every_us == 0 ? then : next_turn(then);
         (*count)++;
+        due = period == 0 ? now : due + period;
+        if (due > now) {
+            now = sleep_until(due);
+        } else if (period != 0 && due < until) {
+            (*late)++;
+        }
     }
+    if (period != 0 && due < until) *late += (until - 1 - due) / period;
     return now;
 }
 
@@ -196,18 +197,20 @@ int main(int argc, char **argv) {
     build_request();
     open_connection();
     if (opt.every_us != 0) prctl(PR_SET_TIMERSLACK, 1);
-    uint64_t count = 0;
-    round_trips(now_ns(), opt.warmup, &count);
+    uint64_t count = 0, late = 0;
+    round_trips(now_ns(), opt.warmup, &count, &late);
     histogram_clear();
 
     double server_from = 0, server_to = 0;
     if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &server_from)) {
         die("--server-pid %d: there is no such process", opt.server_pid);
     }
-    double own_from = own_cpu_seconds(), busy_from = cores_busy_seconds(opt.watched_cores);
-    count = 0;
-    uint64_t from = now_ns(), to = round_trips(from, opt.duration, &count);
-    double own = own_cpu_seconds() - own_from, busy = cores_busy_seconds(opt.watched_cores) - busy_from;
+    double own_from = own_cpu_seconds();
+    struct core_time cores_from = cores_time(opt.watched_cores);
+    count = late = 0;
+    uint64_t from = now_ns(), to = round_trips(from, opt.duration, &count, &late);
+    double own = own_cpu_seconds() - own_from;
+    struct core_time cores_to = cores_time(opt.watched_cores);
     if (opt.server_pid != 0) process_cpu_seconds(opt.server_pid, &server_to);
 
     double seconds = (double)(to - from) / 1e9;
@@ -223,9 +226,9 @@ int main(int argc, char **argv) {
         printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_message\":%.4f,\"server_peak_rss_kb\":%ld",
                cpu, cpu * 1e6 / (double)count, server_peak_kb);
     }
+    if (opt.every_us != 0) printf(",\"late\":%llu", (unsigned long long)late);
     if (opt.watched_cores != NULL) {
-        double others = busy - own - (server_to - server_from);
-        printf(",\"other_cpu_s\":%.2f", others > 0 ? others : 0.0);
+        printf(",\"other_cpu_s\":%.2f", others_seconds(cores_from, cores_to, own + server_to - server_from));
     }
     printf("}\n");
     return 0;

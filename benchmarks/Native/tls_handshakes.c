@@ -212,12 +212,14 @@ int main(int argc, char **argv) {
     if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &server_from)) {
         die("--server-pid %d: there is no such process", opt.server_pid);
     }
-    double own_from = own_cpu_seconds(), busy_from = cores_busy_seconds(opt.watched_cores);
+    double own_from = own_cpu_seconds();
+    struct core_time cores_from = cores_time(opt.watched_cores);
     uint64_t before = finished, from = now_ns(), to = pump(from, opt.duration);
 
     /* On a busy machine a short time may pass without one: then until there is one. */
     while (finished == before) to = pump(now_ns(), 0.01);
-    double own = own_cpu_seconds() - own_from, busy = cores_busy_seconds(opt.watched_cores) - busy_from;
+    double own = own_cpu_seconds() - own_from;
+    struct core_time cores_to = cores_time(opt.watched_cores);
     if (opt.server_pid != 0) process_cpu_seconds(opt.server_pid, &server_to);
 
     uint64_t count = finished - before;
@@ -235,8 +237,7 @@ int main(int argc, char **argv) {
                cpu * 1e6 / (double)count, server_peak_kb);
     }
     if (opt.watched_cores != NULL) {
-        double others = busy - own - (server_to - server_from);
-        printf(",\"other_cpu_s\":%.2f", others > 0 ? others : 0.0);
+        printf(",\"other_cpu_s\":%.2f", others_seconds(cores_from, cores_to, own + server_to - server_from));
     }
     printf("}\n");
     return 0;

@@ -1,4 +1,5 @@
 using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Candidates;
 
@@ -24,10 +25,20 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>Long enough to bridge every gap in a load, short enough to leave the core to others between runs.</summary>
     public const int SpinMicroseconds = 10_000;
 
+    private const string InlineCompletions = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
+
     private const string AnyTcp = "tcp://127.0.0.1:0";
 
     /// <summary>FastPort.Server on the transport that is Linux's default.</summary>
     public Candidate FastPort => FastPortAt("FastPort", AnyTcp).With("FastPort__Transport", "Epoll");
+
+    /// <summary>
+    /// The same with the system's congestion control instead of its own choice for loopback: what it gains by that one, as its peers have
+    /// the system's. Null where there is none to be read.
+    /// </summary>
+    public Candidate? FastPortSystemCongestion => MachineInfo.ReadCongestionControl() is { } name
+        ? (FastPort with { Name = "FastPort, system's congestion control" }).With("FastPort__Session__CongestionControl", name)
+        : null;
 
     /// <summary>The same on a Unix socket.</summary>
     public Candidate FastPortUnix =>
@@ -78,6 +89,13 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>A Kestrel connection handler on System.IO.Pipelines.</summary>
     public Candidate Kestrel => DotNet("Kestrel", "benchmarks", "KestrelPeer", "0");
 
+    /// <summary>
+    /// The same with its handlers inline, on the thread that reads the sockets' events, and with the runtime's setting that goes with it:
+    /// the documented counterpart of FastPort's inline handlers.
+    /// </summary>
+    public Candidate KestrelInline =>
+        DotNet("Kestrel, inline", "benchmarks", "KestrelPeer", "0", "--inline").With(InlineCompletions, "1");
+
     /// <summary>The same handler behind Kestrel's HTTPS connection middleware.</summary>
     /// <param name="certificate">Its certificate.</param>
     public Candidate KestrelTls(TestCertificate certificate) =>
@@ -88,7 +106,7 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
 
     /// <summary>SocketAsyncEventArgs with inline completions, raw bytes.</summary>
     public Candidate SocketEventsInline =>
-        (SocketEvents with { Name = "SocketAsyncEventArgs raw, inline" }).With("DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS", "1");
+        (SocketEvents with { Name = "SocketAsyncEventArgs raw, inline" }).With(InlineCompletions, "1");
 
     /// <summary>The runtime's sockets without events, one thread that never sleeps, raw bytes.</summary>
     public Candidate SocketSpinning => DotNet("Socket raw, spinning", "benchmarks", "SocketPeer", "--spin") with { RepliesAsSent = true };

@@ -5,7 +5,8 @@ namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
 /// Measures a workload: everybody is started and warmed, then runs alternate between them, so that what disturbs the machine for a while
-/// disturbs all. Whoever fails is out, and the others go on.
+/// disturbs all. Every second repetition goes backwards, so that nobody always follows the same one. Whoever fails is out, and the others
+/// go on.
 /// </summary>
 /// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
 /// <param name="progress">Takes a line for each step.</param>
@@ -35,10 +36,11 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
                 int number = repetition;
                 if (number == 1 || workload.HasNewProcesses)
                 {
-                    await EachAsync(workload, runs, failures, run => StartAsync(workload, run, cancellation));
+                    await EachAsync(workload, runs, runs, failures, run => StartAsync(workload, run, cancellation));
                 }
 
-                await EachAsync(workload, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
+                IEnumerable<ContestantRuns> turns = number % 2 == 0 ? Enumerable.Reverse(runs) : runs;
+                await EachAsync(workload, turns, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
             }
         }
         finally
@@ -63,9 +65,11 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
         }
     }
 
-    private async Task EachAsync(Workload workload, List<ContestantRuns> runs, List<string> failures, Func<ContestantRuns, Task> act)
+    private async Task EachAsync(
+        Workload workload, IEnumerable<ContestantRuns> turns, List<ContestantRuns> runs, List<string> failures,
+        Func<ContestantRuns, Task> act)
     {
-        foreach (ContestantRuns run in runs.ToArray())
+        foreach (ContestantRuns run in turns.ToArray())
         {
             try
             {

@@ -43,6 +43,7 @@ internal sealed class Figures
         [Metric.SourceReads] = run.SourceReads / run.Seconds,
         [Metric.OldestValue] = run.OldestValueMs,
         [Metric.MissedRequests] = run.Missed,
+        [Metric.LateRequests] = run.Late,
         [Metric.ServerPeakRss] = run.ServerPeakRssKb / 1024.0,
         [Metric.ClientPeakRss] = run.ClientPeakRssKb / 1024.0,
     };

@@ -40,8 +40,7 @@ internal sealed class IdleContestant(
 
         var held = new EchoLoad(context.Bench, native, connections, 1, PayloadBytes);
         string output = await RunAsync([.. held.Command(server, 0, 1), "--hold", Invariant.Text(holdSeconds)], cancellation);
-        HoldResult result = JsonSerializer.Deserialize<HoldResult>(output, Format)
-            ?? throw new ComparisonException($"the load client printed no result but: {output}");
+        HoldResult result = Read(output);
         long growthKb = result.ServerRssHeldKb - result.ServerRssBeforeKb;
         return new Figures
         {
@@ -52,6 +51,20 @@ internal sealed class IdleContestant(
             [Metric.ServerPeakRss] = result.ServerPeakRssKb / 1024.0,
             [Metric.ClientPeakRss] = result.ClientPeakRssKb / 1024.0,
         };
+    }
+
+    /// <summary>Reads what the load client has printed.</summary>
+    /// <exception cref="ComparisonException">It is no result.</exception>
+    public static HoldResult Read(string output)
+    {
+        try
+        {
+            return JsonSerializer.Deserialize<HoldResult>(output, Format) ?? throw new JsonException("null");
+        }
+        catch (JsonException exception)
+        {
+            throw new ComparisonException($"the load client printed no result but: {output}", exception);
+        }
     }
 
     public void Dispose()
@@ -76,7 +89,8 @@ internal sealed class IdleContestant(
             : throw new ComparisonException($"the load client ended with exit code {run.ExitCode}: {run.Errors()}");
     }
 
-    private sealed record HoldResult
+    /// <summary>What the load client prints after it has held its connections.</summary>
+    internal sealed record HoldResult
     {
         public required double Seconds { get; init; }
 

@@ -58,11 +58,12 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
         double seconds = context.Options.Seconds;
-        double busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds();
+        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
+        double own = OwnSeconds();
         long begun = TimeProvider.System.GetTimestamp();
         (SideResult server, SideResult client) = await RunAsync(context.Options.LeadInSeconds, seconds, cancellation);
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds() - busy;
+        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
         if (server.Messages != client.Messages)
         {
             throw new ComparisonException($"{server.Messages} messages were sent and {client.Messages} have come");
@@ -85,7 +86,7 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
             [Metric.ClientCpuShare] = apart ? client.CpuS / client.Seconds : null,
             [Metric.ServerPeakRss] = server.PeakRssKb / 1024.0,
             [Metric.ClientPeakRss] = apart ? client.PeakRssKb / 1024.0 : null,
-            [Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? Math.Max(0, busy / elapsed) : null,
+            [Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null,
         };
     }
 

@@ -56,6 +56,8 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric MissedRequests = new("missed_requests", "missed requests", "N0");
 
+    public static readonly Metric LateRequests = new("late_requests", "late requests", "N0");
+
     public static readonly Metric ServerPeakRss = new("server_peak_rss_mb", "server peak RSS MB", "N0");
 
     public static readonly Metric ClientPeakRss = new("client_peak_rss_mb", "client peak RSS MB", "N0");
@@ -79,7 +81,7 @@ internal sealed record Metric(string Key, string Title, string Format)
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
         RoundTripP99, RoundTripP999, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes, Messages, Seconds,
-        BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests,
+        BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests, LateRequests,
         .. TickMetric.All,
     ];
 

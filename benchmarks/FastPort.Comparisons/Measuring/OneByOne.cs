@@ -3,8 +3,9 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// Measures a workload's contestants one after the other, each with all its repetitions, of which the first is warm-up. Whoever was
-/// measured before, as the kept results say, is not measured again.
+/// Measures a workload's contestants one after the other, each with all its repetitions, of which the first is warm-up: no two runs of
+/// different ones belong together, so ratios are those of the medians. Whoever was measured before, as the kept results say, is not
+/// measured again.
 /// </summary>
 /// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
 /// <param name="progress">Takes a line for each step.</param>
@@ -47,7 +48,9 @@ internal sealed class OneByOne(
         {
             Title = workload.Title,
             Contestants = [.. done],
-            Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, done, hasOneClient: false))],
+            Ratios = [.. workload.Questions.SelectMany(
+                question => RatioReport.Create(question, done, hasOneClient: false, isPaired: false))],
+            NotMeasured = workload.NotMeasured(done),
             Notes = [.. notes],
             Failures = [.. failures],
         };

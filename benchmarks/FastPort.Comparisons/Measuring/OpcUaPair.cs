@@ -45,11 +45,12 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
-        double busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds();
+        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
+        double own = OwnSeconds();
         long begun = TimeProvider.System.GetTimestamp();
         LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, context.Progress, cancellation);
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds() - busy;
+        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
         if (servers.Count == 0)
         {
             // Of one process nobody can tell which end's it was.
@@ -63,7 +64,7 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         figures[Metric.BothCpuPerMessage] = (run.ClientCpuS + run.ServerCpuS) * 1e6 / run.Messages;
         figures[Metric.ClientAllocated] = (double?)run.ClientAllocatedBytes / run.Messages;
         figures[Metric.ServerAllocated] = (double?)run.ServerAllocatedBytes / run.Messages;
-        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? Math.Max(0, busy / elapsed) : null;
+        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null;
         return figures;
     }
 

@@ -58,20 +58,21 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
         int ticks = Math.Max(1, (int)Math.Round(context.Options.Seconds * TicksPerSecond));
-        double busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds();
+        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
+        double own = OwnSeconds();
         long begun = TimeProvider.System.GetTimestamp();
         await _client!.SayAsync($"run {Invariant.Text(ticks)}");
         TimeSpan limit = TimeSpan.FromSeconds(context.Options.Seconds) + Grace;
         TickResult result = TickResult.Read(await _client.HearAsync(limit, cancellation));
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds() - busy;
+        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
         if (result.Errors > 0)
         {
             context.Progress($"{Name}: {result.Errors} of {result.Ticks} ticks failed; the first: {result.FirstError}");
         }
 
         Figures figures = FiguresOf(result);
-        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? Math.Max(0, busy / elapsed) : null;
+        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null;
         return figures;
     }
 

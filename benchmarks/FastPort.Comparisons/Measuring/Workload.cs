@@ -19,6 +19,10 @@ internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contest
     /// memory lies elsewhere, and code was compiled in another order. Defaults to false: processes live through all runs.
     /// </summary>
     public bool HasNewProcesses { get; init; }
+
+    /// <summary>How many questions with a target have no answer, as one of the two is not there.</summary>
+    public int NotMeasured(IReadOnlyList<ContestantReport> measured) =>
+        Questions.Count(question => question.Target is not null && !RatioReport.Create(question, measured, hasOneClient: false).Any());
 }
 
 /// <summary>A ratio to take, subject divided by reference.</summary>

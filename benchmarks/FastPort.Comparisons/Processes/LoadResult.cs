@@ -58,6 +58,12 @@ internal sealed record LoadResult
     /// <summary>Requests that were due while the one before was under way; null where none is due at a time.</summary>
     public long? Missed { get; init; }
 
+    /// <summary>
+    /// Requests that were due at a time before the reply to the one before had come, sent later or not at all; null where none is due at a
+    /// time.
+    /// </summary>
+    public long? Late { get; init; }
+
     /// <summary>CPU time that other programs took on the cores of server and client; null where it cannot be told.</summary>
     public double? OtherCpuS { get; init; }
 

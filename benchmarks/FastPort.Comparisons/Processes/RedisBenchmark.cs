@@ -78,7 +78,15 @@ internal sealed class RedisBenchmark(RedisServer redis, Workbench bench)
     {
         using ChildProcess process = bench.Children.Start(
             [ProgramLocator.FindTool(tool)!, .. arguments], bench.TemporaryFolder, NoEnvironment);
-        await process.WaitForExitAsync(cancellation).WaitAsync(Limit, cancellation);
+        try
+        {
+            await process.WaitForExitAsync(cancellation).WaitAsync(Limit, cancellation);
+        }
+        catch (TimeoutException exception)
+        {
+            throw new ComparisonException($"{tool} {string.Join(' ', arguments)} did not end within {Limit.TotalSeconds:0} s", exception);
+        }
+
         return process.ExitCode == 0 ? process.Output()
             : throw new ComparisonException(
                 $"{tool} {string.Join(' ', arguments)} ended with exit code {process.ExitCode}: {process.Errors()}");

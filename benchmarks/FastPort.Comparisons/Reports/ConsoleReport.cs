@@ -33,7 +33,7 @@ internal static class ConsoleReport
 
     private static void WriteTargets(ComparisonReport report, IAnsiConsole console)
     {
-        if (report.Targeted().Count == 0)
+        if (report.Targeted().Count + report.NotMeasured() == 0)
         {
             return;
         }

@@ -32,6 +32,12 @@ internal sealed class KeptResults
                 + $"with {Text(frame.Settings)}: give another file.");
         }
 
+        if (before is not null && !before.Machine.IsSameAs(frame.Machine))
+        {
+            throw new ComparisonException(
+                $"--json: {file} holds results of another machine, or of other versions of what is compared: give another file.");
+        }
+
         return new KeptResults(
             before,
             scenario => ReportFile.Write(file, JsonReport.Create(frame with { Scenarios = [WithOthers(before, scenario)] })));

@@ -20,6 +20,12 @@ internal sealed record MachineInfo
 
     public required string Runtime { get; init; }
 
+    /// <summary>What the kernel uses for TCP where nobody sets another; empty where that cannot be told.</summary>
+    public string CongestionControl { get; init; } = "";
+
+    /// <summary>Versions of what is compared with, in one line.</summary>
+    public string Peers { get; init; } = "";
+
     /// <summary>Load of the last minute before the run: other work on the machine makes every figure noisy.</summary>
     public required double LoadAverageBefore { get; init; }
 
@@ -34,8 +40,19 @@ internal sealed record MachineInfo
         Os = RuntimeInformation.OSDescription,
         Kernel = Environment.OSVersion.Version.ToString(),
         Runtime = RuntimeInformation.FrameworkDescription,
+        CongestionControl = ReadCongestionControl() ?? "",
         LoadAverageBefore = LoadAverage(),
     };
+
+    /// <summary>The system's congestion control; null where it cannot be told.</summary>
+    public static string? ReadCongestionControl()
+    {
+        const string File = "/proc/sys/net/ipv4/tcp_congestion_control";
+        return System.IO.File.Exists(File) ? System.IO.File.ReadAllText(File).Trim() : null;
+    }
+
+    /// <summary>Whether another report is of the same machine with the same software.</summary>
+    public bool IsSameAs(MachineInfo other) => this == other with { LoadAverageBefore = LoadAverageBefore };
 
     private static double LoadAverage() =>
         File.Exists("/proc/loadavg") ? double.Parse(File.ReadAllText("/proc/loadavg").Split(' ')[0], CultureInfo.InvariantCulture) : 0;

@@ -67,17 +67,18 @@ internal static class MarkdownReport
             $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), ")
             + string.Create(
                 CultureInfo.InvariantCulture,
-                $"{machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. "
-                + $"Loopback");
+                $"{machine.MemoryGb} GB, {machine.Os}, kernel {machine.Kernel}{Listed(machine.CongestionControl)}, {machine.Runtime}"
+                + $"{Listed(machine.Peers)}; load average before the run {machine.LoadAverageBefore}. Loopback");
 
         // One that has no candidates to compare says for itself how it ran.
         return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
             CultureInfo.InvariantCulture,
             $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, ")
             + string.Create(CultureInfo.InvariantCulture, $"after {settings.WarmupSeconds} s of warm-up of each .NET process. ")
-            + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was "
-            + "verified.";
+            + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios.";
     }
+
+    private static string Listed(string text) => text.Length == 0 ? "" : $", {text}";
 
     private static void Append(StringBuilder text, ReportTable table)
     {

@@ -14,10 +14,10 @@ internal sealed record RatioReport
     public required string Reference { get; init; }
 
     /// <summary>
-    /// The ratios of runs that followed each other. Its median is what a target is held against: a disturbance that lasts longer than a run
-    /// falls on both sides of a pair.
+    /// The ratios of the two runs of each repetition. Its median is what a target is held against: a disturbance that lasts longer than a
+    /// repetition falls on both sides of a pair. Null where the two were not measured in turns: then that of the medians decides.
     /// </summary>
-    public required Spread Pairwise { get; init; }
+    public required Spread? Pairwise { get; init; }
 
     /// <summary>The ratio of both medians.</summary>
     public required double OfMedians { get; init; }
@@ -37,7 +37,12 @@ internal sealed record RatioReport
     /// Answers a question; with nothing where one of the two is not there. Where the one client of all had no more to give while its server
     /// had, the question about the rate is answered by the servers' CPU time per message, and that answer is held against the target.
     /// </summary>
-    public static IEnumerable<RatioReport> Create(RatioQuestion question, IReadOnlyList<ContestantReport> contestants, bool hasOneClient)
+    /// <param name="question">What is asked.</param>
+    /// <param name="contestants">Those who were measured.</param>
+    /// <param name="hasOneClient">Whether one load client drove all.</param>
+    /// <param name="isPaired">Whether runs alternated between them.</param>
+    public static IEnumerable<RatioReport> Create(
+        RatioQuestion question, IReadOnlyList<ContestantReport> contestants, bool hasOneClient, bool isPaired = true)
     {
         ContestantReport? subject = contestants.FirstOrDefault(contestant => contestant.Name == question.Subject);
         ContestantReport? reference = contestants.FirstOrDefault(contestant => contestant.Name == question.Reference);
@@ -50,12 +55,13 @@ internal sealed record RatioReport
         string key = question.Metric.Key;
         bool clientBound = hasOneClient && question.Metric == Measuring.Metric.Throughput
             && (subject.IsClientBound() || reference.IsClientBound());
-        yield return Of(question.Metric.Title, subject, reference, run => run[key], clientBound ? null : question.Target);
+        yield return Of(question.Metric.Title, subject, reference, run => run[key], clientBound ? null : question.Target, isPaired);
         if (clientBound)
         {
             string cpu = Measuring.Metric.ServerCpuPerMessage.Key;
             yield return Of(
-                "messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target);
+                "messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target,
+                isPaired);
         }
     }
 
@@ -99,18 +105,19 @@ internal sealed record RatioReport
 
     private static RatioReport Of(
         string metric, ContestantReport subject, ContestantReport reference, Func<IReadOnlyDictionary<string, double>, double> read,
-        Target? target)
+        Target? target, bool isPaired)
     {
-        var pairwise = Spread.Of(subject.Runs.Zip(reference.Runs, (a, b) => read(a) / read(b)));
+        Spread? pairwise = isPaired ? Spread.Of(subject.Runs.Zip(reference.Runs, (a, b) => read(a) / read(b))) : null;
+        double ofMedians = Spread.Of(subject.Runs.Select(read)).Median / Spread.Of(reference.Runs.Select(read)).Median;
         return new RatioReport
         {
             Metric = metric,
             Subject = subject.Name,
             Reference = reference.Name,
             Pairwise = pairwise,
-            OfMedians = Spread.Of(subject.Runs.Select(read)).Median / Spread.Of(reference.Runs.Select(read)).Median,
+            OfMedians = ofMedians,
             Target = target,
-            Reached = target?.IsReachedBy(pairwise.Median),
+            Reached = target?.IsReachedBy(pairwise?.Median ?? ofMedians),
         };
     }
 }

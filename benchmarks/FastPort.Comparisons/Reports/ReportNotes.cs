@@ -9,6 +9,11 @@ internal static class ReportNotes
     /// <summary>Share of one core from which other programs' work is worth a note.</summary>
     private const double DisturbingShare = 0.1;
 
+    /// <summary>What a figure's largest run may be of the smallest; beyond it its median is a matter of luck.</summary>
+    private const double SuspectSpread = 3;
+
+    private static readonly Metric[] Compared = [Metric.Throughput, Metric.RoundTripP50];
+
     public static IEnumerable<string> Of(ScenarioReport scenario)
     {
         // The same sentence about many workloads is said once.
@@ -46,6 +51,20 @@ internal static class ReportNotes
             yield return string.Create(
                 CultureInfo.InvariantCulture,
                 $"{workload.Title}: other programs took up to {disturbed:P0} of a core from server and client; repeat on a quiet machine");
+        }
+
+        foreach (ContestantReport contestant in workload.Contestants)
+        {
+            foreach (Metric metric in Compared)
+            {
+                if (contestant.Figures.TryGetValue(metric.Key, out Spread? spread) && spread.Max > SuspectSpread * spread.Min)
+                {
+                    yield return string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{workload.Title}: {contestant.Name}'s largest {metric.Title} is {spread.Max / spread.Min:0.0} times the smallest")
+                        + "; repeat this row";
+                }
+            }
         }
 
         foreach (string failure in workload.Failures)

@@ -34,13 +34,15 @@ internal static class ReportTables
     public static ReportTable MissedTargets(ComparisonReport report) =>
         Targets(report, ratio => ratio.Reached != true || ratio.IsDisputed());
 
-    /// <summary>How many targets of a report were reached, and of how many that may be said otherwise.</summary>
+    /// <summary>How many targets of a report were reached, how many not measured, and of how many that may be said otherwise.</summary>
     public static string Verdict(ComparisonReport report)
     {
         IReadOnlyList<RatioReport> targeted = report.Targeted();
         int disputed = targeted.Count(ratio => ratio.IsDisputed());
+        int notMeasured = report.NotMeasured();
         string verdict = string.Create(
-            CultureInfo.InvariantCulture, $"{targeted.Count(ratio => ratio.Reached == true)} of {targeted.Count} reached");
+            CultureInfo.InvariantCulture, $"{targeted.Count(ratio => ratio.Reached == true)} of {targeted.Count + notMeasured} reached");
+        verdict = notMeasured == 0 ? verdict : string.Create(CultureInfo.InvariantCulture, $"{verdict}, {notMeasured} not measured");
         return disputed == 0 ? verdict
             : string.Create(CultureInfo.InvariantCulture, $"{verdict}; of {disputed} the ratio of medians says otherwise");
     }
@@ -67,7 +69,7 @@ internal static class ReportTables
     [
         title,
         Name(ratio),
-        Range(ratio.Pairwise, "0.00"),
+        ratio.Pairwise is { } pairwise ? Range(pairwise, "0.00") : Absent,
         ratio.OfMedians.ToString("0.00", CultureInfo.InvariantCulture),
         ratio.Target?.ToString() ?? Absent,
         Reached(ratio),

@@ -17,6 +17,9 @@ internal sealed record WorkloadReport
 
     public required IReadOnlyList<RatioReport> Ratios { get; init; }
 
+    /// <summary>Targets that were held against nothing, as somebody was missing or failed.</summary>
+    public int NotMeasured { get; init; }
+
     /// <summary>What was left out, and what the figures do not show by themselves.</summary>
     public required IReadOnlyList<string> Notes { get; init; }
 
@@ -33,6 +36,7 @@ internal sealed record WorkloadReport
             HasOneClient = workload.HasOneClient,
             Contestants = contestants,
             Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, contestants, workload.HasOneClient))],
+            NotMeasured = workload.NotMeasured(contestants),
             Notes = notes,
             Failures = failures,
         };

@@ -17,7 +17,7 @@ internal sealed class CoresScenario : ContestScenario
 
     protected override string Method =>
         "On two cores the servers share the second one with the load client where the machine has no third: there the CPU per message "
-        + "says what a second loop costs, and the rate only what is left over.";
+        + "says what a second loop costs, and the rate only what is left over. Every reply is compared with its request, byte for byte.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

@@ -10,6 +10,7 @@ internal sealed class EchoScenario : ContestScenario
     private const int Connections = 32;
     private const int InFlight = 16;
     private const int SmallPayload = 64;
+    private const int LargePayload = 8192;
 
     private static readonly int[] DefaultSizes = [64, 1024, 8192];
 
@@ -26,7 +27,8 @@ internal sealed class EchoScenario : ContestScenario
         "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
 
     protected override string Method =>
-        "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core. The latency report, "
+        "One load client in C for all (benchmarks/Native/echo_load.c), which compares every reply with its request, byte for byte; in "
+        + "lock-step it shares the server's core. The latency report, "
         + "with the server's part of each round trip, is that of FastPort.Client: a process of its own each run, warmed as long as a "
         + "server.";
 
@@ -41,13 +43,17 @@ internal sealed class EchoScenario : ContestScenario
         CandidateCatalog candidates = context.Candidates;
         Candidate fastPort = candidates.FastPort;
         Candidate kestrel = candidates.Kestrel;
+        Candidate inline = candidates.KestrelInline;
         foreach (int size in context.Options.SizesOr(DefaultSizes))
         {
+            // Segments of large messages are what pacing holds up.
+            Candidate? unchosen = size >= LargePayload ? candidates.FastPortSystemCongestion : null;
             yield return Duel(
                 $"{PayloadSize.Text(size)}, {Connections} x {InFlight}",
                 Load(context, size),
                 fastPort,
                 kestrel,
+                unchosen is null ? [inline] : [inline, unchosen],
                 context,
                 (Metric.Throughput, ThroughputTargets.GetValueOrDefault(size)),
                 (Metric.ServerCpuPerMessage, null));
@@ -58,6 +64,7 @@ internal sealed class EchoScenario : ContestScenario
             new EchoLoad(context.Bench, context.Native, 1, 1, SmallPayload) { Cores = context.Bench.Pinning.Server },
             fastPort,
             kestrel,
+            [inline],
             context,
             (Metric.RoundTripP50, Target.AtMost(1.1)),
             (Metric.RoundTripP99, null));
@@ -67,6 +74,7 @@ internal sealed class EchoScenario : ContestScenario
             Load(context, SmallPayload),
             candidates.FastPortQueued,
             fastPort,
+            [],
             context,
             (Metric.Throughput, Target.AtLeast(0.5)),
             (Metric.ServerCpuPerMessage, null));
@@ -110,13 +118,18 @@ internal sealed class EchoScenario : ContestScenario
 
     private static EchoLoad Load(ScenarioContext context, int size) => new(context.Bench, context.Native, Connections, InFlight, size);
 
+    // Of the others nothing is asked: the ratios to them are taken by the first question.
     private static Workload Duel(
-        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context,
+        string title, ILoadProgram load, Candidate subject, Candidate reference, IReadOnlyList<Candidate> others, ScenarioContext context,
         params (Metric Metric, Target? Target)[] questions)
     {
-        IContestant[] contestants = [new ServerContestant(subject, load, context), new ServerContestant(reference, load, context)];
-        RatioQuestion[] ratios = [
-            .. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))];
+        IContestant[] contestants = [
+            .. others.Prepend(reference).Prepend(subject).Select(candidate => new ServerContestant(candidate, load, context))];
+        RatioQuestion[] ratios =
+        [
+            .. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target)),
+            .. others.Select(other => new RatioQuestion(questions[0].Metric, subject.Name, other.Name)),
+        ];
         return new Workload(title, contestants, ratios) { HasOneClient = true };
     }
 }

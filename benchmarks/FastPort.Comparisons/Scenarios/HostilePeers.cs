@@ -91,7 +91,7 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
             Conversation burner => CoreMeter.ProcessSeconds(burner.Id),
             _ => 0,
         },
-        CoreMeter.BusySeconds(context.Bench.Pinning.Both));
+        CoreMeter.Read(context.Bench.Pinning.Both).Busy);
 
     // What the cores did beyond what is known of. The ledger and this program are among the others: some hundredths of a core.
     private static double Other(CpuShares before, CpuShares after) => Math.Max(0, after.Other - before.Other - (Own(after) - Own(before)));

@@ -20,7 +20,7 @@ internal sealed class IdleScenario : ContestScenario
     protected override string Method =>
         "A fresh server a run: echoes on 32 connections as warm-up, then its memory is read, the idle connections are opened by the "
         + "client's process, each echoes once, 3 s later nothing has happened for long enough, then CPU time is counted for three times "
-        + "the measured time, the memory is read again, and each echoes once more.";
+        + "the measured time, the memory is read again, and each echoes once more. Every echo is compared with its request, byte for byte.";
 
     protected override IReadOnlyList<Metric> Columns { get; } = [
         Metric.RssGrowth, Metric.RssPerConnection, Metric.RssBefore, Metric.IdleCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss];

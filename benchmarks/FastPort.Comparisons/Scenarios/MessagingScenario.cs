@@ -39,7 +39,8 @@ internal sealed class MessagingScenario : ContestScenario
         + "too. Inside one process server and client share both cores as the scheduler likes. Queues are bounded: libzmq's by its own "
         + "1,000 messages, FastPort's by its own 1 MiB. The rows \"as shipped\" are the two programs, not the bare engine: "
         + "FastPort.Client's load in mode sink, with its 32 connections and 256 KiB of queue each, to FastPort.Server, which measures "
-        + "every message. They are compiled just in time; each run of the client is a process of its own, warmed as long as a server.";
+        + "every message; it counts their messages and bytes and verifies nothing else. They are compiled just in time; each run of the "
+        + "client is a process of its own, warmed as long as a server.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -100,13 +101,13 @@ internal sealed class MessagingScenario : ContestScenario
     {
         // A process pinned to one core never spins by itself, so both are measured: what an engine does that may, and what one does that
         // may not. Inside one process, which has both cores, it decides by itself.
-        MessagingPeer[] fastPorts = link == MessagingLink.InProcess
-            ? [peers.FastPort("FastPort", link, size, lockStep: true, spinMicroseconds: null)]
-            :
-            [
-                peers.FastPort("FastPort, spinning 50 us", link, size, lockStep: true, spinMicroseconds: 50),
-                peers.FastPort("FastPort, asleep between messages", link, size, lockStep: true, spinMicroseconds: 0),
-            ];
+        MessagingPeer[] fastPorts =
+        [
+            link == MessagingLink.InProcess
+                ? peers.FastPort("FastPort", link, size, lockStep: true, spinMicroseconds: null)
+                : peers.FastPort("FastPort, spinning 50 us", link, size, lockStep: true, spinMicroseconds: 50),
+            peers.FastPort("FastPort, asleep between messages", link, size, lockStep: true, spinMicroseconds: 0),
+        ];
         MessagingPeer push = peers.ZmqPush(link, size, lockStep: true);
         MessagingPeer router = peers.ZmqRouter(link, size, lockStep: true);
         Target? target = LockStepTargetSizes.Contains(size) ? Target.AtMost(0.5) : null;

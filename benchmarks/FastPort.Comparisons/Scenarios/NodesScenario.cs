@@ -32,7 +32,9 @@ internal sealed class NodesScenario : ContestScenario
     protected override string Method =>
         "redis-server, the nodes and the load share both cores. A relay is sent to the first node, delivered to a session of the second, "
         + "and answered; the next follows the answer. A publication is received by one subscriber, in the publisher's process, over a "
-        + "connection of its own; the next follows its arrival. CPU of the servers includes Redis where it takes part.";
+        + "connection of its own; the next follows its arrival. CPU of the servers includes Redis where it takes part. At the end of each "
+        + "run as many relays as were answered must have come to their targets, in their length; a publication must be the next one, byte "
+        + "for byte; sessions that come and go must be answered without an error.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

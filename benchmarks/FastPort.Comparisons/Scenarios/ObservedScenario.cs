@@ -25,7 +25,7 @@ internal sealed class ObservedScenario : ContestScenario
     protected override string Method =>
         "Typed Echo of 64 B over 32 connections with 16 requests in flight each, server and client with a core each. \"Everything on\": a "
         + "page is open, /metrics is scraped each second, and metrics are exported over OTLP and HTTP every 10 s; without traces. The "
-        + "readers run only while their server is measured.";
+        + "readers run only while their server is measured. Every reply is compared with its request, byte for byte.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

@@ -55,12 +55,24 @@ internal sealed class OpcSpeedScenario : IScenario
     private static WorkloadReport Skipped(OpcSpeedRow row, string problem, ScenarioContext context)
     {
         context.Progress($"{row.Title}: skipped: {problem}");
-        return new WorkloadReport { Title = row.Title, Contestants = [], Ratios = [], Notes = [$"skipped: {problem}"], Failures = [] };
+        return new WorkloadReport
+        {
+            Title = row.Title,
+            Contestants = [],
+            Ratios = [],
+            Notes = [$"skipped: {problem}"],
+            Failures = [],
+            NotMeasured = row.Target is null ? 0 : 1,
+        };
     }
 
     private static WorkloadReport WithTarget(OpcSpeedRow row, WorkloadReport report) => row.Target is not { } target
         ? report
-        : report with { Ratios = [.. report.Contestants.Select(one => RatioReport.ToTarget(target.Metric, target.AtLeast, one))] };
+        : report with
+        {
+            Ratios = [.. report.Contestants.Select(one => RatioReport.ToTarget(target.Metric, target.AtLeast, one))],
+            NotMeasured = report.Contestants.Count == 0 ? 1 : 0,
+        };
 
     private ScenarioReport ReportOf(OpcSpeedRow[] rows, List<WorkloadReport> reports, ScenarioContext context) => new()
     {

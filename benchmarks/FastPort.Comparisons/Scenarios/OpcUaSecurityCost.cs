@@ -22,8 +22,14 @@ internal sealed class OpcUaSecurityCost(ScenarioContext context)
     public static void AddRatio(List<WorkloadReport> workloads)
     {
         int at = workloads.FindIndex(static workload => workload.Title == Title);
-        if (at < 0 || workloads[at].Contestants.Count < 3)
+        if (at < 0)
         {
+            return;
+        }
+
+        if (workloads[at].Contestants.Count < 3)
+        {
+            workloads[at] = workloads[at] with { NotMeasured = 1 };
             return;
         }
 

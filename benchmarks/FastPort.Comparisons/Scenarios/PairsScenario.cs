@@ -22,16 +22,15 @@ internal sealed class PairsScenario : ContestScenario
 
     protected override string Method =>
         "Both are measured by this checkout's programs in C, each run with new processes. The interval holds the true median with 95 % "
-        + "probability, whatever the distribution: it lies between two of the ordered ratios.";
+        + "probability, whatever the distribution: it lies between two of the ordered ratios. Every reply is compared with its request, "
+        + "byte for byte; of messages one way number, order and edges are verified and both sides' counts compared.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
         [Metric.Throughput, Metric.RoundTripP50, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.OtherCpuShare];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        string folder = context.Options.Baseline
-            ?? throw new ComparisonException("pairs needs --baseline, the folder of another checkout that is built.");
-        using var bench = new Workbench(ProgramLocator.At(folder, context.Bench.Programs), context.Bench.Pinning);
+        using Workbench bench = Baseline(context);
         ScenarioContext before = context with
         {
             Bench = bench,
@@ -56,16 +55,25 @@ internal sealed class PairsScenario : ContestScenario
         yield return OneWay("in-process", MessagingLink.InProcess, 65536, context, before);
     }
 
-    protected override Task AddOwnAsync(
+    protected override async Task AddOwnAsync(
         ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation)
     {
+        using Workbench baseline = Baseline(context);
+        string commit = await CommitReader.ReadAsync(baseline, cancellation);
+
         // A workload that failed has no ratio.
         tables.Add(
             new ReportTable(
-                ["workload", "speed, now / before: median of pairs", "95 % interval", "pairs"],
+                ["workload", $"speed, now / before ({commit}): median of pairs", "95 % interval", "pairs"],
                 [.. workloads.Where(static workload => workload.Ratios.Count == 1).Select(Row)]));
-        return Task.CompletedTask;
     }
+
+    private static Workbench Baseline(ScenarioContext context) => new(
+        ProgramLocator.At(
+            context.Options.Baseline
+                ?? throw new ComparisonException("pairs needs --baseline, the folder of another checkout that is built."),
+            context.Bench.Programs),
+        context.Bench.Pinning);
 
     private static IReadOnlyList<string> Row(WorkloadReport workload)
     {

@@ -34,8 +34,8 @@ internal sealed class PeersScenario : ContestScenario
 
     protected override string Method =>
         "The raw candidates know no frames: their replies are the requests' very bytes, where the others set the Reply bit; the client "
-        + "verifies either. Under load all are driven by one client in C (benchmarks/Native/echo_load.c), in lock-step by a raw client "
-        + "(lock_step.c), except for FastPort on both ends. On one core nobody spins and the client sleeps in recv.";
+        + "compares either with what was sent, byte for byte. Under load all are driven by one client in C "
+        + "(benchmarks/Native/echo_load.c), in lock-step by a raw client (lock_step.c), except for FastPort on both ends. On one core nobody spins and the client sleeps in recv.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -65,8 +65,9 @@ internal sealed class PeersScenario : ContestScenario
             new EchoLoad(context.Bench, context.Native, Connections, InFlight, size),
             context,
             [
-                candidates.FastPort, candidates.FastPortSockets, candidates.Kestrel, candidates.SocketEvents, candidates.SocketEventsInline,
-                candidates.Raw(Raw, RawWait.Sleep),
+                // Those with a target side by side.
+                candidates.Raw(Raw, RawWait.Sleep), candidates.FastPort, candidates.Kestrel, candidates.FastPortSockets,
+                candidates.KestrelInline, candidates.SocketEvents, candidates.SocketEventsInline,
             ],
             [
                 new RatioQuestion(Metric.Throughput, fastPort, Raw, AtLeast(AgainstRaw, size)),
@@ -76,6 +77,7 @@ internal sealed class PeersScenario : ContestScenario
                         ? Target.AtMost(cpu)
                         : null),
                 new RatioQuestion(Metric.Throughput, candidates.FastPortSockets.Name, kestrel),
+                new RatioQuestion(Metric.Throughput, fastPort, candidates.KestrelInline.Name),
                 new RatioQuestion(Metric.Throughput, fastPort, candidates.SocketEventsInline.Name),
             ]);
     }
@@ -92,12 +94,14 @@ internal sealed class PeersScenario : ContestScenario
                 // In pairs of a percent's difference it matters what else the machine does meanwhile: those with a target side by side.
                 candidates.Raw(Raw, RawWait.Sleep), candidates.FastPort, candidates.Kestrel,
                 candidates.Raw(RawBlocking, RawWait.Block), candidates.FastPortSockets, candidates.SocketEvents,
-                candidates.SocketEventsInline,
+                candidates.SocketEventsInline, candidates.KestrelInline,
             ],
             [
                 new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.25)),
                 new RatioQuestion(Metric.RoundTripP50, fastPort, kestrel, Target.AtMost(0.8)),
                 new RatioQuestion(Metric.RoundTripP99, fastPort, kestrel, Target.AtMost(0.85)),
+
+                new RatioQuestion(Metric.RoundTripP50, fastPort, candidates.KestrelInline.Name),
 
                 // What is below these nobody can reach.
                 new RatioQuestion(Metric.RoundTripP50, Raw, kestrel),

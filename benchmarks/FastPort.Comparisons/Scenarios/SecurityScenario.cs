@@ -33,7 +33,8 @@ internal sealed class SecurityScenario : ContestScenario
         "One load client in C for both servers, on OpenSSL (benchmarks/Native/echo_load.c and tls_handshakes.c); one certificate (ECDSA "
         + "P-256) and one cipher suite (AES-256-GCM). A message of a handshake row is a connection: connect, a handshake that resumes "
         + "nothing, one echo of 64 B, both ends close; its round trip lasts from connect to the echo. The policy allows Echo to "
-        + "anonymous peers; rates of all kinds by address and in total are counted and never exceeded.";
+        + "anonymous peers; rates of all kinds by address and in total are counted and never exceeded. Every reply is compared with its "
+        + "request, byte for byte.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

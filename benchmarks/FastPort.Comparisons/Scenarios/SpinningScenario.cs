@@ -23,12 +23,14 @@ internal sealed class SpinningScenario : ContestScenario
 
     protected override string Method =>
         "The server may use both cores, as the default never spins where there is only one, with its loop pinned to the first; the "
-        + "client sleeps in recv, so waking it up, which no server can help, is part of every round trip.";
+        + "client sleeps in recv, so waking it up, which no server can help, is part of every round trip. At a rate a round trip counts "
+        + "from when its request was due; requests are late that were due before the reply to the one before. Every reply is compared with "
+        + "its request, byte for byte.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
         Metric.RoundTripP50, Metric.RoundTripP99, Metric.Throughput, Metric.ServerCpuShare, Metric.ServerCpuPerMessage,
-        Metric.ClientCpuPerMessage,
+        Metric.ClientCpuPerMessage, Metric.LateRequests,
         Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
     ];
 

@@ -49,6 +49,7 @@ internal abstract class NodeLoad
                 throw new PeerException($"{Volatile.Read(ref _inFlight)} messages were not confirmed within {Patience.TotalSeconds} s.");
             }
 
+            Verify(Volatile.Read(ref _messages), Patience);
             LatencySnapshot times = roundTrips.Snapshot();
             Console.WriteLine(JsonSerializer.Serialize(
                 new
@@ -115,6 +116,15 @@ internal abstract class NodeLoad
 
     /// <summary>Throws if the load has failed.</summary>
     protected abstract void Throw();
+
+    /// <summary>
+    /// Throws if what was confirmed has not arrived, where somebody else than who confirms it has to say so. No message is under way.
+    /// </summary>
+    /// <param name="confirmed">Messages since the start.</param>
+    /// <param name="patience">How long an arrival may take beyond its confirmation.</param>
+    protected virtual void Verify(long confirmed, TimeSpan patience)
+    {
+    }
 
     private static TimeSpan Seconds(string text) =>
         TimeSpan.FromSeconds(double.Parse(text, System.Globalization.CultureInfo.InvariantCulture));

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Diagnostics;
 using StackExchange.Redis;
 
@@ -10,11 +11,13 @@ internal sealed class PublicationLoad : NodeLoad, IAsyncDisposable
 {
     private static readonly RedisChannel Channel = RedisChannel.Literal("publications");
 
-    private readonly Queue<long> _sent = new();
+    private readonly Queue<Publication> _sent = new();
     private ConnectionMultiplexer? _publishing;
     private ConnectionMultiplexer? _subscribed;
     private ISubscriber? _publisher;
-    private byte[] _message = [];
+    private string? _failed;
+    private long _number;
+    private int _size;
     private int _count;
 
     protected override int Count => _count;
@@ -24,20 +27,24 @@ internal sealed class PublicationLoad : NodeLoad, IAsyncDisposable
         _publishing = await ConnectionMultiplexer.ConnectAsync(redis);
         _subscribed = await ConnectionMultiplexer.ConnectAsync(redis);
         _publisher = _publishing.GetSubscriber();
-        _message = new byte[size];
-        _count = inFlight;
+        (_size, _count) = (Math.Max(sizeof(long), size), inFlight);
         ChannelMessageQueue received = await _subscribed.GetSubscriber().SubscribeAsync(Channel);
-        received.OnMessage(_ =>
+        received.OnMessage(message =>
         {
-            long sentAt;
+            Publication sent;
             lock (_sent)
             {
-                sentAt = _sent.Dequeue();
+                sent = _sent.Dequeue();
             }
 
-            if (Confirmed(sentAt))
+            if (!((ReadOnlyMemory<byte>)message.Message).Span.SequenceEqual(sent.Body))
             {
-                Publish();
+                _failed = "A publication has come that is not the next one.";
+            }
+
+            if (Confirmed(sent.At))
+            {
+                Publish(sent.Body);
             }
         });
     }
@@ -52,21 +59,29 @@ internal sealed class PublicationLoad : NodeLoad, IAsyncDisposable
     {
         for (int i = 0; i < _count; i++)
         {
-            Publish();
+            Publish(new byte[_size]);
         }
     }
 
     protected override void Throw()
     {
-        // What is lost is missed at the end of the run.
+        // What is lost is missed at the end of the run, or the one after it comes instead.
+        if (_failed is not null)
+        {
+            throw new PeerException(_failed);
+        }
     }
 
-    private void Publish()
+    // The body is free for the next number: what has come was written.
+    private void Publish(byte[] body)
     {
         lock (_sent)
         {
-            _sent.Enqueue(Stopwatch.GetTimestamp());
-            _publisher!.Publish(Channel, _message, CommandFlags.FireAndForget);
+            BinaryPrimitives.WriteInt64LittleEndian(body, ++_number);
+            _sent.Enqueue(new Publication(Stopwatch.GetTimestamp(), body));
+            _publisher!.Publish(Channel, body, CommandFlags.FireAndForget);
         }
     }
+
+    private readonly record struct Publication(long At, byte[] Body);
 }

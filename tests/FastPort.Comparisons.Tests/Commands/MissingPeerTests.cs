@@ -1,3 +1,4 @@
+using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Tests.Support;
 using FastPort.Server.Tests;
@@ -45,11 +46,31 @@ public sealed class MissingPeerTests : IDisposable
         }
 
         Assert.Equal(0, result.ExitCode);
-        Assert.EndsWith(" -- idle --quick --only '500 connections'", JsonReport.Read(Json).Command, StringComparison.Ordinal);
+        ComparisonReport report = JsonReport.Read(Json);
+        Assert.EndsWith(" -- idle --quick --only '500 connections'", report.Command, StringComparison.Ordinal);
+        Assert.True(report.IsPartial && report.IsQuick);
 
         ProgramResult? wrong = await RunAsync(["--only", "501", "--only", "502"], null);
         Assert.Equal(1, wrong!.ExitCode);
         Assert.Contains("--only: no workload's title contains '501' or '502'.", wrong.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_command_of_pairs_can_be_typed_again_and_the_table_names_the_other_checkouts_commit()
+    {
+        string[] arguments = ["pairs", "--quick", "--only", "typed Echo", "--baseline", ProgramLocator.Create().Root, "--json", Json];
+        if (await RunProgramAsync(arguments, null) is not { } result)
+        {
+            return;
+        }
+
+        Assert.Equal((0, ""), (result.ExitCode, result.Errors));
+        ComparisonReport report = JsonReport.Read(Json);
+        Assert.EndsWith(" -- pairs --quick --only 'typed Echo' --baseline ../before", report.Command, StringComparison.Ordinal);
+
+        // There is no git on the path.
+        Assert.Equal(
+            "speed, now / before (unknown): median of pairs", Assert.Single(Assert.Single(report.Scenarios).Tables).Headers[1]);
     }
 
     [Theory]

@@ -60,6 +60,38 @@ public sealed class ReportCommandTests : IDisposable
         Assert.Equal(written, copies.Select(File.ReadAllText));
     }
 
+    [Theory]
+    [InlineData(true, false, "only some of the workloads were measured")]
+    [InlineData(false, true, "C: cut")]
+    public async Task A_report_that_lacks_something_is_refused(bool isPartial, bool hasFailure, string why)
+    {
+        const string Place = "<!-- measured: echo -->\n<!-- end measured: echo -->\n";
+        await File.WriteAllTextAsync(Document, Place);
+        ScenarioReport echo = Scenario("echo", 1);
+        echo = echo with { Workloads = [echo.Workloads[0] with { Failures = hasFailure ? ["C: cut"] : [] }] };
+        await File.WriteAllTextAsync(Json, JsonReport.Create(Measured.Report(echo) with { IsPartial = isPartial, IsQuick = true }));
+
+        ProgramResult result = await ComparisonsProgram.RunAsync(["report", Json, "--into", Document]);
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains($"{Json} is not written into documents: {why}", result.Errors, StringComparison.Ordinal);
+        Assert.Equal(Place, await File.ReadAllTextAsync(Document));
+    }
+
+    [Fact]
+    public async Task A_quick_report_goes_only_into_documents_that_are_named()
+    {
+        await File.WriteAllTextAsync(Document, "<!-- measured: echo -->\n<!-- end measured: echo -->\n");
+        await File.WriteAllTextAsync(Json, JsonReport.Create(Measured.Report(Scenario("echo", 1)) with { IsQuick = true }));
+
+        // The documents of the present folder, if any were written.
+        ProgramResult refused = await ComparisonsProgram.RunAsync(["report", Json]);
+        ProgramResult written = await ComparisonsProgram.RunAsync(["report", Json, "--into", Document]);
+
+        Assert.Equal((1, 0), (refused.ExitCode, written.ExitCode));
+        Assert.Contains("--quick's figures mean nothing", refused.Errors, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_place_that_is_missing_is_an_error_that_names_it()
     {

@@ -18,9 +18,25 @@ public sealed class ArenaTests
     {
         WorkloadReport report = await RunAsync(false, Contestant("A", Fast, Fast), Contestant("B", Slow, Slow));
 
-        Assert.Equal(["start A", "start B", "run A", "run B", "run A", "run B"], _turns);
+        Assert.Equal(["start A", "start B", "run A", "run B", "run B", "run A"], _turns);
         Assert.Equal(new Spread(2, 2, 2), Assert.Single(report.Ratios).Pairwise);
         Assert.Empty(report.Failures);
+    }
+
+    [Fact]
+    public async Task Every_second_repetition_goes_backwards_and_a_pair_is_that_of_one_repetition()
+    {
+        ScriptedContestant a = new("A", Measured.Runs(Metric.Throughput, 20, 60, 20)) { Turns = _turns };
+        ScriptedContestant b = new("B", Measured.Runs(Metric.Throughput, 10, 20, 10)) { Turns = _turns };
+        ScriptedContestant c = new("C", Measured.Runs(Metric.Throughput, 1, 1, 1)) { Turns = _turns };
+        var workload = new Workload("load", [a, b, c], [new RatioQuestion(Metric.Throughput, "A", "B")]);
+
+        WorkloadReport report = await RunAsync(false, workload, repetitions: 3);
+
+        Assert.Equal(
+            ["run A", "run B", "run C", "run C", "run B", "run A", "run A", "run B", "run C"],
+            _turns.Where(static turn => turn.StartsWith("run", StringComparison.Ordinal)));
+        Assert.Equal(new Spread(2, 2, 3), Assert.Single(report.Ratios).Pairwise);
     }
 
     [Fact]
@@ -30,7 +46,7 @@ public sealed class ArenaTests
 
         WorkloadReport report = await RunAsync(false, workload);
 
-        Assert.Equal(["start A", "start B", "run A", "run B", "start A", "start B", "run A", "run B"], _turns);
+        Assert.Equal(["start A", "start B", "run A", "run B", "start A", "start B", "run B", "run A"], _turns);
         Assert.All(report.Contestants, static one => Assert.Equal(2, one.Runs.Count));
     }
 
@@ -46,6 +62,7 @@ public sealed class ArenaTests
         ContestantReport left = Assert.Single(report.Contestants);
         Assert.Equal(("B", 2), (left.Name, left.Runs.Count));
         Assert.Empty(report.Ratios);
+        Assert.Equal(1, report.NotMeasured);
         Assert.Equal(["A: run 2 was cut"], report.Failures);
         Assert.True(cut.IsDisposed && whole.IsDisposed);
     }
@@ -77,12 +94,12 @@ public sealed class ArenaTests
         missingIsError,
         new Workload("load", contestants, [new RatioQuestion(Metric.Throughput, "A", "B", Target.AtLeast(1))]));
 
-    private Task<WorkloadReport> RunAsync(bool missingIsError, Workload workload)
+    private Task<WorkloadReport> RunAsync(bool missingIsError, Workload workload, int repetitions = 2)
     {
         var options = new ComparisonOptions
         {
             Seconds = 1,
-            Repetitions = 2,
+            Repetitions = repetitions,
             WarmupSeconds = 1,
             LeadInSeconds = 1,
             Sizes = null,

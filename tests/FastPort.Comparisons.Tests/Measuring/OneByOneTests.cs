@@ -18,7 +18,27 @@ public sealed class OneByOneTests
 
         Assert.Equal(["start A", "run A", "run A", "run A", "start B", "run B", "run B", "run B"], _turns);
         Assert.All(report.Contestants, static one => Assert.Equal(2, one.Runs.Count));
-        Assert.Equal(new Spread(3, 2, 4), Assert.Single(report.Ratios).Pairwise);
+
+        // No run of the one belongs to one of the other.
+        Assert.Equal((null, 3), (Assert.Single(report.Ratios).Pairwise, report.Ratios[0].OfMedians));
+    }
+
+    [Fact]
+    public async Task The_ratio_of_medians_is_held_against_a_target()
+    {
+        WorkloadReport report = await RunAsync(null, Contestant("A", 1000, 20, 40), Contestant("B", 1000, 10, 10));
+
+        RatioReport reached = Assert.Single(
+            RatioReport.Create(
+                new RatioQuestion(Metric.Throughput, "A", "B", Target.AtLeast(3)),
+                report.Contestants,
+                hasOneClient: false,
+                isPaired: false));
+
+        Assert.Equal((true, false), (reached.Reached, reached.IsDisputed()));
+        Assert.Equal(
+            ["messages/s, A / B", "-", "3.00", "at least 3.0", "yes"],
+            Assert.Single(ReportTables.Ratios(Measured.Scenario("ticks", report with { Ratios = [reached] })).Rows).Skip(1));
     }
 
     [Fact]

@@ -42,11 +42,11 @@ public sealed class ClientBoundTests
 
         Assert.Equal(2, ratios.Length);
         Assert.Equal(("messages/s", null, null), (ratios[0].Metric, ratios[0].Target, ratios[0].Reached));
-        Assert.Equal(0.9, ratios[0].Pairwise.Median, 6);
+        Assert.Equal(0.9, ratios[0].Pairwise!.Median, 6);
         Assert.Equal("messages per s of server CPU (the client had no more to give)", ratios[1].Metric);
 
         // Twice the CPU a message is half the messages.
-        Assert.Equal((0.5, Wanted, false), (ratios[1].Pairwise.Median, ratios[1].Target, ratios[1].Reached));
+        Assert.Equal((0.5, Wanted, false), (ratios[1].Pairwise!.Median, ratios[1].Target, ratios[1].Reached));
     }
 
     [Theory]
@@ -64,7 +64,7 @@ public sealed class ClientBoundTests
     {
         RatioReport ratio = Assert.Single(Ask(Metric.ServerCpuPerMessage, true, true, hasOneClient: true));
 
-        Assert.Equal((2, Wanted, true), (ratio.Pairwise.Median, ratio.Target, ratio.Reached));
+        Assert.Equal((2, Wanted, true), (ratio.Pairwise!.Median, ratio.Target, ratio.Reached));
     }
 
     [Fact]

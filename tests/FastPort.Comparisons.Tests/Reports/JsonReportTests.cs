@@ -63,7 +63,7 @@ public sealed class JsonReportTests : IDisposable
         WorkloadReport first = Measured.Workload("64 B", a, nothing, Metric.Throughput, Target.AtLeast(1.4));
         WorkloadReport second = Measured.Workload("1 KiB", nothing, nothing, Metric.Throughput, null);
         Assert.Equal(double.PositiveInfinity, first.Ratios[0].OfMedians);
-        Assert.Equal(double.NaN, second.Ratios[0].Pairwise.Median);
+        Assert.Equal(double.NaN, second.Ratios[0].Pairwise!.Median);
         ScenarioReport peers = Measured.Scenario(
             "peers", first with { HasOneClient = true, Notes = ["skipped: libzmq"], Failures = ["C: cut"] }, second,
             Measured.Workload("8 KiB", a, a, Metric.Throughput, Target.AtMost(0.9)));

@@ -57,6 +57,20 @@ public sealed class KeptResultsTests : IDisposable
     }
 
     [Fact]
+    public void Results_of_another_machine_are_refused_and_its_load_before_the_run_does_not_matter()
+    {
+        ComparisonReport report = Measured.Report();
+        KeptResults.Open(Options(Json), report).Save(Scenario());
+
+        Assert.Throws<ComparisonException>(
+            () => KeptResults.Open(Options(Json), report with { Machine = report.Machine with { Cpu = "Another processor" } }));
+        Assert.Throws<ComparisonException>(
+            () => KeptResults.Open(Options(Json), report with { Machine = report.Machine with { Peers = "libzmq 4.3.5" } }));
+        var next = KeptResults.Open(Options(Json), report with { Machine = report.Machine with { LoadAverageBefore = 1.5 } });
+        Assert.NotNull(next.Find("ticks", "None", "A"));
+    }
+
+    [Fact]
     public void The_full_method_needs_a_file() =>
         Assert.StartsWith(
             "--full takes hours: give --json FILE too",

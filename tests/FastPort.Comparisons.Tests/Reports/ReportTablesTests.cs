@@ -89,6 +89,17 @@ public sealed class ReportTablesTests
             StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void The_verdict_counts_the_targets_that_were_not_measured()
+    {
+        ComparisonReport report = Report();
+        WorkloadReport lacking = report.Scenarios[0].Workloads[0] with { Ratios = [], NotMeasured = 2 };
+        report = report with { Scenarios = [Measured.Scenario("idle", lacking), .. report.Scenarios] };
+
+        Assert.Equal(
+            "2 of 6 reached, 2 not measured; of 2 the ratio of medians says otherwise", ReportTables.Verdict(report));
+    }
+
     // The pairs' median is 2, the ratio of medians 3.
     private static ComparisonReport Report()
     {

@@ -31,7 +31,9 @@ await client.connect(url);
 const session = await client.createSession();
 const index = (await session.readNamespaceArray()).indexOf(namespaceUri);
 if (index < 0) throw new Error(`${url} has no namespace ${namespaceUri}`);
-const id = (number) => `ns=${index};i=${number}`;
+
+// No text, which would be parsed again with each request.
+const id = (number) => opcua.coerceNodeId(`ns=${index};i=${number}`);
 const range = (from, length) => Array.from({ length }, (_, i) => from + i);
 const value = (nodeId) => ({ nodeId, attributeId: AttributeIds.Value });
 
@@ -64,19 +66,19 @@ function reads() {
 
 // As WriteLoad.cs: of one tag, each worker another one; of more, all workers the same.
 function writes() {
-  const nodes = range(0, outstanding).map((worker) => range(count === 1 ? worker : 0, count).map((tag) => id(1000 + tag)));
+  const nodes = range(0, outstanding).map((worker) => range(count === 1 ? worker : 0, count).map((tag) => value(id(1000 + tag))));
   const last = Array(outstanding).fill(0);
   return {
     async request(worker) {
       const number = (last[worker] = last[worker] === 0 ? worker + 1 : last[worker] + outstanding);
       const statuses = await session.write(
-        nodes[worker].map((nodeId, i) => ({ ...value(nodeId), value: { value: { dataType: DataType.Int32, value: number + i } } })),
+        nodes[worker].map((node, i) => ({ ...node, value: { value: { dataType: DataType.Int32, value: number + i } } })),
       );
       for (const status of statuses) if (status !== StatusCodes.Good) throw new Error(`a write has failed: ${status}`);
     },
     async check() {
       for (let worker = 0; worker < outstanding; worker++) {
-        const values = await session.read(nodes[worker].map(value));
+        const values = await session.read(nodes[worker]);
         values.forEach((one, i) => {
           const number = one.value.value - i;
           const wrong = count === 1 ? number !== last[worker] : !last.includes(number);
