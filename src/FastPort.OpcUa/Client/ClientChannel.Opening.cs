@@ -71,18 +71,21 @@ internal sealed partial class ClientChannel
         _opened.TrySetResult();
     }
 
-    // Asks for the next token when it is time. Returns the time until then; that of the newest token's end after it was asked for.
+    // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come. A server
+    // that grants more than was asked for, or does not answer, does not put off the check of its certificate.
     private TimeSpan RenewToken()
     {
         ChannelToken newest = Tokens.Newest!;
-        TimeSpan until = (RenewAt * newest.Lifetime) - Time.GetElapsedTime(newest.Created);
-        if (until > TimeSpan.Zero)
+        TimeSpan lifetime = newest.Lifetime < _options.TokenLifetime ? newest.Lifetime : _options.TokenLifetime;
+        TimeSpan age = Time.GetElapsedTime(newest.Created);
+        TimeSpan renewAt = RenewAt * lifetime;
+        if (age < renewAt)
         {
-            return until;
+            return renewAt - age;
         }
 
         Open(SecurityTokenRequestType.Renew);
-        return newest.Left(Time);
+        return (ChannelToken.EndsAt * lifetime) - age;
     }
 
     // On the loop. One such request at a time.

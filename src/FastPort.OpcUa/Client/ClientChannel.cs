@@ -125,10 +125,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
             return ConnectionClock.NextTick;
         }
 
-        TimeSpan left = DropExpiredTokens();
-        if (left > TimeSpan.Zero)
+        double left = DropExpiredTokens().TotalMilliseconds;
+        if (left > 0 && Math.Min(left, RenewToken().TotalMilliseconds) is > 0 and var next)
         {
-            double next = Math.Min(left.TotalMilliseconds, RenewToken().TotalMilliseconds);
             return anyWaits ? ConnectionClock.NextTick : nowMilliseconds + (long)next + 1;
         }
 

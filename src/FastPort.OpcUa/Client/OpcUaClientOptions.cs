@@ -75,7 +75,10 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Life of the secure channel's token that is asked for; 1 s to a day. Defaults to 1 hour.</summary>
+    /// <summary>
+    /// Life of the secure channel's token that is asked for, and after which it is renewed whatever the server grants; 1 s to a day.
+    /// Defaults to 1 hour.
+    /// </summary>
     public TimeSpan TokenLifetime { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>

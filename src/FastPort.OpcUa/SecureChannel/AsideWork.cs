@@ -3,7 +3,8 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <summary>
 /// Runs the slow steps of channels and sessions, RSA and reading certificates, on the thread pool: a step takes about a millisecond, which
 /// the other connections of a loop must not wait for. Few run at a time, so that a flood of them leaves processors to the loops; the others
-/// wait in order. A channel has at most one step here, and takes it back when it ends, so their number is that of the channels.
+/// wait in order. A channel has at most one step here, so their number is that of the channels. It takes the step back when its connection
+/// is reset, or times out; a connection that the peer has just ended is not seen to end before its step is done, as reading pauses for it.
 /// Thread-safe.
 /// </summary>
 internal sealed class AsideWork(int atOnce)

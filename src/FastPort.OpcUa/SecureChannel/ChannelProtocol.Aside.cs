@@ -6,7 +6,7 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <content>Steps that take too long for the loop, and the release of what they and the loop use.</content>
 internal abstract partial class ChannelProtocol
 {
-    // Belong to the loop. The place is null if the step ran at once.
+    // Belong to the loop. The place holds the step, and all that the step holds: null if the step ran at once, or has ended.
     private bool _isAside;
     private LinkedListNode<Action>? _asidePlace;
 
@@ -60,7 +60,9 @@ internal abstract partial class ChannelProtocol
     // On the loop, at the end of the connection: nobody waits for the step any more.
     private void TakeBackStep()
     {
-        if (_asidePlace is { } place && AsideWork.Shared.TryTakeBack(place))
+        LinkedListNode<Action>? place = _asidePlace;
+        _asidePlace = null;
+        if (place is not null && AsideWork.Shared.TryTakeBack(place))
         {
             Leave();
         }
@@ -68,6 +70,7 @@ internal abstract partial class ChannelProtocol
 
     private void EndAside(ChannelFault? fault, ExceptionDispatchInfo? thrown, Action then)
     {
+        _asidePlace = null;
         _isAside = false;
         thrown?.Throw();
         if (Connection.IsClosing)

@@ -7,8 +7,9 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <param name="Lifetime">The life that the server has granted.</param>
 internal sealed record ChannelToken(uint Id, ChunkSecurity Security, long Created, TimeSpan Lifetime)
 {
-    /// <summary>
-    /// How long until the token must not be used any more: its life is over, and a quarter for messages on the way (OPC 10000-6, 6.7.4).
-    /// </summary>
-    public TimeSpan Left(TimeProvider time) => (1.25 * Lifetime) - time.GetElapsedTime(Created);
+    /// <summary>The end of a token's use in lives: its own, and a quarter for messages on the way (OPC 10000-6, 6.7.4).</summary>
+    public const double EndsAt = 1.25;
+
+    /// <summary>How long until the token must not be used any more.</summary>
+    public TimeSpan Left(TimeProvider time) => (EndsAt * Lifetime) - time.GetElapsedTime(Created);
 }

@@ -103,15 +103,10 @@ public sealed class RenewalTests
     {
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        Task<RawChannel> accepting = RawChannel.AcceptAsync(listener);
+        Task<RawChannel> accepting = AcceptAsync(listener, Lifetime);
         await using ChannelClient client = await ChannelClient.ConnectAsync($"opc.tcp://{listener.LocalEndpoint}", time: _time);
         ClientChannel channel = client.Channel;
         using RawChannel server = await accepting;
-        Assert.Equal(MessageType.Hello, (await server.ReceiveAsync()).Type);
-        await server.SendAsync(MessageType.Acknowledge, RawChannel.Encode(
-            new AcknowledgeMessage { ReceiveBufferSize = 65_535, SendBufferSize = 65_535 }));
-        (server.ChannelId, server.TokenId) = (7, 1);
-        await server.AnswerOpenAsync(Lifetime);
         await channel.Opened.InTimeAsync();
         Task<StatusCode> asked = client.AskAsync();
         uint requestId = BitConverter.ToUInt32((await server.ReceiveAsync()).Chunk, 20);
@@ -146,6 +141,34 @@ public sealed class RenewalTests
         Assert.Equal(StatusCodes.BadSecureChannelTokenUnknown, await asked.InTimeAsync());
         server.Dispose();
         await client.Connection.Closed.InTimeAsync();
+    }
+
+    [Fact]
+    public async Task The_client_renews_after_the_life_that_it_asked_for_whatever_the_server_grants()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        Task<RawChannel> accepting = AcceptAsync(listener, uint.MaxValue);
+        await using ChannelClient client = await ChannelClient.ConnectAsync($"opc.tcp://{listener.LocalEndpoint}", time: _time);
+        using RawChannel server = await accepting;
+        await client.Channel.Opened.InTimeAsync();
+
+        _time.Advance(TimeSpan.FromSeconds(46));
+        server.TokenId = 2;
+        await server.AnswerOpenAsync(uint.MaxValue);
+        await Patience.UntilAsync(() => client.Channel.Tokens.Newest!.Id == 2, "the client knew the token");
+
+        // The next request is not answered.
+        _time.Advance(TimeSpan.FromSeconds(46));
+        Assert.Equal(MessageType.Open, (await server.ReceiveAsync()).Type);
+        await Patience.UntilAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.FromSeconds(1));
+                return client.Connection.IsClosing;
+            },
+            "the client gave up the channel");
+        Assert.Equal(StatusCodes.BadSecureChannelTokenUnknown, await client.AskAsync());
     }
 
     [Theory]
@@ -241,6 +264,18 @@ public sealed class RenewalTests
         {
             Directory.Delete(folder, recursive: true);
         }
+    }
+
+    // A server that has opened channel 7 with token 1.
+    private static async Task<RawChannel> AcceptAsync(TcpListener listener, uint lifetime)
+    {
+        RawChannel server = await RawChannel.AcceptAsync(listener);
+        Assert.Equal(MessageType.Hello, (await server.ReceiveAsync()).Type);
+        await server.SendAsync(MessageType.Acknowledge, RawChannel.Encode(
+            new AcknowledgeMessage { ReceiveBufferSize = 65_535, SendBufferSize = 65_535 }));
+        (server.ChannelId, server.TokenId) = (7, 1);
+        await server.AnswerOpenAsync(lifetime);
+        return server;
     }
 
     private static uint TokenOf(byte[] chunk) => BitConverter.ToUInt32(chunk, 12);

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Tests.Support;
@@ -15,6 +17,9 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     private static readonly string Folder = Directory.CreateTempSubdirectory("opcua-").FullName;
     private static readonly ApplicationCertificate Own =
         ApplicationCertificate.Create("urn:test:client", "client", [], TimeProvider.System.GetUtcNow());
+
+    // Steps that run at a time.
+    private static readonly int Places = Math.Max(1, Environment.ProcessorCount / 2);
 
     private TestServer _server = null!;
 
@@ -186,6 +191,64 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_step_that_waited_and_has_ended_is_kept_by_nobody()
+    {
+        await using ChannelClient client = await ChannelClient.ConnectAsync(_server.Url);
+        await client.Channel.Opened.InTimeAsync();
+        TaskCompletionSource release = HoldSteps();
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        WeakReference held = RunAside(client, done);
+        await Patience.UntilAsync(static () => AsideWork.Shared.WaitingCount == 1, "the step waits");
+        release.SetResult();
+        await done.Task.InTimeAsync();
+
+        await Patience.UntilAsync(
+            () =>
+            {
+                GC.Collect();
+                return !held.IsAlive;
+            },
+            "nobody keeps what the step used");
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+    }
+
+    [Fact]
+    public async Task A_step_whose_turn_comes_while_its_connection_closes_does_not_run()
+    {
+        await using ChannelClient client = await ChannelClient.ConnectAsync(_server.Url);
+        await client.Channel.Opened.InTimeAsync();
+        TaskCompletionSource release = HoldSteps();
+        bool hasRun = false;
+        var closing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var goOn = new ManualResetEventSlim();
+        client.Connection.Post(
+            _ =>
+            {
+                client.Channel.RunAside(
+                    () =>
+                    {
+                        hasRun = true;
+                        return null;
+                    },
+                    static () => { });
+                client.Connection.Close(CloseReason.LocalClosed);
+
+                // The close cannot end before this does, so it cannot take the step back.
+                closing.SetResult();
+                goOn.Wait(Patience.Limit);
+            },
+            null);
+        await closing.Task.InTimeAsync();
+        Task passed = PassSteps();
+        release.SetResult();
+        await passed.InTimeAsync();
+        goOn.Set();
+
+        await client.Connection.Closed.InTimeAsync();
+        Assert.False(hasRun);
+    }
+
+    [Fact]
     public async Task An_opening_with_more_to_decrypt_than_any_client_sends_is_refused_before_its_turn()
     {
         byte[] opening = await RecordOpeningAsync(_server);
@@ -207,12 +270,50 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     private static TaskCompletionSource HoldSteps()
     {
         var release = new TaskCompletionSource();
-        for (int i = 0; i < Math.Max(1, Environment.ProcessorCount / 2); i++)
+        for (int i = 0; i < Places; i++)
         {
             AsideWork.Shared.Run(() => release.Task.Wait(Patience.Limit));
         }
 
         return release;
+    }
+
+    // Completes when all steps before it have ended: one step in each place, which waits for the others.
+    private static Task PassSteps()
+    {
+        int left = Places;
+        var all = new TaskCompletionSource();
+        for (int i = 0; i < Places; i++)
+        {
+            AsideWork.Shared.Run(() =>
+            {
+                if (Interlocked.Decrement(ref left) == 0)
+                {
+                    all.SetResult();
+                }
+
+                all.Task.Wait(Patience.Limit);
+            });
+        }
+
+        return all.Task;
+    }
+
+    // A step with an object that nothing else refers to.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference RunAside(ChannelClient client, TaskCompletionSource done)
+    {
+        object used = new();
+        client.Connection.Post(
+            _ => client.Channel.RunAside(
+                () =>
+                {
+                    GC.KeepAlive(used);
+                    return null;
+                },
+                done.SetResult),
+            null);
+        return new WeakReference(used);
     }
 
     // What a client has sent to open a channel: anybody can send it again on another connection.
