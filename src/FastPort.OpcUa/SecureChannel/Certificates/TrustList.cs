@@ -118,14 +118,27 @@ internal sealed class TrustList : IDisposable
             .OfType<X509Certificate2>(),
     ];
 
-    // Null if it is no certificate: nothing that it could vouch for.
+    // Null if it is no certificate, or cannot be read, as one that has just been deleted: nothing that it could vouch for.
     private static X509Certificate2? TryLoad(string file)
     {
         try
         {
             return X509CertificateLoader.LoadCertificateFromFile(file);
         }
-        catch (CryptographicException)
+        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
+        {
+            return null;
+        }
+    }
+
+    // Null if it cannot be read: it does not count, and is named in the log.
+    private static RevocationList? TryReadList(string file)
+    {
+        try
+        {
+            return RevocationList.TryRead(File.ReadAllBytes(file));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             return null;
         }
@@ -133,5 +146,5 @@ internal sealed class TrustList : IDisposable
 
     private static IEnumerable<(string File, RevocationList? List)> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
         .Where(static file => Path.GetExtension(file).Equals(".crl", StringComparison.OrdinalIgnoreCase))
-        .Select(static file => (file, RevocationList.TryRead(File.ReadAllBytes(file))));
+        .Select(static file => (file, TryReadList(file)));
 }
