@@ -329,6 +329,9 @@ public abstract class Connection
     /// </summary>
     internal virtual long AwaitedPending => -1;
 
+    /// <summary>Bytes sent since somebody waits (<see cref="AwaitedPending"/>); of no meaning while nobody does.</summary>
+    internal virtual long SentWhileAwaited => 0;
+
     /// <summary>
     /// Resumes reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also while reading is not paused.
     /// </summary>

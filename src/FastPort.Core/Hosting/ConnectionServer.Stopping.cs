@@ -75,7 +75,7 @@ public sealed partial class ConnectionServer
         }
 
         // First the listeners, so that a client that is told to go finds nobody. One that does not stop in time accepts nobody: _closing.
-        Task unbound = Task.WhenAll(listeners.Select(static listener => listener.StopAsync().AsTask()));
+        Task unbound = Task.WhenAll(listeners.Select(static listener => Task.Run(() => listener.StopAsync().AsTask())));
         await unbound.WaitAsync(ListenerTimeout, _time, _hurry.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 
         Bans.Added -= CloseBanned;

@@ -13,12 +13,18 @@ internal sealed class DrainNotices(TransportConnection connection)
     private readonly HashSet<Waiter> _waiters = [];
     private long _protocolMark = Nobody;
 
+    // Bytes that were sent when the first of those who wait now began to.
+    private long _sentBefore;
+
     // The highest mark of all waits; written with a full fence, before the counters are read. Higher after one was canceled or replaced,
     // until the next check: to look through all that are left each time would make loops wait for it.
     private long _mark = Nobody;
 
     /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
     public long Awaited => Volatile.Read(ref _mark);
+
+    /// <summary>What the connection had sent when somebody began to wait; of no meaning while nobody waits.</summary>
+    public long SentBefore => Volatile.Read(ref _sentBefore);
 
     /// <summary>Whether this number of pending bytes has reached the highest mark.</summary>
     public bool IsReached(long pendingBytes) => pendingBytes <= Volatile.Read(ref _mark);
@@ -29,7 +35,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _protocolMark = pendingBytes;
-            Interlocked.Exchange(ref _mark, Math.Max(_mark, pendingBytes));
+            Raise(pendingBytes);
         }
 
         connection.RoomAwaited();
@@ -43,7 +49,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         lock (_gate)
         {
             _waiters.Add(waiter);
-            Interlocked.Exchange(ref _mark, Math.Max(_mark, lowWater));
+            Raise(lowWater);
         }
 
         connection.RoomAwaited();
@@ -83,6 +89,7 @@ internal sealed class DrainNotices(TransportConnection connection)
                 }
 
                 _waiters.RemoveWhere(static waiter => waiter.Task.IsCompleted);
+                Forget();
                 long mark = _waiters.Aggregate(_protocolMark, static (most, waiter) => Math.Max(most, waiter.LowWater));
                 Interlocked.Exchange(ref _mark, mark);
             }
@@ -91,6 +98,26 @@ internal sealed class DrainNotices(TransportConnection connection)
         if (tellProtocol)
         {
             connection.OutputDrained();
+        }
+    }
+
+    // Under the gate.
+    private void Raise(long mark)
+    {
+        if (_mark == Nobody)
+        {
+            Volatile.Write(ref _sentBefore, connection.BytesSent);
+        }
+
+        Interlocked.Exchange(ref _mark, Math.Max(_mark, mark));
+    }
+
+    // Under the gate. A set that was large is walked in its former length as long as it is not cleared.
+    private void Forget()
+    {
+        if (_waiters.Count == 0)
+        {
+            _waiters.Clear();
         }
     }
 
@@ -105,6 +132,7 @@ internal sealed class DrainNotices(TransportConnection connection)
 
             if (_waiters.Count == 0)
             {
+                Forget();
                 Interlocked.Exchange(ref _mark, _protocolMark);
             }
         }

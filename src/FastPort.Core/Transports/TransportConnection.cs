@@ -191,6 +191,8 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     internal sealed override long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
 
+    internal sealed override long SentWhileAwaited => Volatile.Read(ref _drain) is { } drain ? BytesSent - drain.SentBefore : 0;
+
     /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()
     {

@@ -134,7 +134,8 @@ public sealed class LendingTests
         {
             lock (gate)
             {
-                Assert.True(client.TryLend(new byte[20_000], Release, null));
+                // So much that this thread sends it itself on every link.
+                Assert.True(client.TryLend(new byte[40_000], Release, null));
                 client.Connection.Flush();
             }
         }).InTimeAsync();

@@ -20,8 +20,9 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     public long MessagesDropped => Volatile.Read(ref _messagesDropped);
 
     /// <summary>
-    /// Whether there is no room: at the bound or, while somebody waits for half of it, above that. Otherwise those who do not wait could
-    /// take all room that there ever is. A session that is disconnected at the bound is so only there.
+    /// Whether there is no room: at the bound or, while somebody waits for half of it, above a line that falls from the bound to there.
+    /// Of what becomes free those who do not wait get one half, and who waits the other. A session that is disconnected at the bound is so
+    /// only there.
     /// </summary>
     public bool IsFull
     {
@@ -30,9 +31,13 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
             long pending = connection.PendingBytes;
             return pending > _half
                 && (pending >= _bound
-                    || (connection.AwaitedPending >= _half && options.SendQueueFull != SendQueueFullPolicy.Disconnect));
+                    || (IsAwaited
+                        && options.SendQueueFull != SendQueueFullPolicy.Disconnect
+                        && pending >= _bound - (connection.SentWhileAwaited / 2)));
         }
     }
+
+    private bool IsAwaited => connection.AwaitedPending >= _half;
 
     /// <summary>
     /// Flushes, and returns whether there is room then. Bytes that a burst wrote since its last flush may alone fill the queue, so the
@@ -43,8 +48,11 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
         connection.Flush();
 
         // While another thread is sending, the peer does not count as slow: no message is dropped and no session disconnected yet. Senders
-        // that can wait get less slack, so that they do not outrun that thread.
-        return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < _bound + _slack);
+        // that can wait get less slack, so that they do not outrun that thread, and none while others wait already.
+        return !IsFull
+            || (!connection.IsSendBlocked
+                && connection.PendingBytes < _bound + _slack
+                && (options.SendQueueFull != SendQueueFullPolicy.Wait || !IsAwaited));
     }
 
     /// <summary>Applies the policy to a one-way message that finds no room.</summary>

@@ -46,12 +46,47 @@ public sealed class SendQueueLimitTests
         Assert.False(room.TryMake());
     }
 
+    [Fact]
+    public void While_somebody_waits_the_others_get_half_of_what_becomes_free()
+    {
+        var options = new SessionOptions();
+        int bound = options.SendQueueBytes;
+        var connection = new SendingConnection { Blocked = true, Awaited = bound / 2 };
+        var room = new SendQueueLimit(connection, options);
+
+        Assert.False(IsFullAt(bound - 1, sent: 0));
+        Assert.False(IsFullAt((bound * 3 / 4) - 1, sent: bound / 2));
+        Assert.True(IsFullAt(bound * 3 / 4, sent: bound / 2));
+        Assert.True(IsFullAt((bound / 2) + 1, sent: bound));
+        Assert.True(IsFullAt((bound / 2) + 1, sent: 10L * bound));
+        Assert.False(IsFullAt(bound / 2, sent: 10L * bound));
+
+        // Neither does a thread that is just sending make room for them.
+        connection.Blocked = false;
+        connection.Pending = bound * 3 / 4;
+        connection.SentMeanwhile = bound;
+        Assert.False(room.TryMake());
+
+        connection.Awaited = -1;
+        Assert.False(room.IsFull);
+
+        bool IsFullAt(long pending, long sent)
+        {
+            (connection.Pending, connection.SentMeanwhile) = (pending, sent);
+            return room.IsFull;
+        }
+    }
+
     /// <summary>Has bytes that another thread is sending: the peer has refused none of them yet.</summary>
     private sealed class SendingConnection : Connection
     {
         public long Pending { get; set; }
 
         public bool Blocked { get; set; }
+
+        public long Awaited { get; set; } = -1;
+
+        public long SentMeanwhile { get; set; }
 
         public override EndPoint? RemoteEndPoint => null;
 
@@ -64,6 +99,10 @@ public sealed class SendQueueLimitTests
         public override long PendingBytes => Pending;
 
         public override bool IsSendBlocked => Blocked;
+
+        internal override long AwaitedPending => Awaited;
+
+        internal override long SentWhileAwaited => SentMeanwhile;
 
         public override bool IsClosing => false;
 
