@@ -32,11 +32,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <param name="clock">The connection's clock.</param>
     public ClientChannel(string endpointUrl, OpcUaClientOptions options, ChannelCredentials? credentials, ConnectionClock clock)
         : base(
-            new EncodingLimits(
-                options.MaxMessageBytes,
-                options.MaxMessageBytes,
-                MaxArrayLength: options.MaxMessageBytes,
-                MaxMemoryBytes: EncodingLimits.MemoryFor(options.MaxMessageBytes)),
+            new EncodingLimits(options.MaxMessageBytes, options.MaxMessageBytes, MaxArrayLength: options.MaxMessageBytes),
             clock.Time)
     {
         _clock = clock;

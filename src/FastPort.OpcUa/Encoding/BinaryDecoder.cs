@@ -13,6 +13,9 @@ internal ref partial struct BinaryDecoder : ICodec
     // About what an extension object, a diagnostic info or a boxed value takes in memory.
     private const int ObjectBytes = 80;
 
+    // What a text, a byte string or a boxed GUID takes besides its content.
+    private const int ContentOverheadBytes = 24;
+
     private readonly EncodingLimits _limits;
 
     // The array that byte strings are borrowed from; null if they are copied.
@@ -21,7 +24,7 @@ internal ref partial struct BinaryDecoder : ICodec
     private ReadOnlySpan<byte> _rest;
     private int _depth;
 
-    // Of EncodingLimits.MaxMemoryBytes.
+    // Of EncodingLimits.MemoryFor.
     private long _memoryLeft;
 
     // The text that is most likely next; null for none.
@@ -32,7 +35,7 @@ internal ref partial struct BinaryDecoder : ICodec
     {
         _rest = message;
         _limits = limits;
-        _memoryLeft = limits.MaxMemoryBytes;
+        _memoryLeft = limits.MemoryFor(message.Length);
     }
 
     /// <summary>A decoder whose byte strings refer to the message's array.</summary>
@@ -40,7 +43,7 @@ internal ref partial struct BinaryDecoder : ICodec
     {
         _rest = message;
         _limits = limits;
-        _memoryLeft = limits.MaxMemoryBytes;
+        _memoryLeft = limits.MemoryFor(message.Count);
         _lender = message.Array;
         _lenderEnd = message.Offset + message.Count;
     }
@@ -91,7 +94,12 @@ internal ref partial struct BinaryDecoder : ICodec
         }
 
         ReadOnlySpan<byte> text = Take(length);
-        return _expected is { } expected && System.Text.Ascii.Equals(text, expected) ? expected : System.Text.Encoding.UTF8.GetString(text);
+        if (_expected is { } expected && System.Text.Ascii.Equals(text, expected))
+        {
+            return expected;
+        }
+
+        return text.IsEmpty ? string.Empty : TryTakeMemory(ContentOverheadBytes) ? System.Text.Encoding.UTF8.GetString(text) : null;
     }
 
     public ByteString ReadByteString()
@@ -109,7 +117,7 @@ internal ref partial struct BinaryDecoder : ICodec
             return new ByteString(_lender, offset, length);
         }
 
-        return Take(length).ToArray();
+        return TakeCopy(length);
     }
 
     public DateTime ReadDateTime() => UaTime.FromWire(Read<long>());
@@ -238,11 +246,11 @@ internal ref partial struct BinaryDecoder : ICodec
                 return new NodeId(index, ReadString() ?? string.Empty);
             case 4:
                 index = Read<ushort>();
-                return new NodeId(index, ReadGuid());
+                return TryTakeMemory(ContentOverheadBytes) ? new NodeId(index, ReadGuid()) : default;
             case 5:
                 index = Read<ushort>();
                 int length = ReadLength(_limits.MaxByteStringBytes, 1);
-                return new NodeId(index, length < 0 ? [] : Take(length).ToArray());
+                return new NodeId(index, length < 0 ? [] : TakeCopy(length));
             default:
                 Fail(StatusCodes.BadDecodingError);
                 return default;
@@ -264,6 +272,9 @@ internal ref partial struct BinaryDecoder : ICodec
         _rest = _rest.Slice(count);
         return taken;
     }
+
+    // Empty after a fault.
+    private byte[] TakeCopy(int count) => count > 0 && TryTakeMemory(ContentOverheadBytes) ? Take(count).ToArray() : [];
 
     // Of what is about to be allocated. False after a fault.
     private bool TryTakeMemory(long bytes)

@@ -6,9 +6,10 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <content>OpenSecureChannel messages and tokens (OPC 10000-4, 5.5.2; OPC 10000-6, 6.7.4).</content>
 internal abstract partial class ChannelProtocol
 {
-    // Of an OpenSecureChannel message, which has less than 1 KiB behind the certificates. Each block is decrypted before the peer has
-    // proved anything: 32 of them at most, with the smallest key.
-    private const int MaxEncryptedBytes = 8 * 1024;
+    // Of an OpenSecureChannel message; certificates stand before it in clear text. Numbers, headers and nonce take 96 bytes, the signature
+    // 512 with a key of 4,096 bits: four blocks of 256 bytes with the longest padding (190 bytes in each), two of 512. Twice that leaves
+    // room for an audit id. Each block is decrypted before the peer has proved anything: 8 of them at most, with the smallest key.
+    private const int MaxEncryptedBytes = 2 * 1024;
 
     // The OpenSecureChannel message that waits for its step; null if there never was one.
     private MessageBuffer? _openCopy;

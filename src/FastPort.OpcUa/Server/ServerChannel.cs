@@ -25,8 +25,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         : base(
             new EncodingLimits(
                 MaxByteStringBytes: server.Options.MaxMessageBytes,
-                MaxStringBytes: server.Options.MaxMessageBytes,
-                MaxMemoryBytes: EncodingLimits.MemoryFor(server.Options.MaxMessageBytes)),
+                MaxStringBytes: server.Options.MaxMessageBytes),
             server.Time)
     {
         _server = server;

@@ -258,7 +258,7 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
         await channel.ReceiveAsync();
         AsymmetricHeader.TryRead(opening, out _, out int clear);
         byte[] block = opening[clear..(clear + 256)];
-        byte[] blocks = [.. Enumerable.Repeat(block, 33).SelectMany(static one => one)];
+        byte[] blocks = [.. Enumerable.Repeat(block, 9).SelectMany(static one => one)];
 
         await channel.SendAsync(MessageType.Open, [.. opening[8..clear], .. blocks]);
 
