@@ -113,9 +113,9 @@ public sealed class LendingTests
         void Release(object? state)
         {
             client.Connection.Abort(CloseReason.LocalClosed);
-            while (client.Connection.BeginWrite() is not null)
+            while (!client.Connection.IsOnLoop && client.Connection.BeginWrite() is not null)
             {
-                // Until the loop has ended the connection.
+                // Until the loop has ended the connection, unless it is the loop that sends.
                 client.Connection.EndWrite();
                 Thread.Sleep(0);
             }
