@@ -67,8 +67,8 @@ internal static class MarkdownReport
             $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), ")
             + string.Create(
                 CultureInfo.InvariantCulture,
-                $"{machine.MemoryGb} GB, {machine.Os}, kernel {machine.Kernel}{Listed(machine.CongestionControl)}, {machine.Runtime}"
-                + $"{Listed(machine.Peers)}; load average before the run {machine.LoadAverageBefore}. Loopback");
+                $"{machine.MemoryGb} GB, {machine.Os}, kernel {machine.Kernel}{Listed("TCP with ", machine.CongestionControl)}, "
+                + $"{machine.Runtime}{Listed("", machine.Peers)}; load average before the run {machine.LoadAverageBefore}. Loopback");
 
         // One that has no candidates to compare says for itself how it ran.
         return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
@@ -78,7 +78,7 @@ internal static class MarkdownReport
             + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios.";
     }
 
-    private static string Listed(string text) => text.Length == 0 ? "" : $", {text}";
+    private static string Listed(string before, string text) => text.Length == 0 ? "" : $", {before}{text}";
 
     private static void Append(StringBuilder text, ReportTable table)
     {

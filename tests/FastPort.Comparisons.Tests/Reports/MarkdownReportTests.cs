@@ -29,7 +29,8 @@ public sealed class MarkdownReportTests
         string section = MarkdownReport.Create(report, scenario).ReplaceLineEndings(" ");
 
         Assert.Contains(
-            "Debian <12>, kernel 6.18, bbr, .NET 10, libzmq 4.3.4, OpenSSL 3.0.17; load average", section, StringComparison.Ordinal);
+            "Debian <12>, kernel 6.18, TCP with bbr, .NET 10, libzmq 4.3.4, OpenSSL 3.0.17; load average", section,
+            StringComparison.Ordinal);
         Assert.Contains("Debian <12>, kernel 6.18, .NET 10; load average", Text(Measured.Report(scenario)), StringComparison.Ordinal);
 
         string Text(ComparisonReport one) => MarkdownReport.Create(one, scenario).ReplaceLineEndings(" ");
