@@ -5,6 +5,7 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.SecureChannel;
@@ -228,19 +229,22 @@ public sealed class RenewalTests
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         try
         {
-            string trusted = Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName;
+            // Each side has folders of its own: an application's own certificate is trusted.
+            string checking = Path.Combine(folder, isClient ? "server" : "client");
+            string trusted = Directory.CreateDirectory(Path.Combine(checking, "trusted")).FullName;
             DateTimeOffset now = TimeProvider.System.GetUtcNow();
             using ApplicationCertificate own = ApplicationCertificate.Create("urn:test:client", "client", [], now);
             await using TestServer server = await TestServer.StartAsync(configure: o =>
             {
                 o.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
-                o.Certificates.Directory = folder;
+                o.Certificates.Directory = Path.Combine(folder, "server");
                 o.Certificates.UnsafeTrustAll = !isClient;
             });
             byte[] peer = isClient ? own.Der : server.Server.Certificates!.Own.Der;
             string file = Path.Combine(trusted, "peer.der");
             await File.WriteAllBytesAsync(file, peer, TestContext.Current.CancellationToken);
-            var store = new CertificateStore(folder, requireRevocationLists: false, TimeProvider.System);
+            var store = new CertificateStore(
+                new OpcUaCertificateOptions { Directory = checking }, TimeProvider.System, NullLogger.Instance);
             var credentials = new ChannelCredentials(
                 SecurityPolicy.Basic256Sha256,
                 own,
