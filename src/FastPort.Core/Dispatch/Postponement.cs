@@ -36,7 +36,8 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
     {
         if (!Until.IsCompleted)
         {
-            wait?.Cancel();
+            // On the pool: who is told may be a program's router, which could throw, and many may wait for one target.
+            _ = wait?.CancelAsync();
         }
     }
 

@@ -57,7 +57,8 @@ public sealed partial class ConnectionServer : IMemoryHolder
     {
         string option = $"{_options.Section}:{nameof(ServerOptions.MaxBufferedMegabytes)}";
         var reason = new CloseReason(
-            CloseKind.MemoryLimit, $"Its incomplete received and its unread sent messages held {bytes} bytes, and {option} was used up.");
+            CloseKind.MemoryLimit,
+            $"Its received messages that wait for a peer and its unread sent ones held {bytes} bytes, and {option} was used up.");
         if (listening is not null)
         {
             listening.TellAndClose(reason);

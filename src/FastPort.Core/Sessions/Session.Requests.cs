@@ -131,9 +131,13 @@ public sealed partial class Session
         }
         catch (TimeoutException e)
         {
-            // The connection must not keep a wait that nobody waits for.
-            await wait.CancelAsync().ConfigureAwait(false);
             throw new RequestFailedException(RequestFailure.TimedOut, "The send queue stayed full.", e);
+        }
+        finally
+        {
+            // The connection must not keep a wait that nobody waits for. Not left to the link with the caller's token: this wait may end
+            // before that is told.
+            await wait.CancelAsync().ConfigureAwait(false);
         }
     }
 

@@ -27,8 +27,8 @@ internal sealed class PasswordHash
     private PasswordHash(int memory, int passes, byte[] salt, byte[] hash) =>
         (_memory, _passes, _salt, _hash) = (memory, passes, salt, hash);
 
-    /// <summary>What a verification takes, as a number to compare: memory times passes.</summary>
-    public int Cost => _memory * _passes;
+    /// <summary>What a verification takes.</summary>
+    public (int MemoryKiB, int Passes) Cost => (_memory, _passes);
 
     /// <summary>Hashes a password with a new salt.</summary>
     public static PasswordHash Create(string password)

@@ -16,11 +16,17 @@ internal sealed class UserFile
 
     private readonly Dictionary<string, User> _users;
 
-    private UserFile(Dictionary<string, User> users) =>
-        (_users, Nobody) = (users, PasswordHash.OfNobody(users.Values.Select(static user => user.Hash).MaxBy(static hash => hash.Cost)));
+    // Hashes that nobody has, one for each cost in the file. Each name is verified against one hash of each cost, whether it exists or not,
+    // so that the time does not tell which do.
+    private readonly PasswordHash[] _nobodys;
 
-    /// <summary>Verified for names that do not exist, so that the time does not tell which do: as dear as the dearest hash.</summary>
-    internal PasswordHash Nobody { get; }
+    private UserFile(Dictionary<string, User> users)
+    {
+        _users = users;
+        _nobodys = users.Count == 0
+            ? [PasswordHash.OfNobody(null)]
+            : [.. users.Values.Select(static user => user.Hash).DistinctBy(static hash => hash.Cost).Select(PasswordHash.OfNobody)];
+    }
 
     /// <summary>Number of users.</summary>
     public int Count => _users.Count;
@@ -82,9 +88,21 @@ internal sealed class UserFile
     public ClaimsPrincipal? Verify(string name, string password)
     {
         User? user = _users.GetValueOrDefault(name);
-        bool isRight = (user?.Hash ?? Nobody).Verify(password);
-        return user is not null && isRight ? user.Identity() : null;
+        bool isRight = false;
+        foreach (PasswordHash hash in HashesFor(user?.Hash))
+        {
+            isRight |= hash.Verify(password) && hash == user?.Hash;
+        }
+
+        return isRight ? user!.Identity() : null;
     }
+
+    /// <summary>What is verified for a name: its hash, if it has one, and for each other cost one that nobody has.</summary>
+    internal IEnumerable<PasswordHash> HashesFor(PasswordHash? own) =>
+        _nobodys.Select(nobody => own is not null && own.Cost == nobody.Cost ? own : nobody);
+
+    /// <summary>The hash of a user; null for none.</summary>
+    internal PasswordHash? HashOf(string name) => _users.GetValueOrDefault(name)?.Hash;
 
     private static string[] Roles(string text) => text.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
 

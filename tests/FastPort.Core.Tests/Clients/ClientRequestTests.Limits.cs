@@ -113,7 +113,15 @@ public sealed partial class ClientRequestTests
             Assert.Equal(RequestFailure.TimedOut, e.Failure);
         }
 
-        Assert.Equal(-1, Assert.IsAssignableFrom<TransportConnection>(session.Connection).AwaitedPending);
+        using var gone = new CancellationTokenSource();
+        Task canceled = session.RequestAsync(SomeType, new byte[1], TimeSpan.Zero, gone.Token);
+        await Patience.UntilAsync(() => Awaited() >= 0, "it waits for room");
+        await gone.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => canceled.InTimeAsync());
+
+        Assert.Equal(-1, Awaited());
         Assert.False(request.IsCompleted);
+
+        long Awaited() => Assert.IsAssignableFrom<TransportConnection>(session.Connection).AwaitedPending;
     }
 }

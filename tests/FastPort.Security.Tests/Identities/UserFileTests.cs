@@ -42,14 +42,19 @@ public sealed class UserFileTests
     }
 
     [Fact]
-    public void A_name_that_does_not_exist_costs_what_the_dearest_hash_does()
+    public void Every_name_costs_the_same_whether_it_exists_or_not()
     {
         string dear = "$argon2id$v=19$m=65536,t=3,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAA";
-        UserFile file = UserFile.Read(Encoding.UTF8.GetBytes($"anna:{Hash}\nbert:{dear}\n"), [])!;
+        UserFile file = UserFile.Read(Encoding.UTF8.GetBytes($"anna:{Hash}\nbert:{dear}\ncarl:{Hash}\n"), [])!;
 
-        Assert.Equal(65_536 * 3, file.Nobody.Cost);
-        Assert.Equal(19_456 * 2, UserFile.Read([], [])!.Nobody.Cost);
+        Assert.Equal([(19_456, 2), (65_536, 3)], CostsOf("nobody"));
+        Assert.All(["anna", "bert", "carl"], name => Assert.Equal(CostsOf("nobody"), CostsOf(name)));
+        Assert.Equal([(19_456, 2)], UserFile.Read([], [])!.HashesFor(null).Select(static hash => hash.Cost));
+        Assert.NotNull(file.Verify("carl", "secret"));
+        Assert.Null(file.Verify("bert", "secret"));
         Assert.Null(file.Verify("nobody", "secret"));
+
+        IEnumerable<(int, int)> CostsOf(string name) => file.HashesFor(file.HashOf(name)).Select(static hash => hash.Cost);
     }
 
     [Fact]

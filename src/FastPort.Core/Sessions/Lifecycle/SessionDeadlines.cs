@@ -116,7 +116,10 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
     /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
     /// <param name="now">The clock's reading, in milliseconds.</param>
-    /// <param name="leaving">Whether this side says Goodbye: it sends no heartbeats any more, and expects no answers to them.</param>
+    /// <param name="leaving">
+    /// Whether this side is a client that says Goodbye: it sends no heartbeats any more, and expects no answers to them. The server's keep
+    /// both sides from becoming idle while requests are in flight.
+    /// </param>
     /// <param name="reason">The reason to close; null unless the result is Close.</param>
     /// <param name="next">When to check again, in milliseconds of the clock.</param>
     public DeadlineAction Check(long now, bool leaving, out CloseReason? reason, out long next)

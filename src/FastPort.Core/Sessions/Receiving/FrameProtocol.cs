@@ -193,7 +193,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         // A pending authenticator or authorizer pauses the session, and a paused session gets every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
-        switch (_deadlines.Check(nowMilliseconds, Output.IsLeaving, out CloseReason? reason, out long nextCheck))
+        bool leaving = _handshake is null && Output.IsLeaving;
+        switch (_deadlines.Check(nowMilliseconds, leaving, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);
