@@ -23,8 +23,8 @@ internal sealed record EncodingLimits(
     public static EncodingLimits Default { get; } = new();
 
     /// <summary>
-    /// Memory for a message: a byte on the wire can become a data value of 48 bytes. Numbers and their times take three times what they have
-    /// on the wire, references and small structures four times; what takes more is allowed in messages of some megabytes.
+    /// Memory for a message: a byte on the wire can become a data value of 48 bytes. Numbers and their times take three times what they
+    /// have on the wire, references and small structures four times; what takes more is allowed in messages of some megabytes.
     /// </summary>
     /// <param name="messageBytes">The bytes of the message at hand.</param>
     public long MemoryFor(int messageBytes) => Math.Min(MaxMemoryBytes, (64L * 1024 * 1024) + (4L * messageBytes));
