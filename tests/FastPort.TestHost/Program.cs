@@ -44,8 +44,8 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> "
-            + "<setting>... "
+            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> | lock-step [<spin-us>] | spinners "
+            + "| half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "
             + "| impaired-server <transport> <heartbeat-ms> | impaired-clients <transport> <count> <heartbeat-ms>");

@@ -23,7 +23,8 @@ internal static class CoreMeter
             {
                 // user, nice, system, irq, softirq, steal. Most kernels count the time of interrupts as that of the process which they
                 // interrupt, too: without irq and softirq what the processes have would be more than what the cores have.
-                busy += Number(fields[1]) + Number(fields[2]) + Number(fields[3]) + Number(fields[6]) + Number(fields[7]) + Number(fields[8]);
+                busy += Number(fields[1]) + Number(fields[2]) + Number(fields[3])
+                    + Number(fields[6]) + Number(fields[7]) + Number(fields[8]);
                 stolen += Number(fields[8]);
             }
         }

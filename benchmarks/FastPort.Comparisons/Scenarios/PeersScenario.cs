@@ -35,7 +35,8 @@ internal sealed class PeersScenario : ContestScenario
     protected override string Method =>
         "The raw candidates know no frames: their replies are the requests' very bytes, where the others set the Reply bit; the client "
         + "compares either with what was sent, byte for byte. Under load all are driven by one client in C "
-        + "(benchmarks/Native/echo_load.c), in lock-step by a raw client (lock_step.c), except for FastPort on both ends. On one core nobody spins and the client sleeps in recv.";
+        + "(benchmarks/Native/echo_load.c), in lock-step by a raw client (lock_step.c), except for FastPort on both ends. On one core "
+        + "nobody spins and the client sleeps in recv.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
