@@ -84,7 +84,7 @@ public sealed class InterestTableTests
     }
 
     [Fact]
-    public void A_node_is_asked_again_when_there_is_room_for_all_that_was_refused_to_it()
+    public void A_node_is_asked_again_when_there_is_room_and_some_were_refused_to_it()
     {
         var table = new InterestTable(maxPrefixes: 3);
         table.AddNode(1, static _ => true);
@@ -98,10 +98,9 @@ public sealed class InterestTableTests
         Assert.False(table.TryAdd(1, "d"u8, out int first));
         Assert.False(table.TryAdd(1, "e"u8, out int second));
         Assert.Equal((0, 1, 2), (tooLong, first, second));
-        Assert.False(table.Remove(1, "a"u8));
+        Assert.True(table.Remove(1, "a"u8));
         table.TryAdd(1, "f"u8);
-        Assert.False(table.Remove(1, "e"u8));
-        Assert.True(table.Remove(1, "b"u8));
+        Assert.False(table.Remove(1, "b"u8));
 
         // It has been asked. While it tells, what it wanted before still takes the room.
         Assert.False(table.Remove(1, "c"u8));
@@ -119,6 +118,31 @@ public sealed class InterestTableTests
         Assert.False(table.End(1));
 
         Assert.Equal([1UL], Match(table, "e"));
+    }
+
+    [Fact]
+    public void A_prefix_that_comes_and_goes_at_the_limit_has_nothing_told_again()
+    {
+        var table = new InterestTable(maxPrefixes: 100);
+        table.AddNode(1, static _ => true);
+        for (byte i = 0; i < 100; i++)
+        {
+            Assert.True(table.TryAdd(1, [i]));
+        }
+
+        Assert.False(table.TryAdd(1, [100]));
+
+        // Nor is it forgotten that one was refused when one goes that was not told of.
+        Assert.False(table.Remove(1, [200]));
+        for (int again = 0; again < 3; again++)
+        {
+            Assert.False(table.Remove(1, [0]));
+            Assert.True(table.TryAdd(1, [0]));
+        }
+
+        Assert.All(Enumerable.Range(0, 5), i => Assert.False(table.Remove(1, [(byte)i])));
+        Assert.True(table.Remove(1, [5]));
+        Assert.False(table.Remove(1, [6]));
     }
 
     [Fact]

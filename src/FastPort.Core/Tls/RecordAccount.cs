@@ -83,10 +83,14 @@ internal sealed class RecordAccount
     /// <returns>Bytes besides data since <see cref="Begin"/>.</returns>
     public int Settle()
     {
-        if (_records > 1 || _data == 0)
+        int more = Math.Max(0, _content - _data);
+        if (_data != 0)
         {
-            _besides += Math.Max(0, _content - _data);
+            // May be padding: of one record surely no more, of several not counted further than to where records begin to come alone.
+            more = _records > 1 ? Math.Min(more, Math.Max(0, AloneFrom - _besides)) : 0;
         }
+
+        _besides += more;
 
         _records = 0;
         _content = 0;

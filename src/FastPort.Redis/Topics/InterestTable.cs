@@ -128,7 +128,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     }
 
     /// <summary>
-    /// A node wants a prefix no longer. True if there is room now for all that were refused to it: it has to be asked for everything.
+    /// A node wants a prefix no longer. True if there is room again and some were refused to it: it has to be asked for everything.
     /// </summary>
     public bool Remove(ulong instance, ReadOnlySpan<byte> prefix)
     {
@@ -142,10 +142,6 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
             if (node.Prefixes.GetAlternateLookup<ReadOnlySpan<byte>>().Remove(prefix))
             {
                 Leave(prefix, node);
-            }
-            else
-            {
-                node.Refused = Math.Max(node.Refused - 1, 0);
             }
 
             return HasRoomForRefused(node);
@@ -196,10 +192,11 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <param name="marks">Empty marks, <see cref="MarkWords"/> of them.</param>
     public Matches Match(ReadOnlySpan<byte> topic, Span<ulong> marks) => new(_trie.Match(topic), marks);
 
-    // Once: what is told then is counted anew.
+    // Once: what is told then is counted anew. Not for the first prefix that leaves, or one that comes and goes would have all told again
+    // each time.
     private bool HasRoomForRefused(InterestedNode node)
     {
-        if (node.Refused == 0 || node.Prefixes.Count + node.Refused > maxPrefixes)
+        if (node.Refused == 0 || node.Prefixes.Count >= maxPrefixes - (maxPrefixes / 20))
         {
             return false;
         }

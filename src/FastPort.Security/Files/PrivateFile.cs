@@ -45,7 +45,8 @@ internal static class PrivateFile
     /// server that may not open it.
     /// </summary>
     /// <param name="path">
-    /// The file; created if it does not exist, with owner and group of the other one. Nobody else can open it, and so hold the lock.
+    /// The file; created if it does not exist, with owner and group of the other one. Then nobody else can open it, and so hold the
+    /// lock.
     /// </param>
     /// <param name="locked">The other one.</param>
     /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>

@@ -63,7 +63,7 @@ internal sealed class WatchedFile<T> : IDisposable
     /// Looks at the file now, after a look that is under way. What is in the file has then been told to the subscribers of
     /// <see cref="Changed"/>. Never throws.
     /// </summary>
-    /// <returns>False if the file cannot be read or is wrong.</returns>
+    /// <returns>False if the file cannot be read or is wrong, or a subscriber has thrown.</returns>
     public bool Look()
     {
         lock (_gate)
@@ -129,6 +129,7 @@ internal sealed class WatchedFile<T> : IDisposable
         catch (Exception e)
         {
             FileLog.SubscriberFailed(_logger, _what, e);
+            return false;
         }
 
         return true;

@@ -39,8 +39,7 @@ public static class SecurityRegistration
         return builder
             .ConfigureComponents((provider, components) => Security(provider).Apply(components))
             .OnSessionIdentified((provider, session) => Security(provider).Events.Identified(session))
-            .OnHelloRefused((provider, session, refusal) =>
-                Security(provider).Events.HelloRefused(session, refusal.ClientName, refusal.Message))
+            .OnHelloRefused((provider, session, refusal) => Security(provider).HelloRefused(session, refusal))
             .OnSessionClosed((provider, session, reason) => Security(provider).Events.Closed(session, reason))
             .OnCertificateChanged((provider, certificate) => Security(provider).Events.CertificateChanged(certificate));
 

@@ -1,5 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Routing;
@@ -8,6 +9,7 @@ using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Policies;
+using FastPort.Sessions;
 using FastPort.Tls;
 using Microsoft.Extensions.Logging;
 
@@ -26,7 +28,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly Lazy<UserDirectory> _users;
     private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
     private readonly ILogger _logger;
-    private readonly bool _bansAutomatically;
+    private readonly AutomaticBans? _automatic;
     private CertificateChains? _chains;
 
     // The server's: the application may have set its own.
@@ -82,8 +84,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
             _bans.Replace(_bansFile.Current);
         }
 
-        _bansAutomatically = options.BanAfterRefusals != 0;
-        AutomaticBans? automatic = options.BanAfterRefusals == 0
+        AutomaticBans? automatic = _automatic = options.BanAfterRefusals == 0
             ? null
             : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, _bansFile, time, logger);
         _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events, automatic) : null;
@@ -126,7 +127,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     /// <summary>Sets the parts that the options name.</summary>
     public void Apply(FastPortServerComponents components)
     {
-        if (components.Bans is not null && (_bansFile is not null || _bansAutomatically))
+        if (components.Bans is not null && (_bansFile is not null || _automatic is not null))
         {
             throw new FastPortOptionsException([
                 "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another one as "
@@ -146,6 +147,17 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
     /// <summary>Counts and audits what happens.</summary>
     public SecurityEvents Events => _events;
+
+    /// <summary>The server has refused a Hello.</summary>
+    public void HelloRefused(Session session, HelloRefusal refusal)
+    {
+        // Told before it may ban: the ban closes the session.
+        _events.HelloRefused(session, refusal.ClientName, refusal.Message);
+        if (refusal.Code == ErrorCode.Unauthenticated)
+        {
+            _automatic?.Refused(session.RemoteEndPoint);
+        }
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -24,14 +24,11 @@ internal sealed class IdentityAuthenticator(
     public async ValueTask<AuthenticationResult> AuthenticateAsync(HelloRequest hello, CancellationToken cancellationToken)
     {
         AuthenticationResult result = await CheckAsync(hello, cancellationToken).ConfigureAwait(false);
-        if (!result.IsAccepted)
+        if (!result.IsAccepted && cancellationToken.IsCancellationRequested)
         {
+            // The server tells of the Hellos that it refuses, but not of this one: its peer does not wait any more.
+            events.HelloRefused(hello.Session, hello.ClientName, result.Message);
             bans?.Refused(hello.Session.RemoteEndPoint);
-            if (cancellationToken.IsCancellationRequested)
-            {
-                // The server tells of the Hellos that it refuses, but not of this one: its peer does not wait any more.
-                events.HelloRefused(hello.Session, hello.ClientName, result.Message);
-            }
         }
 
         return result;

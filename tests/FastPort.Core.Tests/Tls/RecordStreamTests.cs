@@ -79,6 +79,29 @@ public sealed class RecordStreamTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task Much_padding_in_one_read_is_no_offense_and_hides_no_changes_of_keys()
+    {
+        for (int i = 0; i < 31; i++)
+        {
+            Write(content: 1000, data: 100);
+        }
+
+        await ReadAsync();
+        await ReadAsync();
+        int changes = 0;
+        await Assert.ThrowsAsync<IOException>(async () =>
+        {
+            for (; changes < Most; changes++)
+            {
+                Write(content: 1000, data: 100);
+                Write(KeyUpdate, data: 0);
+                await ReadAsync();
+            }
+        });
+        Assert.InRange(changes, Most / KeyUpdate / 2, (Most / KeyUpdate) + 1);
+    }
+
     // Adds a record to the burst; the data in it is not looked at here.
     private void Write(int content, int data)
     {

@@ -112,9 +112,9 @@ public sealed class GoodbyeOrderTests
                     return ping.IsCompleted;
                 },
                 "a Ping came");
-            Assert.Equal(ControlType.Ping, (await ping).Type);
+            Assert.Equal(Wire.Ping, (await ping).Type);
             long before = session.Connection.BytesReceived;
-            await peer.SendAsync(Wire.Frame(ControlType.Ping, (byte)FrameFlags.Reply, (await ping).Correlation, []));
+            await peer.SendAsync(Wire.Frame(Wire.Ping, Wire.Reply, (await ping).Correlation, []));
             await Patience.UntilAsync(() => session.Connection.BytesReceived > before, "the answer arrived");
         }
 
