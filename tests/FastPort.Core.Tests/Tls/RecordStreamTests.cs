@@ -49,7 +49,9 @@ public sealed class RecordStreamTests : IDisposable
         });
 
         Assert.Equal($"the peer sent more than {Most} bytes besides data in TLS records", failure.Message);
-        Assert.InRange(changes, Most / KeyUpdate, (Most / KeyUpdate) + 1);
+
+        // Where records begin to come alone, less than a change of keys may be counted.
+        Assert.InRange(changes, Most / KeyUpdate, (Most / KeyUpdate) + 2);
     }
 
     [Theory]
@@ -99,7 +101,7 @@ public sealed class RecordStreamTests : IDisposable
                 await ReadAsync();
             }
         });
-        Assert.InRange(changes, Most / KeyUpdate / 2, (Most / KeyUpdate) + 1);
+        Assert.InRange(changes, Most / KeyUpdate / 2, (Most / KeyUpdate) + 2);
     }
 
     // Adds a record to the burst; the data in it is not looked at here.
