@@ -30,14 +30,12 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
         {
             long pending = connection.PendingBytes;
             return pending > _half
-                && (pending >= _bound
-                    || (IsAwaited
-                        && options.SendQueueFull != SendQueueFullPolicy.Disconnect
-                        && pending >= _bound - (connection.SentWhileAwaited / 2)));
+                && (pending >= _bound || (IsAwaited && pending >= _bound - (connection.SentWhileAwaited / 2)));
         }
     }
 
-    private bool IsAwaited => connection.AwaitedPending >= _half;
+    // A session that is disconnected at the bound leaves nobody behind.
+    private bool IsAwaited => connection.AwaitedPending >= _half && options.SendQueueFull != SendQueueFullPolicy.Disconnect;
 
     /// <summary>
     /// Flushes, and returns whether there is room then. Bytes that a burst wrote since its last flush may alone fill the queue, so the
@@ -48,11 +46,8 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
         connection.Flush();
 
         // While another thread is sending, the peer does not count as slow: no message is dropped and no session disconnected yet. Senders
-        // that can wait get less slack, so that they do not outrun that thread, and none while others wait already.
-        return !IsFull
-            || (!connection.IsSendBlocked
-                && connection.PendingBytes < _bound + _slack
-                && (options.SendQueueFull != SendQueueFullPolicy.Wait || !IsAwaited));
+        // that can wait get less slack, so that they do not outrun that thread. Where somebody waits already, it is slow.
+        return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < _bound + _slack && !IsAwaited);
     }
 
     /// <summary>Applies the policy to a one-way message that finds no room.</summary>

@@ -46,10 +46,12 @@ public sealed class SendQueueLimitTests
         Assert.False(room.TryMake());
     }
 
-    [Fact]
-    public void While_somebody_waits_the_others_get_half_of_what_becomes_free()
+    [Theory]
+    [InlineData(SendQueueFullPolicy.Wait)]
+    [InlineData(SendQueueFullPolicy.DropOneWay)]
+    public void While_somebody_waits_the_others_get_half_of_what_becomes_free(SendQueueFullPolicy policy)
     {
-        var options = new SessionOptions();
+        var options = new SessionOptions { SendQueueFull = policy };
         int bound = options.SendQueueBytes;
         var connection = new SendingConnection { Blocked = true, Awaited = bound / 2 };
         var room = new SendQueueLimit(connection, options);
