@@ -273,8 +273,9 @@ public sealed class RelayBackPressureTests
             await Patience.UntilAsync(() => target.Connection.AwaitedPending >= 0, "the peer is not read");
         }
 
-        // Half of the queue before it has room, and then all of it, with what the kernel holds.
-        int frames = 4 * LargeBound / body.Length;
+        // Half of the queue before it has room, and then all of it, with what the kernel holds; again for each time that others are there
+        // first when it is woken. Without its turn it would wait for ever.
+        int frames = 16 * (LargeBound / body.Length);
         for (WireFrame frame = await b.ReadFrameAsync(); frame.Type != awaited; frame = await b.ReadFrameAsync())
         {
             Refill();
