@@ -23,6 +23,11 @@ namespace FastPort.Connections;
 public abstract class Connection
 {
     private static long _lastId;
+
+    // Written by DrainNotices alone. Fields of the connection, because senders read the mark with each message.
+    internal long AwaitedMark = -1;
+    internal long SentBeforeWaits;
+
     private ArrayPoolCircularBuffer? _batch;
 
     // The connection's place in the clock. The slot is written before the chunk; the chunk is null while the clock does not hold the
@@ -327,10 +332,10 @@ public abstract class Connection
     /// <summary>
     /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if nobody waits.
     /// </summary>
-    internal virtual long AwaitedPending => -1;
+    internal long AwaitedPending => Volatile.Read(ref AwaitedMark);
 
     /// <summary>Bytes sent since somebody waits (<see cref="AwaitedPending"/>); of no meaning while nobody does.</summary>
-    internal virtual long SentWhileAwaited => 0;
+    internal long SentWhileAwaited => BytesSent - Volatile.Read(ref SentBeforeWaits);
 
     /// <summary>
     /// Resumes reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also while reading is not paused.

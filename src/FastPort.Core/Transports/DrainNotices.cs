@@ -2,8 +2,8 @@ namespace FastPort.Transports;
 
 /// <summary>
 /// The waits for the number of pending bytes to fall to a mark: one of the protocol, and any number of tasks. Thread-safe. The sender calls
-/// <see cref="Check"/> if <see cref="IsReached"/>, after a full fence that follows its update of the sent bytes: so either the sender sees
-/// the mark or the waiter sees the update. <see cref="_gate"/> guards all fields; <see cref="_mark"/> is also read without it.
+/// <see cref="Check"/> if the mark is reached, after a full fence that follows its update of the sent bytes: so either the sender sees the
+/// mark or the waiter sees the update. <see cref="_gate"/> guards all fields, and the connection's two, which are also read without it.
 /// </summary>
 internal sealed class DrainNotices(TransportConnection connection)
 {
@@ -13,21 +13,9 @@ internal sealed class DrainNotices(TransportConnection connection)
     private readonly HashSet<Waiter> _waiters = [];
     private long _protocolMark = Nobody;
 
-    // Bytes that were sent when the first of those who wait now began to.
-    private long _sentBefore;
-
     // The highest mark of all waits; written with a full fence, before the counters are read. Higher after one was canceled or replaced,
     // until the next check: to look through all that are left each time would make loops wait for it.
-    private long _mark = Nobody;
-
-    /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
-    public long Awaited => Volatile.Read(ref _mark);
-
-    /// <summary>What the connection had sent when somebody began to wait; of no meaning while nobody waits.</summary>
-    public long SentBefore => Volatile.Read(ref _sentBefore);
-
-    /// <summary>Whether this number of pending bytes has reached the highest mark.</summary>
-    public bool IsReached(long pendingBytes) => pendingBytes <= Volatile.Read(ref _mark);
+    private ref long Mark => ref connection.AwaitedMark;
 
     /// <summary>Requests one call of the protocol; replaces an earlier request.</summary>
     public void NotifyProtocol(long pendingBytes)
@@ -66,12 +54,12 @@ internal sealed class DrainNotices(TransportConnection connection)
         bool tellProtocol = false;
         lock (_gate)
         {
-            while (_mark != Nobody)
+            while (Mark != Nobody)
             {
                 // No lock covers both. A connection that begins to close in between may still report room: the next write is refused.
                 bool closing = connection.IsClosing;
                 long pending = connection.PendingBytes;
-                if (pending > _mark && !(closing && _waiters.Count != 0))
+                if (pending > Mark && !(closing && _waiters.Count != 0))
                 {
                     break;
                 }
@@ -91,7 +79,7 @@ internal sealed class DrainNotices(TransportConnection connection)
                 _waiters.RemoveWhere(static waiter => waiter.Task.IsCompleted);
                 Forget();
                 long mark = _waiters.Aggregate(_protocolMark, static (most, waiter) => Math.Max(most, waiter.LowWater));
-                Interlocked.Exchange(ref _mark, mark);
+                Interlocked.Exchange(ref Mark, mark);
             }
         }
 
@@ -104,12 +92,12 @@ internal sealed class DrainNotices(TransportConnection connection)
     // Under the gate.
     private void Raise(long mark)
     {
-        if (_mark == Nobody)
+        if (Mark == Nobody)
         {
-            Volatile.Write(ref _sentBefore, connection.BytesSent);
+            Volatile.Write(ref connection.SentBeforeWaits, connection.BytesSent);
         }
 
-        Interlocked.Exchange(ref _mark, Math.Max(_mark, mark));
+        Interlocked.Exchange(ref Mark, Math.Max(Mark, mark));
     }
 
     // Under the gate. A set that was large is walked in its former length as long as it is not cleared.
@@ -133,7 +121,7 @@ internal sealed class DrainNotices(TransportConnection connection)
             if (_waiters.Count == 0)
             {
                 Forget();
-                Interlocked.Exchange(ref _mark, _protocolMark);
+                Interlocked.Exchange(ref Mark, _protocolMark);
             }
         }
 

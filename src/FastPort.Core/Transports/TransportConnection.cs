@@ -183,15 +183,11 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Some bytes were sent and counted. Called by the sender, after a full fence.</summary>
     internal void SentSome()
     {
-        if (Volatile.Read(ref _drain) is { } drain && drain.IsReached(PendingBytes))
+        if (AwaitedPending is >= 0 and var mark && PendingBytes <= mark)
         {
-            drain.Check();
+            Drain.Check();
         }
     }
-
-    internal sealed override long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
-
-    internal sealed override long SentWhileAwaited => Volatile.Read(ref _drain) is { } drain ? BytesSent - drain.SentBefore : 0;
 
     /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()

@@ -53,7 +53,7 @@ public sealed class SendQueueLimitTests
     {
         var options = new SessionOptions { SendQueueFull = policy };
         int bound = options.SendQueueBytes;
-        var connection = new SendingConnection { Blocked = true, Awaited = bound / 2 };
+        var connection = new SendingConnection { Blocked = true, AwaitedMark = bound / 2 };
         var room = new SendQueueLimit(connection, options);
 
         Assert.False(IsFullAt(bound - 1, sent: 0));
@@ -69,7 +69,7 @@ public sealed class SendQueueLimitTests
         connection.SentMeanwhile = bound;
         Assert.False(room.TryMake());
 
-        connection.Awaited = -1;
+        connection.AwaitedMark = -1;
         Assert.False(room.IsFull);
 
         bool IsFullAt(long pending, long sent)
@@ -86,8 +86,6 @@ public sealed class SendQueueLimitTests
 
         public bool Blocked { get; set; }
 
-        public long Awaited { get; set; } = -1;
-
         public long SentMeanwhile { get; set; }
 
         public override EndPoint? RemoteEndPoint => null;
@@ -96,15 +94,11 @@ public sealed class SendQueueLimitTests
 
         public override long BytesReceived => 0;
 
-        public override long BytesSent => 0;
+        public override long BytesSent => SentMeanwhile;
 
         public override long PendingBytes => Pending;
 
         public override bool IsSendBlocked => Blocked;
-
-        internal override long AwaitedPending => Awaited;
-
-        internal override long SentWhileAwaited => SentMeanwhile;
 
         public override bool IsClosing => false;
 
