@@ -128,7 +128,13 @@ internal static class ComparisonCommand
         };
         foreach (IScenario scenario in ScenarioCatalog.All)
         {
-            root.Add(CommandFor(scenario.Name, scenario.Description, [scenario]));
+            Command command = CommandFor(scenario.Name, scenario.Description, [scenario]);
+            if (scenario is PeersScenario)
+            {
+                PeerArguments.AddTo(command);
+            }
+
+            root.Add(command);
         }
 
         Minutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
@@ -228,6 +234,7 @@ internal static class ComparisonCommand
             HostileMinutes = parsed.GetResult(HostileMinutes) is null ? 0 : parsed.GetValue(HostileMinutes),
             DelayMilliseconds = parsed.GetResult(Delay) is null ? 0 : parsed.GetValue(Delay),
             Full = full,
+            Peers = PeerArguments.Read(parsed),
             Simulation = SimulationArguments.Read(parsed),
             Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
@@ -239,14 +246,15 @@ internal static class ComparisonCommand
         };
     }
 
-    // Where the reports went, and where another checkout lies, says nothing about the figures in them, and would carry one machine's paths
-    // into the documentation. The other checkout has to be given, so it has the name that the documentation gives it.
+    // Where the reports went, and where another checkout or server lies, says nothing about the figures in them, and would carry one
+    // machine's paths into the documentation. The other checkout has to be given, so it has the name that the documentation gives it.
     private static string Retyped(ParseResult parsed)
     {
         string[] tokens = [.. parsed.Tokens.Select(token => token.Value)];
         return string.Join(
             ' ',
-            tokens.Select((token, i) => i > 0 && tokens[i - 1] == Baseline.Name ? BaselineInReports : token)
+            tokens.Select((token, i) => i == 0 ? token
+                : tokens[i - 1] == Baseline.Name ? BaselineInReports : PeerArguments.Told(tokens[i - 1], token))
                 .Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1])))
                 .Select(static token => token.Contains(' ', StringComparison.Ordinal) ? $"'{token}'" : token));
     }

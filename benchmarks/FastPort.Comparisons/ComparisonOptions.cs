@@ -1,3 +1,4 @@
+using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Scenarios;
 using FastPort.Comparisons.Simulation;
 
@@ -44,6 +45,9 @@ internal sealed record ComparisonOptions
 
     /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
     public string? Baseline { get; init; }
+
+    /// <summary>Servers that <c>peers</c> measures beside its own.</summary>
+    public IReadOnlyList<OtherServer> Peers { get; init; } = [];
 
     /// <summary>What is simulated.</summary>
     public SimulationSettings Simulation { get; init; } = new();

@@ -127,6 +127,10 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
         return microseconds is { } time ? candidate.With("FastPort__SpinMicroseconds", Invariant.Text(time)) : candidate;
     }
 
+    /// <summary>The servers named on the command line.</summary>
+    public IReadOnlyList<Candidate> Others =>
+        [.. options.Peers.Select(static peer => new Candidate { Name = peer.Name, Command = peer.Command, Missing = static () => null })];
+
     /// <summary>The raw echo in C: the limit.</summary>
     public Candidate Raw(string name, RawWait wait, bool unixSocket = false) => new()
     {

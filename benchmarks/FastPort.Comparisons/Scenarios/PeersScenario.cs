@@ -68,7 +68,7 @@ internal sealed class PeersScenario : ContestScenario
             [
                 // Those with a target side by side.
                 candidates.Raw(Raw, RawWait.Sleep), candidates.FastPort, candidates.Kestrel, candidates.FastPortSockets,
-                candidates.KestrelInline, candidates.SocketEvents, candidates.SocketEventsInline,
+                candidates.KestrelInline, candidates.SocketEvents, candidates.SocketEventsInline, .. candidates.Others,
             ],
             [
                 new RatioQuestion(Metric.Throughput, fastPort, Raw, AtLeast(AgainstRaw, size)),
@@ -80,6 +80,7 @@ internal sealed class PeersScenario : ContestScenario
                 new RatioQuestion(Metric.Throughput, candidates.FastPortSockets.Name, kestrel),
                 new RatioQuestion(Metric.Throughput, fastPort, candidates.KestrelInline.Name),
                 new RatioQuestion(Metric.Throughput, fastPort, candidates.SocketEventsInline.Name),
+                .. candidates.Others.Select(other => new RatioQuestion(Metric.Throughput, fastPort, other.Name)),
             ]);
     }
 
@@ -95,7 +96,7 @@ internal sealed class PeersScenario : ContestScenario
                 // In pairs of a percent's difference it matters what else the machine does meanwhile: those with a target side by side.
                 candidates.Raw(Raw, RawWait.Sleep), candidates.FastPort, candidates.Kestrel,
                 candidates.Raw(RawBlocking, RawWait.Block), candidates.FastPortSockets, candidates.SocketEvents,
-                candidates.SocketEventsInline, candidates.KestrelInline,
+                candidates.SocketEventsInline, candidates.KestrelInline, .. candidates.Others,
             ],
             [
                 new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.25)),
@@ -103,6 +104,7 @@ internal sealed class PeersScenario : ContestScenario
                 new RatioQuestion(Metric.RoundTripP99, fastPort, kestrel, Target.AtMost(0.85)),
 
                 new RatioQuestion(Metric.RoundTripP50, fastPort, candidates.KestrelInline.Name),
+                .. candidates.Others.Select(other => new RatioQuestion(Metric.RoundTripP50, fastPort, other.Name)),
 
                 // What is below these nobody can reach.
                 new RatioQuestion(Metric.RoundTripP50, Raw, kestrel),

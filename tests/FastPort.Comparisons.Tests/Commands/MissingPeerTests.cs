@@ -73,6 +73,27 @@ public sealed class MissingPeerTests : IDisposable
             "speed, now / before (unknown): median of pairs", Assert.Single(Assert.Single(report.Scenarios).Tables).Headers[1]);
     }
 
+    [Fact]
+    public async Task A_server_of_ones_own_is_measured_by_its_name_and_its_path_is_not_told()
+    {
+        string[] arguments = ["peers", "--quick", "--only", "32 x 16", "--json", Json, "--peer"];
+        if (await RunProgramAsync([.. arguments, "mine=dotnet /somewhere/mine.dll"], null) is not { } result)
+        {
+            return;
+        }
+
+        Assert.Equal((0, ""), (result.ExitCode, result.Errors));
+        Assert.EndsWith(" -- peers --quick --only '32 x 16' --peer mine=...", JsonReport.Read(Json).Command, StringComparison.Ordinal);
+
+        foreach (string wrong in (string[])["mine", "=dotnet mine.dll", "mine= "])
+        {
+            ProgramResult? refused = await RunProgramAsync([.. arguments, wrong], null);
+            Assert.Equal(2, refused!.ExitCode);
+            Assert.Contains(
+                $"--peer {wrong}: must be a name, '=', and the command that starts the server.", refused.Errors, StringComparison.Ordinal);
+        }
+    }
+
     [Theory]
     [InlineData(true, null)]
     [InlineData(false, "true")]
