@@ -55,8 +55,8 @@ internal sealed class EchoLoad : ILoad
     public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
     {
         bool openLoop = _settings.Rate is not null;
-        using Pacer? pacer = openLoop ? new Pacer(_lanes) : null;
         long begun = LoadClock.Nanoseconds;
+        using Pacer? pacer = _settings.Rate is { } rate ? new Pacer(rate, _lanes, begun) : null;
         foreach (EchoLane lane in _lanes)
         {
             lane.Start(begun);

@@ -58,18 +58,6 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>When the schedule's next request is due, in monotonic nanoseconds. Open loop only.</summary>
-    public long NextDue
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _schedule!.NextDue;
-            }
-        }
-    }
-
     public void Connected(Session session)
     {
         lock (_gate)

@@ -300,6 +300,16 @@ public sealed class EchoLoadTests
         Assert.Equal(500, result.Rate);
     }
 
+    [Fact]
+    public async Task Open_loop_sends_on_every_connection()
+    {
+        LoadResult result = await _run.RunUntilAsync(
+            TestRun.Short with { Connections = 5, Rate = 1000 }, static r => r.PerConnection!.All(static c => c.Messages > 2));
+
+        Assert.Equal(0, result.Errors);
+        Assert.All(result.PerConnection!, static c => Assert.True(c.Messages > 2));
+    }
+
     private static MessageHandlers Silent() => new MessageHandlers().MapQueued(
         DiagnosticType.Echo, static async context => await Task.Delay(Timeout.Infinite, context.Aborted));
 }
