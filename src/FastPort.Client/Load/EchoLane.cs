@@ -147,10 +147,12 @@ internal sealed class EchoLane : ILane
 
                 return;
             case SendStatus.TooLarge:
-                // The size was checked before the run: only a replaced server can have a smaller limit.
+                // The size was checked before the run: only a replaced server can have a smaller limit. The connection sends no more, as
+                // each of its requests would be an error.
                 _recorder.RecordError(
                     LoadErrorKind.ErrorReply,
-                    $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}.", _latencies);
+                    $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}; nothing more is sent.",
+                    _latencies);
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
                 return;

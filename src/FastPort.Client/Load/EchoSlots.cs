@@ -149,7 +149,7 @@ internal sealed class EchoSlots
             }
 
             long due = 0;
-            if (_schedule is not null && !_schedule.TryTake(LoadClock.Nanoseconds, out due))
+            if (_schedule is not null && !_schedule.TryTake(MonotonicClock.Nanoseconds, out due))
             {
                 return false;
             }

@@ -59,8 +59,8 @@ internal sealed class Pacer : IDisposable
         using var precise = new PrecisePause();
         while (!_stopped)
         {
-            long next = SendDue(LoadClock.Nanoseconds);
-            long pause = Math.Min(next - LoadClock.Nanoseconds, LongestPause);
+            long next = SendDue(MonotonicClock.Nanoseconds);
+            long pause = Math.Min(next - MonotonicClock.Nanoseconds, LongestPause);
             if (pause > 0)
             {
                 precise.Wait(pause);
