@@ -25,7 +25,8 @@ internal static class ProgramRun
     /// <param name="error">Receives the errors in the arguments.</param>
     public static async Task<int> InvokeAsync(RootCommand root, string[] args, TextWriter error)
     {
-        ParseResult parsed = root.Parse(args);
+        // An argument that begins with @ is a value like others: a tag's text, a user's name, an abstract socket.
+        ParseResult parsed = root.Parse(args, new ParserConfiguration { ResponseFileTokenReplacer = null });
         if (parsed.Errors.Count > 0)
         {
             foreach (ParseError problem in parsed.Errors)
@@ -68,13 +69,13 @@ internal static class ProgramRun
             IEnumerable<string> failures = e.InnerExceptions.SelectMany(static i => ((OptionsValidationException)i).Failures);
             return await FailAsync(ExitCode.Usage, [.. failures]).ConfigureAwait(false);
         }
-        catch (EndpointException e)
+        catch (Exception e) when (e is EndpointException or TimeoutException)
         {
             return await FailAsync(ExitCode.Failed, e.Message).ConfigureAwait(false);
         }
-        catch (FileNotFoundException e)
+        catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException or UnauthorizedAccessException)
         {
-            // appsettings.json does not exist.
+            // appsettings.json, or a file that an option names, does not exist or cannot be read.
             return await FailAsync(ExitCode.Usage, e.Message).ConfigureAwait(false);
         }
         catch (InvalidDataException e)

@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json;
 using FastPort.Client.Hosting;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
@@ -81,7 +82,7 @@ internal sealed class ClientCommands : ICommands
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
         result.Errors == 0 && (result.Messages != 0 || interrupted.IsCancellationRequested);
 
-    // Writes nothing without a path.
+    // Writes nothing without a path. A page needs more of a result than the table does.
     private static async Task<bool> SaveAsync(string? path, Func<byte[]> contents)
     {
         if (path is null)
@@ -94,7 +95,8 @@ internal sealed class ClientCommands : ICommands
             await File.WriteAllBytesAsync(path, contents()).ConfigureAwait(false);
             return true;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
+        catch (Exception e) when (
+            e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException or JsonException)
         {
             await Console.Error.WriteLineAsync($"The result could not be written to '{path}': {e.Message}").ConfigureAwait(false);
             return false;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
 using FastPort.Client.Load;
 using FastPort.Framing;
 using FastPort.Programs;
@@ -75,14 +76,7 @@ internal sealed class LoadCommand
         };
         _access.AddTo(Command, _server, defaultServer: null);
         _transport.AddTo(Command);
-        Command.Validators.Add(result =>
-        {
-            // By its text: a mode that is not understood has no value, and an error of its own.
-            if (result.GetResult(_rate) is not null && result.GetResult(_mode)?.Tokens is [{ Value: "sink" or "source" }])
-            {
-                result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
-            }
-        });
+        Command.Validators.Add(Validate);
         Command.SetAction((result, _) => run(Settings(result)));
     }
 
@@ -91,6 +85,28 @@ internal sealed class LoadCommand
     /// <summary>Creates the command.</summary>
     /// <param name="run">Runs the load and returns the exit code.</param>
     public static Command Create(Func<LoadSettings, Task<int>> run) => new LoadCommand(run).Command;
+
+    private void Validate(CommandResult result)
+    {
+        // By its text: a mode that is not understood has no value, and an error of its own.
+        string? mode = result.GetResult(_mode)?.Tokens is [var token] ? token.Value : null;
+        if (IsGiven(_rate) && mode is "sink" or "source")
+        {
+            result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
+        }
+
+        if (IsGiven(_inFlight) && mode == "sink")
+        {
+            result.AddError("--in-flight has no meaning for --mode sink: one-way messages have no replies.");
+        }
+
+        if (IsGiven(_tokenFile) && !IsGiven(_server))
+        {
+            result.AddError("--token-file has no meaning without --server: the server inside this process asks for no token.");
+        }
+
+        bool IsGiven(Option option) => result.GetResult(option) is { Implicit: false };
+    }
 
     private LoadSettings Settings(ParseResult result) => new()
     {

@@ -104,6 +104,11 @@ internal sealed class ServerAccessOptions
             result.AddError("--tls-key has no meaning without --tls-cert: name the certificate of this key.");
         }
 
+        if (server is null && result.GetResult(_allowPlaintext) is { Implicit: false })
+        {
+            result.AddError($"{_allowPlaintext.Name} has no meaning without --server: a token is sent to no other machine.");
+        }
+
         if (Given(result, _pin) is { } pin && !IsPin(pin))
         {
             result.AddError($"--tls-pin is '{pin}'; give {PinPrefix} and the base64 SHA-256 hash of the server's public key.");

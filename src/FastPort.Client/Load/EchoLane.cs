@@ -11,9 +11,6 @@ namespace FastPort.Client.Load;
 /// </summary>
 internal sealed class EchoLane : ILane
 {
-    // A blocked connection sends due requests when its next reply arrives; until then the pacer visits it only at this interval.
-    private const long BlockedNanoseconds = 100_000;
-
     private readonly EchoPayload _payload;
     private readonly LoadRecorder _recorder;
     private readonly LatencySeries? _latencies;
@@ -61,20 +58,10 @@ internal sealed class EchoLane : ILane
     /// <inheritdoc cref="EchoSlots.CountMissed"/>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) => _slots.CountMissed(fromNanoseconds, toNanoseconds);
 
-    /// <summary>Open loop: sends the requests that are due.</summary>
-    /// <param name="nowNanoseconds">The present time.</param>
-    /// <returns>The time of the next call: when the next request is due, or soon if a due request cannot be sent yet.</returns>
-    public long SendDue(long nowNanoseconds)
-    {
-        long next = _slots.NextDue;
-        if (next > nowNanoseconds)
-        {
-            return next;
-        }
-
-        SendIdle();
-        return Math.Max(_slots.NextDue, nowNanoseconds + BlockedNanoseconds);
-    }
+    /// <summary>
+    /// Open loop: sends the requests that are due. Those that cannot be sent now are sent by what ends the wait: a reply, room, a session.
+    /// </summary>
+    public void SendDue() => SendIdle();
 
     public void OnReply(EchoSlot slot, scoped in InboundReply reply)
     {
@@ -160,10 +147,12 @@ internal sealed class EchoLane : ILane
 
                 return;
             case SendStatus.TooLarge:
-                // The size was checked before the run: only a replaced server can have a smaller limit.
+                // The size was checked before the run: only a replaced server can have a smaller limit. The connection sends no more, as
+                // each of its requests would be an error.
                 _recorder.RecordError(
                     LoadErrorKind.ErrorReply,
-                    $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}.", _latencies);
+                    $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}; nothing more is sent.",
+                    _latencies);
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
                 return;

@@ -55,8 +55,8 @@ internal sealed class EchoLoad : ILoad
     public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
     {
         bool openLoop = _settings.Rate is not null;
-        using Pacer? pacer = openLoop ? new Pacer(_lanes) : null;
-        long begun = LoadClock.Nanoseconds;
+        long begun = MonotonicClock.Nanoseconds;
+        using Pacer? pacer = _settings.Rate is { } rate ? new Pacer(rate, _lanes, begun) : null;
         foreach (EchoLane lane in _lanes)
         {
             lane.Start(begun);
@@ -65,11 +65,17 @@ internal sealed class EchoLoad : ILoad
         pacer?.Start();
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
         long from = _recorder.Begin(openLoop);
+        DateTimeOffset started = _time.GetUtcNow();
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
         long to = Math.Max(from, _recorder.End(openLoop));
+        foreach (int number in _connections.Disconnected())
+        {
+            _recorder.RecordError(LoadErrorKind.Disconnected, LoadConnections.NoSession, _recorder.ForConnection(number));
+        }
+
         await DrainAsync().ConfigureAwait(false);
         LatencyReport report = _recorder.Stats.Read();
-        return new LoadMeasurement(TimeSpan.FromMicroseconds((to - from) / 1000.0), report.All.LifetimeCount, report)
+        return new LoadMeasurement(started, TimeSpan.FromMicroseconds((to - from) / 1000.0), report.All.LifetimeCount, report)
         {
             Missed = openLoop ? _lanes.Sum(lane => lane.CountMissed(from, to)) : null,
             Reconnects = _connections.Lost,

@@ -58,18 +58,6 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>When the schedule's next request is due, in monotonic nanoseconds. Open loop only.</summary>
-    public long NextDue
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _schedule!.NextDue;
-            }
-        }
-    }
-
     public void Connected(Session session)
     {
         lock (_gate)
@@ -161,7 +149,7 @@ internal sealed class EchoSlots
             }
 
             long due = 0;
-            if (_schedule is not null && !_schedule.TryTake(LoadClock.Nanoseconds, out due))
+            if (_schedule is not null && !_schedule.TryTake(MonotonicClock.Nanoseconds, out due))
             {
                 return false;
             }

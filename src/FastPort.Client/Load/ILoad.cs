@@ -26,10 +26,11 @@ internal interface ILoad : IAsyncDisposable
 }
 
 /// <summary>The measurement of a load, without warm-up.</summary>
+/// <param name="Started">When the measured time began.</param>
 /// <param name="Duration">The measured time.</param>
 /// <param name="Messages">Messages measured.</param>
 /// <param name="Latencies">Round trip, server and network time; null if the load has no replies.</param>
-internal sealed record LoadMeasurement(TimeSpan Duration, long Messages, LatencyReport? Latencies)
+internal sealed record LoadMeasurement(DateTimeOffset Started, TimeSpan Duration, long Messages, LatencyReport? Latencies)
 {
     /// <summary>Messages of the open loop's schedule that were never sent; null in other loads.</summary>
     public long? Missed { get; init; }

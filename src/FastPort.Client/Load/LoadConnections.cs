@@ -11,6 +11,9 @@ namespace FastPort.Client.Load;
 /// <summary>The clients of a run, one per connection, all on one clock. They reconnect automatically.</summary>
 internal sealed class LoadConnections : IAsyncDisposable
 {
+    /// <summary>What is wrong with a connection that is one of <see cref="Disconnected"/>.</summary>
+    public const string NoSession = "The client was still connecting again.";
+
     private const int ConnectingAtOnce = 64;
     private const int LargestQueue = 256 * 1024 * 1024;
 
@@ -25,7 +28,7 @@ internal sealed class LoadConnections : IAsyncDisposable
     /// <param name="settings">The run.</param>
     /// <param name="server">The server's URI.</param>
     /// <param name="bodySize">Bytes of the bodies to be sent or received.</param>
-    /// <param name="watch">Counts lost connections.</param>
+    /// <param name="watch">Counts lost connections, and logs why the clients do not connect again.</param>
     /// <param name="connected">Called with each session and the connection's number.</param>
     /// <param name="handlers">Creates the handlers of a connection. Defaults to none.</param>
     public LoadConnections(
@@ -44,7 +47,7 @@ internal sealed class LoadConnections : IAsyncDisposable
         for (int i = 0; i < _clients.Length; i++)
         {
             int number = i;
-            var client = new FastPortClient(i == 0 ? options : patient, handlers?.Invoke(i), clock: _clock);
+            var client = new FastPortClient(i == 0 ? options : patient, handlers?.Invoke(i), watch, _clock);
             client.Connected += session => connected(number, session);
             client.Disconnected += (_, reason) => watch.OnDisconnected(reason);
             _clients[i] = client;
@@ -77,6 +80,9 @@ internal sealed class LoadConnections : IAsyncDisposable
             throw Descriptors.Explain(_settings, e) ?? new LoadFailedException(e.Message, ExitCode.Failed, e);
         }
     }
+
+    /// <summary>The numbers, from 0, of the connections that have no session now.</summary>
+    public IReadOnlyList<int> Disconnected() => [.. Enumerable.Range(0, _clients.Length).Where(i => _clients[i].Session is null)];
 
     /// <summary>Throws if the server does not accept a body of this size.</summary>
     /// <exception cref="LoadFailedException">The body is too large.</exception>

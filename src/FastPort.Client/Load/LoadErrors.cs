@@ -10,6 +10,7 @@ internal sealed class LoadErrors
     private readonly Lock _gate = new();
     private readonly long[] _counts = new long[Enum.GetValues<LoadErrorKind>().Length];
     private readonly string?[] _first = new string?[Enum.GetValues<LoadErrorKind>().Length];
+    private long _duringWarmUp;
 
     /// <summary>Errors of all kinds.</summary>
     public long Total
@@ -19,6 +20,18 @@ internal sealed class LoadErrors
             lock (_gate)
             {
                 return _counts.Sum();
+            }
+        }
+    }
+
+    /// <summary>Those of <see cref="Total"/> that came before the measured time.</summary>
+    public long DuringWarmUp
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _duringWarmUp;
             }
         }
     }
@@ -47,6 +60,15 @@ internal sealed class LoadErrors
         }
     }
 
+    /// <summary>The measured time begins.</summary>
+    public void EndWarmUp()
+    {
+        lock (_gate)
+        {
+            _duringWarmUp = _counts.Sum();
+        }
+    }
+
     /// <summary>The kinds with errors, with count and first message.</summary>
     public IReadOnlyList<(LoadErrorKind Kind, long Count, string First)> List()
     {
@@ -71,4 +93,7 @@ internal enum LoadErrorKind
 
     /// <summary>The request was not answered within the drain timeout after the end of the run.</summary>
     Unanswered,
+
+    /// <summary>The connection had no session when the measured time ended.</summary>
+    Disconnected,
 }

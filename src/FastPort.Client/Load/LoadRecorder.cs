@@ -33,13 +33,14 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
     /// <returns>When the measured time begins, in monotonic nanoseconds.</returns>
     public long Begin(bool openLoop)
     {
+        Errors.EndWarmUp();
         if (!openLoop)
         {
             // The reset of many sessions takes time; replies during it count as warm-up in all series.
             _on = false;
             Stats.StartMeasuring();
             _on = true;
-            return LoadClock.Nanoseconds;
+            return MonotonicClock.Nanoseconds;
         }
 
         Volatile.Write(ref _dueFrom, long.MaxValue);
@@ -47,10 +48,10 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         long from;
         do
         {
-            from = LoadClock.Nanoseconds + 1_000_000;
+            from = MonotonicClock.Nanoseconds + 1_000_000;
             Volatile.Write(ref _dueFrom, from);
         }
-        while (LoadClock.Nanoseconds >= from);
+        while (MonotonicClock.Nanoseconds >= from);
         return from;
     }
 
@@ -62,7 +63,7 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
     public long End(bool openLoop)
     {
         _on = openLoop;
-        long to = LoadClock.Nanoseconds;
+        long to = MonotonicClock.Nanoseconds;
         Volatile.Write(ref _dueTo, to);
 
         // Last: a report that is being made holds it up.

@@ -2,7 +2,7 @@ namespace FastPort.Client.Load;
 
 /// <summary>
 /// Sends due requests in an open loop, on its own thread: the runtime's timers are too coarse, and a pool thread would compete with the
-/// sessions' loops.
+/// sessions' loops. It visits only lanes that have a request due, so its work grows with the rate, not with the connections.
 /// </summary>
 internal sealed class Pacer : IDisposable
 {
@@ -11,11 +11,20 @@ internal sealed class Pacer : IDisposable
 
     private readonly EchoLane[] _lanes;
     private readonly Thread _thread;
+
+    // Of all lanes together: its message k is one of lane k modulo their number.
+    private readonly SendSchedule _schedule;
+    private long _visited;
     private volatile bool _stopped;
 
-    public Pacer(EchoLane[] lanes)
+    /// <param name="rate">Messages per second over all lanes.</param>
+    /// <param name="lanes">The lanes; lane i has a <see cref="SendSchedule"/> of this rate with number i.</param>
+    /// <param name="start">The start of all schedules, on the monotonic clock in nanoseconds.</param>
+    public Pacer(double rate, EchoLane[] lanes, long start)
     {
         _lanes = lanes;
+        _schedule = new SendSchedule(rate, 1, 0);
+        _schedule.Begin(start);
         _thread = new Thread(Run) { IsBackground = true, Name = "FastPort pacer" };
     }
 
@@ -30,19 +39,28 @@ internal sealed class Pacer : IDisposable
         }
     }
 
+    /// <summary>Visits the lanes of the requests that have become due; each sends all that it has due.</summary>
+    /// <param name="nowNanoseconds">The present time.</param>
+    /// <returns>When the next request is due.</returns>
+    internal long SendDue(long nowNanoseconds)
+    {
+        long due = _schedule.CountBefore(nowNanoseconds + 1);
+        for (long number = Math.Max(_visited, due - _lanes.Length); number < due; number++)
+        {
+            _lanes[number % _lanes.Length].SendDue();
+        }
+
+        _visited = due;
+        return _schedule.DueAt(due);
+    }
+
     private void Run()
     {
         using var precise = new PrecisePause();
         while (!_stopped)
         {
-            long next = long.MaxValue;
-            long now = LoadClock.Nanoseconds;
-            foreach (EchoLane lane in _lanes)
-            {
-                next = Math.Min(next, lane.SendDue(now));
-            }
-
-            long pause = Math.Min(next - LoadClock.Nanoseconds, LongestPause);
+            long next = SendDue(MonotonicClock.Nanoseconds);
+            long pause = Math.Min(next - MonotonicClock.Nanoseconds, LongestPause);
             if (pause > 0)
             {
                 precise.Wait(pause);

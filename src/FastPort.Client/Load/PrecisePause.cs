@@ -41,13 +41,13 @@ internal sealed class PrecisePause : IDisposable
             return;
         }
 
-        long until = LoadClock.Nanoseconds + nanoseconds;
+        long until = MonotonicClock.Nanoseconds + nanoseconds;
         if (nanoseconds > WindowsLateness)
         {
             _timer!.Wait(nanoseconds - WindowsLateness);
         }
 
-        while (LoadClock.Nanoseconds < until)
+        while (MonotonicClock.Nanoseconds < until)
         {
             Thread.Yield();
         }

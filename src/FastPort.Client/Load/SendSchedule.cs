@@ -59,5 +59,7 @@ internal sealed class SendSchedule(double rate, int connections, int index)
         return count;
     }
 
-    private long DueAt(long number) => _start + (long)((((double)number * connections) + index) * _interval);
+    /// <summary>When a message is due, on the monotonic clock in nanoseconds.</summary>
+    /// <param name="number">The message's number, from 0.</param>
+    public long DueAt(long number) => _start + (long)((((double)number * connections) + index) * _interval);
 }

@@ -64,6 +64,13 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
                     break;
                 case SendStatus.Full:
                     break;
+                case SendStatus.TooLarge:
+                    // The size was checked before the run: only a replaced server can have a smaller limit.
+                    errors.Add(
+                        LoadErrorKind.ErrorReply,
+                        $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {body.Length}; nothing more is "
+                        + "sent.");
+                    return;
                 default:
                     Lose(session);
                     break;
@@ -80,10 +87,10 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
             return;
         }
 
-        (SinkReport? report, string? problem) = await ReportAsync(session, timeout).ConfigureAwait(false);
+        (SinkReport? report, LoadErrorKind kind, string? problem) = await ReportAsync(session, timeout).ConfigureAwait(false);
         if (report is null)
         {
-            errors.Add(LoadErrorKind.Lost, $"{_sent - _reported} messages of a connection could not be verified. {problem}");
+            errors.Add(kind, $"{_sent - _reported} messages of a connection could not be verified. {problem}");
             Forget(session);
         }
         else if (report.Messages != (ulong)_sent || report.Bytes != (ulong)_sent * (ulong)body.Length)
@@ -101,7 +108,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         }
     }
 
-    private static async Task<(SinkReport? Report, string? Problem)> ReportAsync(Session session, TimeSpan timeout)
+    private static async Task<(SinkReport? Report, LoadErrorKind Kind, string? Problem)> ReportAsync(Session session, TimeSpan timeout)
     {
         var pending = new SinkReportReply();
         using var patience = new CancellationTokenSource(timeout);
@@ -116,8 +123,8 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         return status switch
         {
             SendStatus.Queued => await pending.Task.ConfigureAwait(false),
-            SendStatus.Full => (null, "The send queue stayed full."),
-            _ => (null, "The connection was lost."),
+            SendStatus.Full => (null, LoadErrorKind.Lost, "The send queue stayed full."),
+            _ => (null, LoadErrorKind.Lost, "The connection was lost."),
         };
     }
 

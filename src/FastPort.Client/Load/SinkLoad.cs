@@ -45,12 +45,18 @@ internal sealed class SinkLoad : ILoad
     public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
     {
         await SendForAsync(_settings.WarmUp, interrupted).ConfigureAwait(false);
+        _errors.EndWarmUp();
         long before = _lanes.Sum(static lane => lane.Verified);
+        DateTimeOffset started = _time.GetUtcNow();
         long from = _time.GetTimestamp();
         var timeline = new ThroughputTimeline(Messages, () => Messages, () => _errors.Total, _time);
-        await SendForAsync(_settings.Duration, interrupted).ConfigureAwait(false);
+        if (await SendForAsync(_settings.Duration, interrupted).ConfigureAwait(false) is var disconnected and not 0)
+        {
+            _errors.Add(LoadErrorKind.Disconnected, LoadConnections.NoSession, disconnected);
+        }
+
         long messages = _lanes.Sum(static lane => lane.Verified) - before;
-        return new LoadMeasurement(_time.GetElapsedTime(from), messages, null)
+        return new LoadMeasurement(started, _time.GetElapsedTime(from), messages, null)
         {
             Reconnects = _connections.Lost,
             Throughput = timeline.End(),
@@ -59,13 +65,16 @@ internal sealed class SinkLoad : ILoad
 
     public ValueTask DisposeAsync() => _connections.DisposeAsync();
 
-    private async Task SendForAsync(TimeSpan time, CancellationToken interrupted)
+    // Returns how many connections had no session when the time was up.
+    private async Task<int> SendForAsync(TimeSpan time, CancellationToken interrupted)
     {
         using var stop = new CancellationTokenSource();
         Task[] sending = Array.ConvertAll(_lanes, lane => Task.Run(() => lane.SendAsync(stop.Token), CancellationToken.None));
         await LoadTimer.WaitAsync(time, _time, interrupted).ConfigureAwait(false);
+        int disconnected = _connections.Disconnected().Count;
         await stop.CancelAsync().ConfigureAwait(false);
         await Task.WhenAll(sending).ConfigureAwait(false);
         await Task.WhenAll(_lanes.Select(lane => lane.VerifyAsync(_settings.DrainTimeout))).ConfigureAwait(false);
+        return disconnected;
     }
 }

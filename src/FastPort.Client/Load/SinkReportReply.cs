@@ -5,32 +5,35 @@ using Google.Protobuf;
 
 namespace FastPort.Client.Load;
 
-/// <summary>Waits for the server's count.</summary>
+/// <summary>Waits for the server's count; without one, says which kind of error that is.</summary>
 internal sealed class SinkReportReply : PendingReply
 {
-    private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(
+    private readonly TaskCompletionSource<(SinkReport? Report, LoadErrorKind Kind, string? Problem)> _result = new(
         TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public Task<(SinkReport? Report, string? Problem)> Task => _result.Task;
+    public Task<(SinkReport? Report, LoadErrorKind Kind, string? Problem)> Task => _result.Task;
 
     protected override void OnReply(scoped in InboundReply reply)
     {
         if (reply.IsError)
         {
             (ErrorCode code, string message) = reply.ReadError();
-            _result.TrySetResult((null, $"{code}: {message}"));
+
+            // A server that stops has not refused the request; its session ends without a count.
+            LoadErrorKind kind = code == ErrorCode.ShuttingDown ? LoadErrorKind.Lost : LoadErrorKind.ErrorReply;
+            _result.TrySetResult((null, kind, $"{code}: {message}"));
             return;
         }
 
         try
         {
-            _result.TrySetResult((SinkReport.Parser.ParseFrom(reply.Body), null));
+            _result.TrySetResult((SinkReport.Parser.ParseFrom(reply.Body), default, null));
         }
         catch (InvalidProtocolBufferException e)
         {
-            _result.TrySetResult((null, $"The reply is not a valid SinkReport message: {e.Message}"));
+            _result.TrySetResult((null, LoadErrorKind.Wrong, $"The reply is not a valid SinkReport message: {e.Message}"));
         }
     }
 
-    protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, message));
+    protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, LoadErrorKind.Lost, message));
 }

@@ -169,7 +169,7 @@ internal sealed class SourceLane : ILane
         else
         {
             (ErrorCode code, string message) = reply.ReadError();
-            slot.Count!.Lose();
+            slot.Count!.Cut();
             if (code != ErrorCode.ShuttingDown)
             {
                 _errors.Add(LoadErrorKind.ErrorReply, $"{code}: {message}");
@@ -188,7 +188,7 @@ internal sealed class SourceLane : ILane
 
     private void OnFailed(Slot slot, string message)
     {
-        slot.Count!.Lose();
+        bool isFirst = slot.Count!.Lose();
         lock (_gate)
         {
             if (_abandoned)
@@ -197,7 +197,12 @@ internal sealed class SourceLane : ILane
             }
         }
 
-        _errors.Add(LoadErrorKind.Lost, message);
+        // The session is the one thing that is lost, with however many streams.
+        if (isFirst)
+        {
+            _errors.Add(LoadErrorKind.Lost, $"The streams of a connection could not be verified. {message}");
+        }
+
         Release(slot);
     }
 

@@ -50,14 +50,21 @@ internal sealed class SourceLoad : ILoad
         }
 
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
+        _errors.EndWarmUp();
         long before = Messages;
+        DateTimeOffset started = _time.GetUtcNow();
         long from = _time.GetTimestamp();
         var timeline = new ThroughputTimeline(before, () => Messages, () => _errors.Total, _time);
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
+        if (_connections.Disconnected().Count is var disconnected and not 0)
+        {
+            _errors.Add(LoadErrorKind.Disconnected, LoadConnections.NoSession, disconnected);
+        }
+
         await DrainAsync().ConfigureAwait(false);
 
         // The ends of the streams end the measurement: the messages until then, divided by the time until then.
-        var measured = new LoadMeasurement(_time.GetElapsedTime(from), Messages - before, null)
+        var measured = new LoadMeasurement(started, _time.GetElapsedTime(from), Messages - before, null)
         {
             Reconnects = _connections.Lost,
             Throughput = timeline.End(),

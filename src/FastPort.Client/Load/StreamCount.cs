@@ -8,7 +8,8 @@ internal sealed class StreamCount(Session session, int size)
     private long _received;
     private long _wrongSize;
     private long _expected;
-    private volatile bool _lost;
+    private volatile bool _cut;
+    private bool _lost;
 
     public Session Session => session;
 
@@ -26,7 +27,14 @@ internal sealed class StreamCount(Session session, int size)
     public void Expect(int messages) => Volatile.Write(ref _expected, _expected + messages);
 
     /// <summary>A stream of this session was interrupted: its expected count is unknown.</summary>
-    public void Lose() => _lost = true;
+    public void Cut() => _cut = true;
+
+    /// <summary>The session was lost with a stream. Returns whether that is the first one.</summary>
+    public bool Lose()
+    {
+        _cut = true;
+        return !Interlocked.Exchange(ref _lost, true);
+    }
 
     public void Verify(LoadErrors errors, bool cut)
     {
@@ -37,7 +45,7 @@ internal sealed class StreamCount(Session session, int size)
         }
 
         long expected = Volatile.Read(ref _expected);
-        if (_lost || cut ? Received < expected : Received != expected)
+        if (_cut || cut ? Received < expected : Received != expected)
         {
             errors.Add(LoadErrorKind.Wrong, $"A connection received {Received} messages; its streams had {expected}.");
         }

@@ -48,6 +48,12 @@ internal sealed class Comparison
             new("duration s", before.DurationSeconds, after.DurationSeconds, Fraction),
             new("errors", before.Errors, after.Errors, Whole),
         ];
+        if (before.MissedSends is not null || after.MissedSends is not null)
+        {
+            rows.Add(new("missed sends", before.MissedSends, after.MissedSends, Whole));
+        }
+
+        rows.Add(new("reconnects", before.Reconnects, after.Reconnects, Whole));
         AddLatency(rows, "round trip", before.RoundTrip, after.RoundTrip);
         AddLatency(rows, "server", before.ServerTime, after.ServerTime);
         AddLatency(rows, "network", before.Network, after.Network);
@@ -110,6 +116,8 @@ internal sealed class Comparison
             }
         }
 
-        static string Shown<T>(T value) => value is null ? "none" : string.Create(CultureInfo.InvariantCulture, $"{value}");
+        static string Shown<T>(T value) => value is null
+            ? "none"
+            : SafeText.Of(string.Create(CultureInfo.InvariantCulture, $"{value}"));
     }
 }

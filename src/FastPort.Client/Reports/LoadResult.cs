@@ -39,6 +39,9 @@ internal sealed record LoadResult
 
     public LatencyFigures? Network { get; init; }
 
+    /// <summary>Those of <see cref="Errors"/> that came before the measured time; 0 in results read from JSON.</summary>
+    public long WarmUpErrors { get; init; }
+
     /// <summary>Errors by kind; empty in results read from JSON.</summary>
     public IReadOnlyDictionary<LoadErrorKind, long> ErrorKinds { get; init; } = new Dictionary<LoadErrorKind, long>();
 
@@ -55,10 +58,10 @@ internal sealed record LoadResult
     /// <summary>The figures of each connection, by number; null if they were not measured, and in results read from JSON.</summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
-    /// <summary>When the run began; null in results of schema 1.</summary>
+    /// <summary>When the measured time began; null in results read from JSON.</summary>
     public DateTimeOffset? Started { get; init; }
 
-    /// <summary>The arguments of the program; null in results of schema 1.</summary>
+    /// <summary>The arguments of the program; null in results read from JSON.</summary>
     public string? CommandLine { get; init; }
 
     /// <summary>The latencies, for their distributions; null if there are none, and in results read from JSON.</summary>
@@ -83,6 +86,7 @@ internal sealed record LoadResult
             DurationSeconds = seconds,
             Messages = measured.Messages,
             Errors = errors.Total,
+            WarmUpErrors = errors.DuringWarmUp,
             MessagesPerSecond = rate,
             BytesPerSecond = rate * settings.Size,
             RoundTrip = Figures(measured.Latencies, 0),
@@ -93,7 +97,7 @@ internal sealed record LoadResult
             Reconnects = measured.Reconnects,
             Environment = LoadEnvironment.Current,
             Transport = settings.Transport.ClientTransport,
-            Started = DateTimeOffset.UtcNow - measured.Duration,
+            Started = measured.Started,
             CommandLine = string.Join(' ', System.Environment.GetCommandLineArgs().Skip(1)),
             Latencies = measured.Latencies,
             Throughput = measured.Throughput,

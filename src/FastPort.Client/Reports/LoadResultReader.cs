@@ -72,8 +72,6 @@ internal static class LoadResultReader
             Transport = document.Transport,
             MissedSends = document.MissedSends,
             Reconnects = document.Reconnects ?? 0,
-            Started = document.Started,
-            CommandLine = document.CommandLine,
         };
     }
 
@@ -96,9 +94,7 @@ internal static class LoadResultReader
         [property: JsonPropertyName("network_us")] LatencyFigures? Network = null,
         string? Transport = null,
         long? MissedSends = null,
-        long? Reconnects = null,
-        DateTimeOffset? Started = null,
-        string? CommandLine = null);
+        long? Reconnects = null);
 }
 
 /// <summary>A given file is not a result of a load run.</summary>

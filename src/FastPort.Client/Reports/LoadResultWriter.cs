@@ -144,7 +144,8 @@ internal static class LoadResultWriter
         LoadErrorKind.Lost => "lost",
         LoadErrorKind.ErrorReply => "error_replies",
         LoadErrorKind.Wrong => "wrong",
-        _ => "unanswered",
+        LoadErrorKind.Unanswered => "unanswered",
+        _ => "disconnected",
     };
 
     private static void WriteFigures(Utf8JsonWriter json, string name, LatencyFigures? figures)

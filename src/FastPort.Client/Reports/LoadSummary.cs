@@ -40,6 +40,11 @@ internal static class LoadSummary
             CultureInfo.InvariantCulture,
             $"{result.Messages:#,##0} messages in {result.DurationSeconds:0.00} s: {result.MessagesPerSecond:#,##0} messages/s, "
             + $"{result.BytesPerSecond / 1e6:#,##0.00} MB/s of payload; {result.Errors:#,##0} errors");
+        if (result.WarmUpErrors != 0)
+        {
+            text.Append(CultureInfo.InvariantCulture, $" ({result.WarmUpErrors:#,##0} of them during warm-up)");
+        }
+
         if (result.MissedSends is { } missed)
         {
             text.Append(CultureInfo.InvariantCulture, $", {missed:#,##0} missed sends");
@@ -64,6 +69,7 @@ internal static class LoadSummary
         LoadErrorKind.Lost => "lost with their connection",
         LoadErrorKind.ErrorReply => "answered with an error",
         LoadErrorKind.Wrong => "wrong",
-        _ => "unanswered",
+        LoadErrorKind.Unanswered => "unanswered",
+        _ => "without a session at the end of the measured time",
     };
 }

@@ -11,6 +11,7 @@ internal sealed class TagCommands
     {
         Description = "The bridge, or another server of tags. [default: tcp://127.0.0.1:6629]",
         HelpName = "URI",
+        CustomParser = OptionParsers.Endpoint("--endpoint"),
     };
 
     private readonly Option<string> _tokenFile = TokenFileOption.Create();

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Client.Reports;
 using FastPort.Clients;
 using FastPort.Programs;
@@ -5,6 +6,7 @@ using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Sessions;
 using FastPort.Transports;
+using Google.Protobuf;
 
 namespace FastPort.Client.Tags;
 
@@ -30,9 +32,16 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         {
             throw new TagCommandFailedException(e.Message, ExitCode.Failed, e);
         }
-        catch (RequestFailedException e)
+        catch (Exception e) when (e is RequestFailedException or InvalidDataException or InvalidProtocolBufferException)
         {
             throw new TagCommandFailedException($"{settings.Endpoint}: {e.Message}", ExitCode.Failed, e);
+        }
+        catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
+        {
+            // Ctrl+C is how watch ends.
+            return command == "watch"
+                ? ExitCode.Good
+                : throw new TagCommandFailedException($"Interrupted: tags {command} has not come to its end.", ExitCode.Failed, e);
         }
     }
 
@@ -54,17 +63,10 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     private async Task<int> BrowseAsync(TagClient client, CancellationToken cancellationToken)
     {
         List<TagBrowseNode> nodes = [];
-        var paths = new Queue<string>(settings.Names);
-        while (paths.TryDequeue(out string? path))
+        await foreach (TagBrowseNode node in WalkAsync(client, settings.Names[0], string.Empty, settings.Recursive, cancellationToken)
+            .ConfigureAwait(false))
         {
-            await foreach (TagBrowseNode node in client.BrowseAsync(path, cancellationToken).ConfigureAwait(false))
-            {
-                nodes.Add(node);
-                if (settings.Recursive && node.HasChildren)
-                {
-                    paths.Enqueue(node.Name);
-                }
-            }
+            nodes.Add(node);
         }
 
         if (settings.Json)
@@ -111,7 +113,21 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
             values.Add(await ParseAsync(client, tags, i, texts[i], cancellationToken).ConfigureAwait(false));
         }
 
-        TagStatus[] statuses = await client.WriteAsync(tags, values, settings.Timeout, cancellationToken).ConfigureAwait(false);
+        TagStatus[] statuses;
+        try
+        {
+            statuses = await client.WriteAsync(tags, values, settings.Timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (
+            e is OperationCanceledException or RequestFailedException { Failure: RequestFailure.ConnectionLost or RequestFailure.TimedOut })
+        {
+            string what = e is OperationCanceledException ? "Interrupted." : e.Message;
+            throw new TagCommandFailedException(
+                $"{settings.Endpoint}: {what} Whether the tags were written is not known; tags read shows what they are.",
+                ExitCode.Failed,
+                e);
+        }
+
         return await ShowAsync([.. tags.Names.Select((name, i) => (name, new TagSample(values.GetValue(i), statuses[i])))])
             .ConfigureAwait(false);
     }
@@ -131,14 +147,18 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
             info = info with { Type = present.Type, Rank = present.IsArray ? 1 : -1 };
         }
 
-        return TagText.TryParse(text, info, out TagValue value)
-            ? value
+        return TagText.TryParse(text, info, out TagValue value) ? value
+            : TagText.HasForm(info) ? throw new TagCommandFailedException(
+                $"'{SafeText.Of(text)}' is no value for {SafeText.Of(info.Name)}; give {Form(info)}.", ExitCode.Usage)
             : throw new TagCommandFailedException(
-                $"'{SafeText.Of(text)}' is no value for {SafeText.Of(info.Name)}; give {Form(info)}.", ExitCode.Usage);
+                $"{SafeText.Of(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
     }
 
     private static string Form(TagInfo info) =>
         info.Rank >= 1 ? $"a list of {info.Type}, such as [1, 2, 3]" : $"a value of type {info.Type}";
+
+    private static string TypeOf(TagInfo info) =>
+        info.Type == TagType.Null ? "not known, as it has no value" : info.Rank >= 1 ? $"{info.Type}[]" : $"{info.Type}";
 
     private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
     {
@@ -217,10 +237,11 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
             string prefix = name[..^1];
             int before = all.Count;
-            await foreach (TagBrowseNode node in client.BrowseAsync(
-                prefix[..Math.Max(prefix.LastIndexOf('/'), 0)], cancellationToken).ConfigureAwait(false))
+            string folder = prefix[..Math.Max(prefix.LastIndexOf('/'), 0)];
+            await foreach (TagBrowseNode node in WalkAsync(client, folder, prefix, isRecursive: true, cancellationToken)
+                .ConfigureAwait(false))
             {
-                if (node.Kind == TagBrowseKind.Tag && node.Name.StartsWith(prefix, StringComparison.Ordinal))
+                if (node.Kind == TagBrowseKind.Tag)
                 {
                     all.Add(node.Name);
                 }
@@ -234,5 +255,28 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         }
 
         return await client.ResolveAsync(all, cancellationToken).ConfigureAwait(false);
+    }
+
+    // What lies below a path and has a name that begins with the prefix; not recursive, directly below only.
+    private static async IAsyncEnumerable<TagBrowseNode> WalkAsync(
+        TagClient client, string path, string prefix, bool isRecursive, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var paths = new Queue<string>([path]);
+        while (paths.TryDequeue(out string? next))
+        {
+            await foreach (TagBrowseNode node in client.BrowseAsync(next, cancellationToken).ConfigureAwait(false))
+            {
+                if (!node.Name.StartsWith(prefix, StringComparison.Ordinal))
+                {
+                    continue;
+                }
+
+                yield return node;
+                if (isRecursive && node.HasChildren)
+                {
+                    paths.Enqueue(node.Name);
+                }
+            }
+        }
     }
 }

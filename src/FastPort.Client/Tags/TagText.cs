@@ -15,6 +15,10 @@ internal static class TagText
         return isArray ? TryParseArray(text, info.Type, out value) : TryParseScalar(text, info.Type, out value);
     }
 
+    /// <summary>Whether a tag's type has values that can be written as text.</summary>
+    public static bool HasForm(TagInfo info) =>
+        info.Type is >= TagType.Boolean and <= TagType.DateTime || (info.Type == TagType.XmlElement && info.Rank < 1);
+
     private static bool TryParseScalar(string text, TagType type, out TagValue value)
     {
         // Without thousands separators: a decimal comma must not be taken for one.

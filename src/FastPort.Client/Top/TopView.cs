@@ -9,6 +9,9 @@ namespace FastPort.Client.Top;
 /// <summary>The figures of a server as they are shown.</summary>
 internal static class TopView
 {
+    // More than a TimeSpan holds may be somebody's answer.
+    private const ulong LongestUptimeSeconds = long.MaxValue / TimeSpan.TicksPerSecond;
+
     /// <summary>Shows what happened between two looks.</summary>
     public static IRenderable Of(string endpoint, TopFigures figures)
     {
@@ -69,5 +72,5 @@ internal static class TopView
         };
 
     private static string Uptime(ulong milliseconds) =>
-        TimeSpan.FromSeconds(milliseconds / 1000).ToString("c", CultureInfo.InvariantCulture);
+        TimeSpan.FromSeconds((long)Math.Min(milliseconds / 1000, LongestUptimeSeconds)).ToString("c", CultureInfo.InvariantCulture);
 }

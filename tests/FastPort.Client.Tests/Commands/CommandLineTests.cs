@@ -103,6 +103,10 @@ public sealed class CommandLineTests
     [InlineData("--rate is '0'; give messages per second", "load", "--rate", "0")]
     [InlineData("--rate is 'fast'; give messages per second", "load", "--rate", "fast")]
     [InlineData("--rate works with --mode echo only", "load", "--rate", "5", "--mode", "sink")]
+    [InlineData("--in-flight has no meaning for --mode sink", "load", "--in-flight", "16", "--mode", "sink")]
+    [InlineData("--token-file has no meaning without --server", "load", "--token-file", "token")]
+    [InlineData("--endpoint is 'opc.tcp://127.0.0.1:4840'; write it as", "tags", "read", "x", "--endpoint", "opc.tcp://127.0.0.1:4840")]
+    [InlineData("--endpoint: '127.0.0.1:6629' is not an endpoint", "tags", "browse", "--endpoint", "127.0.0.1:6629")]
     [InlineData("--mode is 'ping'", "load", "--rate", "5", "--mode", "ping")]
     [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
     [InlineData("--transport is 'tcp'; give auto", "load", "--transport", "tcp")]
@@ -126,6 +130,33 @@ public sealed class CommandLineTests
         Assert.Contains(sentence, _error.ToString(), StringComparison.OrdinalIgnoreCase);
         Assert.Null(_commands.Load);
         Assert.Null(_commands.Compare);
+        Assert.Null(_commands.Tags);
+    }
+
+    [Fact]
+    public async Task An_at_sign_names_no_file_with_more_arguments()
+    {
+        Assert.Equal(9, await RunAsync("tags", "write", "plant/operator", "@shift"));
+
+        Assert.Equal(["plant/operator", "@shift"], _commands.Tags!.Value.Settings.Names);
+    }
+
+    [Fact]
+    public async Task What_a_user_can_mend_is_a_sentence()
+    {
+        (Exception Failure, int Code)[] failures =
+        [
+            (new TimeoutException("No answer."), ExitCode.Failed),
+            (new UnauthorizedAccessException("No answer."), ExitCode.Usage),
+            (new DirectoryNotFoundException("No answer."), ExitCode.Usage),
+            (new FileNotFoundException("No answer."), ExitCode.Usage),
+        ];
+        foreach ((Exception failure, int code) in failures)
+        {
+            var error = new StringWriter();
+            Assert.Equal(code, await ProgramRun.ReportAsync(() => Task.FromException<int>(failure), error));
+            Assert.Equal($"No answer.{Environment.NewLine}", error.ToString());
+        }
     }
 
     [Fact]

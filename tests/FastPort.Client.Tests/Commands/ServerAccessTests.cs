@@ -53,6 +53,7 @@ public sealed class ServerAccessTests
     [InlineData("--tls-ca has no meaning for tcp://h:1: use tls://.", "load", "--server", "tcp://h:1", "--tls-ca", "ca.pem")]
     [InlineData("--tls-host has no meaning for unix:///run/f: use tls://.", "load", "--server", "unix:///run/f", "--tls-host", "h")]
     [InlineData("--tls-cert has no meaning without --server: use tls://.", "load", "--tls-cert", "me.pem")]
+    [InlineData("--allow-plaintext has no meaning without --server", "load", "--allow-plaintext")]
     [InlineData("--tls-pin has no meaning for tcp://127.0.0.1:6628: use tls://.", "top", "--tls-pin", Pin)]
     [InlineData("--tls-key has no meaning for tcp://127.0.0.1:6629: use tls://.", "tags", "browse", "--tls-key", "me.key")]
     [InlineData("--tls-key has no meaning without --tls-cert", "top", Server, "--tls-key", "me.key")]

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Collections.Concurrent;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
@@ -188,19 +189,65 @@ public sealed class EchoLoadTests
         await warm.Task.WaitAsync(TestRun.Patience);
 
         await server.StopAsync();
-        await using FastPortServer next = await TestServer.StartAsync(
-            TestServer.RawEcho(() =>
+        var sessions = new ConcurrentDictionary<Session, bool>();
+        MessageHandlers handlers = new MessageHandlers().MapInline(
+            DiagnosticType.Echo,
+            (ref InlineRequest request) =>
             {
-                if (Interlocked.Increment(ref second) == 500)
+                sessions.TryAdd(request.Session, true);
+                if (Interlocked.Increment(ref second) >= 500 && sessions.Count == 2)
                 {
                     _ = enough.CancelAsync();
                 }
-            }),
-            uri);
+
+                request.Reply(request.Body.ToArray());
+            });
+        await using FastPortServer next = await TestServer.StartAsync(handlers, uri);
         LoadResult result = await running;
 
         Assert.Equal(0, result.Errors);
         Assert.Equal(2, result.Reconnects);
+    }
+
+    [Fact]
+    public async Task Errors_of_the_warm_up_are_told_apart()
+    {
+        const int InFlight = 2 * 4;
+        using var enough = new CancellationTokenSource();
+        var again = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        int arrived = 0;
+        FastPortServer? server = null;
+        MessageHandlers handlers = new MessageHandlers().MapQueued(
+            DiagnosticType.Echo,
+            async context =>
+            {
+                int number = Interlocked.Increment(ref arrived);
+                if (number == InFlight)
+                {
+                    foreach (Session session in server!.Sessions)
+                    {
+                        session.Abort();
+                    }
+                }
+                else if (number == 2 * InFlight)
+                {
+                    // All that were lost are sent again.
+                    await enough.CancelAsync();
+                    again.SetResult();
+                }
+
+                await again.Task;
+                context.Reply(context.Body.Span);
+            });
+        await using (server = await TestServer.StartAsync(handlers, configure: static o => o.Session.MaxConcurrency = 64))
+        {
+            LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri(), WarmUp = TestRun.Patience }, enough.Token);
+
+            Assert.Equal((InFlight, InFlight), (result.Errors, result.WarmUpErrors));
+            Assert.Equal(InFlight, result.ErrorKinds[LoadErrorKind.Lost]);
+            Assert.Equal(0, result.PerConnection!.Sum(static c => c.Errors));
+            Assert.Contains("; 8 errors (8 of them during warm-up)", _run.Output.ToString(), StringComparison.Ordinal);
+        }
     }
 
     [Fact]
@@ -233,6 +280,8 @@ public sealed class EchoLoadTests
         // No request is answered, so the drain takes all of its time.
         LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri(), DrainTimeout = drain });
 
+        Assert.InRange(
+            result.Started!.Value.AddSeconds(result.DurationSeconds), DateTimeOffset.MinValue, DateTimeOffset.UtcNow - (drain / 2));
         double most = result.DurationSeconds + (drain.TotalSeconds / 2);
         Assert.All(result.PerConnection!, connection => Assert.InRange(connection.DurationSeconds, 0, most));
         Assert.InRange(result.Latencies!.All.Lifetime.TotalSeconds, 0, most);
@@ -298,6 +347,16 @@ public sealed class EchoLoadTests
         long due = (long)(result.DurationSeconds * 500);
         Assert.InRange(result.Messages + result.MissedSends!.Value, due - 1, due + 1);
         Assert.Equal(500, result.Rate);
+    }
+
+    [Fact]
+    public async Task Open_loop_sends_on_every_connection()
+    {
+        LoadResult result = await _run.RunUntilAsync(
+            TestRun.Short with { Connections = 5, Rate = 1000 }, static r => r.PerConnection!.All(static c => c.Messages > 2));
+
+        Assert.Equal(0, result.Errors);
+        Assert.All(result.PerConnection!, static c => Assert.True(c.Messages > 2));
     }
 
     private static MessageHandlers Silent() => new MessageHandlers().MapQueued(

@@ -1,9 +1,13 @@
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
+using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Telemetry;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;
@@ -63,5 +67,89 @@ public sealed class OneWayLoadTests
         Assert.Equal(2, result.ErrorKinds[LoadErrorKind.Wrong]);
     }
 
-    private static LoadMode Mode(string name) => name == "sink" ? LoadMode.Sink : LoadMode.Source;
+    [Fact]
+    public async Task A_report_that_is_answered_with_an_error_is_one()
+    {
+        MessageHandlers handlers = new MessageHandlers()
+            .MapInline(DiagnosticType.Sink, static (ref InlineRequest _) => { })
+            .MapInline(DiagnosticType.SinkReport, static (ref InlineRequest request) => request.Fail(ErrorCode.Overloaded, "Busy."));
+        await using FastPortServer server = await TestServer.StartAsync(handlers);
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Mode = LoadMode.Sink, Server = server.Uri(), WarmUp = TimeSpan.Zero });
+
+        Assert.InRange(result.ErrorKinds[LoadErrorKind.ErrorReply], 2, 4);
+        Assert.Equal(0, result.ErrorKinds[LoadErrorKind.Lost]);
+    }
+
+    [Fact]
+    public async Task A_session_that_is_lost_under_a_source_is_one_error()
+    {
+        using var enough = new CancellationTokenSource();
+        int arrived = 0;
+        MessageHandlers handlers = new MessageHandlers().MapQueued(
+            DiagnosticType.Source,
+            async context =>
+            {
+                int number = Interlocked.Increment(ref arrived);
+                if (number > 4)
+                {
+                    context.Fail(ErrorCode.ShuttingDown, "Over.");
+                    return;
+                }
+
+                if (number == 4)
+                {
+                    context.Session.Abort();
+                    await enough.CancelAsync();
+                }
+
+                await Task.Delay(Timeout.Infinite, context.Aborted);
+            });
+        await using FastPortServer server = await TestServer.StartAsync(handlers, configure: static o => o.Session.MaxConcurrency = 64);
+
+        LoadResult result = await _run.RunAsync(
+            TestRun.Short with
+            {
+                Mode = LoadMode.Source,
+                Server = server.Uri(),
+                Connections = 1,
+                WarmUp = TimeSpan.Zero,
+                Duration = TestRun.Patience,
+            },
+            enough.Token);
+
+        Assert.Equal(1, result.ErrorKinds[LoadErrorKind.Lost]);
+        Assert.Equal(0, result.ErrorKinds[LoadErrorKind.Wrong]);
+    }
+
+    [Theory]
+    [InlineData("echo")]
+    [InlineData("sink")]
+    [InlineData("source")]
+    public async Task A_server_that_is_gone_for_good_is_an_error_of_each_connection(string mode)
+    {
+        LoadSettings settings = TestRun.Short with { Mode = Mode(mode), WarmUp = TimeSpan.Zero, Duration = TestRun.Patience };
+        FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapDiagnostics());
+        using var enough = new CancellationTokenSource();
+        var errors = new LoadErrors();
+        var watch = new ConnectionWatch(NullLogger.Instance, TimeProvider.System);
+        var recorder = new LoadRecorder(new LatencyStats(LatencyRole.Client, 1000), errors, measureSessions: true);
+        await using ILoad load = settings.Mode switch
+        {
+            LoadMode.Echo => new EchoLoad(settings, server.Uri(), recorder, watch, TimeProvider.System),
+            LoadMode.Sink => new SinkLoad(settings, server.Uri(), errors, watch, TimeProvider.System),
+            _ => new SourceLoad(settings, server.Uri(), errors, watch, TimeProvider.System),
+        };
+        await load.ConnectAsync(CancellationToken.None);
+        Task running = load.RunAsync(enough.Token).WaitAsync(TestRun.Patience);
+
+        await server.DisposeAsync();
+        await Patience.UntilAsync(() => watch.Lost == 2, "both sessions have ended");
+        await enough.CancelAsync();
+        await running;
+
+        Assert.Equal(2, errors[LoadErrorKind.Disconnected]);
+    }
+
+    private static LoadMode Mode(string name) => Enum.Parse<LoadMode>(name, ignoreCase: true);
 }

@@ -14,9 +14,9 @@ public sealed class PrecisePauseTests
         long[] pauses = new long[51];
         for (int i = 0; i < pauses.Length; i++)
         {
-            long from = LoadClock.Nanoseconds;
+            long from = MonotonicClock.Nanoseconds;
             precise.Wait(Pause);
-            pauses[i] = LoadClock.Nanoseconds - from;
+            pauses[i] = MonotonicClock.Nanoseconds - from;
         }
 
         Array.Sort(pauses);

@@ -1,4 +1,5 @@
 using FastPort.Client.Load;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;
@@ -71,6 +72,30 @@ public sealed class SendScheduleTests
             }
 
             Assert.Equal(all - taken, schedule.CountMissed(from, to));
+        }
+    }
+
+    [Theory]
+    [InlineData(50_000, 1)]
+    [InlineData(50_000, 100)]
+    [InlineData(999.5, 7)]
+    public void A_pass_of_the_pacer_ends_with_the_time_of_the_next_message(double rate, int connections)
+    {
+        var recorder = new LoadRecorder(new LatencyStats(LatencyRole.Client, 1000), new LoadErrors(), measureSessions: false);
+        EchoLane[] lanes = [.. Enumerable.Range(0, connections).Select(
+            i => new EchoLane(i, 1, new EchoPayload(0), recorder, new SendSchedule(rate, connections, i)))];
+        using var pacer = new Pacer(rate, lanes, Second);
+        SendSchedule[] schedules = [.. Enumerable.Range(0, connections).Select(i => Begun(rate, connections, i))];
+        long due = Second;
+        for (int number = 0; number < 1000; number++)
+        {
+            // The messages of the whole run are those of one connection after the other.
+            Assert.Equal(due, schedules[number % connections].DueAt(number / connections));
+            long now = due;
+
+            due = pacer.SendDue(now);
+
+            Assert.True(due > now);
         }
     }
 

@@ -93,6 +93,22 @@ public sealed class SinkLaneTests
         Assert.True(session.IsClosed);
     }
 
+    [Fact]
+    public async Task A_server_that_takes_no_such_message_is_one_error_and_the_end()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(
+            new MessageHandlers().MapDiagnostics(), configure: static o => o.Session.MaxFrameBytes = 1024);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Uri() });
+        var errors = new LoadErrors();
+        var lane = new SinkLane(new byte[2000], 16, errors);
+        client.Connected += lane.OnConnected;
+        await client.ConnectAsync();
+
+        await lane.SendAsync(CancellationToken.None).WaitAsync(TestRun.Patience);
+
+        Assert.Equal((1, 1), (errors.Total, errors[LoadErrorKind.ErrorReply]));
+    }
+
     private sealed class Count(int session)
     {
         public int Session { get; } = session;

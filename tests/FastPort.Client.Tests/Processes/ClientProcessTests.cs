@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using System.Text;
 using FastPort.Client.Reports;
 using FastPort.Client.Tests.Reports;
 using FastPort.Hosting;
@@ -43,7 +44,9 @@ public sealed class ClientProcessTests : IDisposable
         LoadResult result = LoadResultReader.Parse(await File.ReadAllBytesAsync(Path.Combine(_directory, "out.json")));
         Assert.Equal(2, result.Connections);
         Assert.True(result.Messages > 0);
-        Assert.StartsWith("load --connections 2", result.CommandLine, StringComparison.Ordinal);
+        Assert.Contains(
+            "\"command_line\": \"load --connections 2", await File.ReadAllTextAsync(Path.Combine(_directory, "out.json")),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -66,6 +69,33 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.Equal(1, await client.EndAsync());
         Assert.Contains("could not be written to 'missing/diff.html'", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_result_that_has_too_little_for_a_page_is_compared_and_a_sentence()
+    {
+        string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before))
+            .Replace("\"rate\": null,", string.Empty, StringComparison.Ordinal);
+        await File.WriteAllTextAsync(Path.Combine(_directory, "a.json"), text);
+        using var client = new ClientProcess(_directory, ["compare", "a.json", "a.json", "--html", "diff.html"]);
+
+        Assert.Equal(1, await client.EndAsync());
+        Assert.Contains("messages/s", client.Output, StringComparison.Ordinal);
+        Assert.Contains("could not be written to 'diff.html'", await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("missing/token", "load", "--server")]
+    [InlineData("missing", "top")]
+    [InlineData(".", "tags", "read", "x", "--endpoint")]
+    public async Task A_token_file_that_cannot_be_read_is_exit_code_2(string file, params string[] args)
+    {
+        using var client = new ClientProcess(_directory, [.. args, "tcp://127.0.0.1:1", "--token-file", file]);
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains(Path.GetFullPath(file, _directory).TrimEnd('/'), await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
     }
 
     [Theory]

@@ -14,10 +14,27 @@ public sealed class ComparisonTableTests
         Assert.Equal("messages/s                5,330       9,992  +87.5 %", lines[1]);
         Assert.Equal("duration s                10.00       10.00    0.0 %", lines[4]);
         Assert.Equal("errors                        0           3        -", lines[5]);
+        Assert.Equal("reconnects                    0           4        -", lines[6]);
         Assert.Contains("round trip avg us     96,030.00   51,240.00  -46.6 %", lines);
         Assert.Contains("server avg us            234.00       12.00  -94.9 %", lines);
         Assert.Contains("round trip P99/avg         2.27        1.23  -45.8 %", lines);
-        Assert.Equal(1 + 5 + (3 * 9) + 1, lines.Length);
+        Assert.Equal(1 + 6 + (3 * 9) + 1, lines.Length);
+    }
+
+    [Fact]
+    public void Shows_missed_sends_of_open_loops()
+    {
+        Comparison comparison = new(Results.Before with { MissedSends = 200 }, Results.After with { MissedSends = 50 });
+
+        Assert.Contains(comparison.Rows, static row => row.Cells is ["missed sends", "200", "50", "-75.0 %"]);
+    }
+
+    [Fact]
+    public void Texts_of_a_file_do_not_control_the_terminal()
+    {
+        Comparison comparison = new(Results.Before, Results.Before with { Environment = Results.Here with { Os = "L\u001B[2Jinux" } });
+
+        Assert.Equal([@"os differs: Linux before, L\u001B[2Jinux after."], comparison.Differences);
     }
 
     [Fact]
@@ -35,7 +52,8 @@ public sealed class ComparisonTableTests
     {
         Comparison comparison = new(Results.Sink, Results.Sink);
 
-        Assert.Equal(["messages/s", "payload MB/s", "messages", "duration s", "errors"], comparison.Rows.Select(static r => r.Name));
+        Assert.Equal(
+            ["messages/s", "payload MB/s", "messages", "duration s", "errors", "reconnects"], comparison.Rows.Select(static r => r.Name));
         Assert.Equal("0.0 %", comparison.Rows[4].Cells[3]);
     }
 

@@ -33,6 +33,7 @@ internal static class Results
         MessagesPerSecond = 9992,
         BytesPerSecond = 639_488,
         Errors = 3,
+        Reconnects = 4,
         RoundTrip = new LatencyFigures(99_920, 90, 51_240, 61_000, 61_500, 62_000, 63_000, 64_000, 122_400),
         ServerTime = new LatencyFigures(99_920, 1, 12, 10, 13, 15, 20, 25, 30),
         Network = new LatencyFigures(99_920, 89, 51_228, 60_990, 61_487, 61_985, 62_980, 63_975, 122_370),

@@ -27,6 +27,8 @@ public sealed class TagRunTests : IAsyncLifetime
         _memory.Add("plant/state", "run\u001B[2Jning", isWritable: true);
         _memory.Add("plant/limits", TagValue.FromArray([1, 2]), isWritable: true);
         _memory.Add("plant/count", 7);
+        _memory.Add("plant/line1/cell/temperature", 21.5);
+        _memory.Add("plant/key", TagValue.FromBytes(TagType.ByteString, [1, 2]), isWritable: true);
         _tags = new TagServer([_memory]);
         _server = new FastPortServer(
             new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(_tags));
@@ -59,6 +61,21 @@ public sealed class TagRunTests : IAsyncLifetime
 
         Assert.Equal(ExitCode.Failed, await RunAsync("read", new() { Names = ["plant/nothing"] }));
         Assert.Contains("BadNodeIdUnknown", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("plant/*", "plant/count", "plant/line1/cell/temperature")]
+    [InlineData("pla*", "plant/count", "plant/line1/cell/temperature")]
+    [InlineData("*", "plant/count", "plant/line1/cell/temperature")]
+    [InlineData("plant/li*", "plant/limits", "plant/line1/cell/temperature")]
+    [InlineData("plant/line1/*", "plant/line1/cell/temperature")]
+    public async Task A_star_stands_for_all_tags_that_begin_so(string name, params string[] tags)
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("read", new() { Names = [name] }));
+
+        Assert.All(tags, tag => Assert.Contains($" {tag} ", _output.ToString(), StringComparison.Ordinal));
+        Assert.Equal(
+            !name.StartsWith("plant/l", StringComparison.Ordinal), _output.ToString().Contains("plant/speed", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -97,6 +114,61 @@ public sealed class TagRunTests : IAsyncLifetime
         e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/speed"] }));
         Assert.Equal("'plant/speed' has no value; give a value after each name.", e.Message);
         Assert.Equal(ExitCode.Failed, await RunAsync("write", new() { Names = ["plant/count", "8"] }));
+    }
+
+    [Fact]
+    public async Task A_type_that_has_no_text_is_named()
+    {
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => RunAsync("write", new() { Names = ["plant/key", "AQI="] }));
+
+        Assert.Equal("plant/key cannot be written from a command line: its type is ByteString.", e.Message);
+    }
+
+    [Fact]
+    public async Task An_interrupted_write_says_that_its_effect_is_not_known()
+    {
+        using var interrupted = new CancellationTokenSource();
+        _memory.Written += (_, _) => interrupted.Cancel();
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(new() { Endpoint = Endpoint, Names = ["plant/speed", "900"] }, _output).RunAsync("write", interrupted.Token));
+
+        Assert.Equal(ExitCode.Failed, e.ExitCode);
+        Assert.Equal(
+            $"{Endpoint}: Interrupted. Whether the tags were written is not known; tags read shows what they are.", e.Message);
+    }
+
+    [Fact]
+    public async Task Ctrl_C_fails_what_has_an_answer_and_ends_watch()
+    {
+        var run = new TagRun(new() { Endpoint = Endpoint, Names = ["plant/speed"] }, _output);
+
+        Assert.Equal(ExitCode.Good, await run.RunAsync("watch", new CancellationToken(canceled: true)));
+        foreach (string command in (string[])["browse", "read", "write"])
+        {
+            TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+                () => run.RunAsync(command, new CancellationToken(canceled: true)));
+            Assert.Equal((ExitCode.Failed, $"Interrupted: tags {command} has not come to its end."), (e.ExitCode, e.Message));
+        }
+    }
+
+    [Theory]
+    [InlineData(new byte[0])]
+    [InlineData(new byte[] { 0xFF })]
+    public async Task A_malformed_reply_is_the_servers_and_no_wrong_argument(byte[] reply)
+    {
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } },
+            new MessageHandlers().MapInline(TagMessageType.Resolve, (ref InlineRequest request) => request.Reply(reply)));
+        await server.StartAsync();
+        string endpoint = server.Endpoints[0].ToString();
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(new() { Endpoint = endpoint, Names = ["x"] }, _output).RunAsync("read", CancellationToken.None));
+
+        Assert.Equal(ExitCode.Failed, e.ExitCode);
+        Assert.StartsWith(endpoint, e.Message, StringComparison.Ordinal);
     }
 
     [Fact]

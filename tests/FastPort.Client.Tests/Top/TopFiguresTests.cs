@@ -33,6 +33,14 @@ public sealed class TopFiguresTests
     }
 
     [Fact]
+    public void Any_figures_of_a_server_can_be_shown()
+    {
+        var most = new ServerStatus { UptimeMs = ulong.MaxValue, Latencies = { Of("Echo", (ulong.MaxValue, 1)) } };
+
+        Assert.NotNull(TopView.Of("tcp://127.0.0.1:6628", TopFigures.Between(new ServerStatus(), most)));
+    }
+
+    [Fact]
     public void A_type_that_was_not_handled_has_no_percentiles()
     {
         ServerStatus status = new() { UptimeMs = 1000, Latencies = { Of("Echo", (1000, 7)) } };
