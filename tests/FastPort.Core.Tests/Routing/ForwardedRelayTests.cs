@@ -74,6 +74,36 @@ public sealed class ForwardedRelayTests
     }
 
     [Fact]
+    public async Task One_that_has_waited_for_a_place_waits_for_its_target_no_longer_than_others()
+    {
+        var router = new Forwarding();
+        var time = new FakeTimeProvider();
+        await using TestServer server = await StartAsync(
+            static o => (o.Session.MaxInFlightRequests, o.Routing.RelayTimeout) = (1, TimeSpan.FromSeconds(5)),
+            c => (c.Router, c.Time) = (_ => router, time));
+        using RawPeer a = await server.ConnectAsync("a");
+        Session session = await server.SessionAsync();
+        long before = session.Connection.BytesReceived;
+        byte[] both = [.. RelayRequest(1, "far", []), .. RelayRequest(2, "full", [])];
+        await a.SendAsync(both);
+        TaskCompletionSource<SendStatus> first = await router.NextAsync();
+        await Patience.UntilAsync(() => session.Connection.BytesReceived == before + both.Length, "both have arrived");
+        server.Settle();
+        Assert.Equal(0, server.Counts.RelaysWaited);
+
+        first.SetResult(SendStatus.Queued);
+        await a.ExpectEmptyReplyAsync(Relay, 1);
+        await Patience.UntilAsync(() => server.Counts.RelaysWaited == 1, "the second waits for its target");
+        Task<WireFrame> answer = a.ReadFrameAsync();
+        time.Advance(TimeSpan.FromSeconds(4.9));
+        Assert.False(answer.IsCompleted);
+        time.Advance(TimeSpan.FromSeconds(0.3));
+
+        WireFrame error = await answer;
+        Assert.Equal((Relay, 2u, 7u), (error.Type, error.Correlation, error.ErrorCode));
+    }
+
+    [Fact]
     public async Task A_stop_waits_for_the_answer()
     {
         var router = new Forwarding();
@@ -218,6 +248,12 @@ public sealed class ForwardedRelayTests
         public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
             where TBody : IFrameBody, allows ref struct
         {
+            if (routingId.SequenceEqual("full"u8))
+            {
+                // A target of this server whose queue stays full.
+                return new ValueTask<SendStatus>(SendStatus.Full);
+            }
+
             Interlocked.Increment(ref _count);
             var sent = new TaskCompletionSource<SendStatus>();
             _sent.Writer.TryWrite(sent);
@@ -225,7 +261,7 @@ public sealed class ForwardedRelayTests
         }
 
         public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
-            Task.CompletedTask;
+            new TaskCompletionSource().Task;
 
         public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
             where TBody : IFrameBody, allows ref struct => 0;
