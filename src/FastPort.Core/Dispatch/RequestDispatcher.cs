@@ -336,7 +336,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                 Traces.SetFailed(activity, request.Failure.ToString());
             }
 
-            activity.Stop();
+            Traces.Stop(activity, protocol);
         }
 
         // Whatever the handler has left there: this thread serves other requests next.
@@ -358,7 +358,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         if (_postponed?.Activity is { } activity)
         {
             Traces.SetFailed(activity, errorType);
-            activity.Stop();
+            Traces.Stop(activity, protocol);
         }
 
         Postponement? ended = _postponed;

@@ -112,6 +112,47 @@ public sealed partial class RequestTraceTests
         }
     }
 
+    [Theory]
+    [InlineData(1, false, false)]
+    [InlineData(1, true, false)]
+    [InlineData(2, false, false)]
+    [InlineData(2, true, true)]
+    public async Task A_listener_that_throws_is_logged_and_disturbs_no_request(int concurrency, bool awaitsFirst, bool beginsOnLoop)
+    {
+        using var activities = new RecordedActivities();
+        activities.Stopped = static activity =>
+        {
+            if (activity.Kind == ActivityKind.Server)
+            {
+                throw new InvalidOperationException("A defect in a listener.");
+            }
+        };
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapInline(Inner, Answer, "Inline").MapQueued(
+                Outer,
+                async context =>
+                {
+                    if (awaitsFirst)
+                    {
+                        await Task.Yield();
+                    }
+
+                    context.Reply(context.Body.Span);
+                },
+                "Queued",
+                beginsOnLoop),
+            o => o.Session.MaxConcurrency = o.Session.MaxInFlightRequests = concurrency);
+        await using FastPortClient client = await ConnectAsync(server);
+
+        for (byte i = 0; i < 5; i++)
+        {
+            Assert.Equal([i], await client.RequestAsync(Outer, new[] { i }).InTimeAsync());
+            Assert.Equal([i], await client.RequestAsync(Inner, new[] { i }).InTimeAsync());
+        }
+
+        await Patience.UntilAsync(() => server.Log.WithId(2015).Count == 10, "each was logged");
+    }
+
     [Fact]
     public async Task A_canceled_request_is_an_error_of_both_sides()
     {
