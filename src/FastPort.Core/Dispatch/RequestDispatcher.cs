@@ -157,7 +157,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     /// <summary>Handles an exception of a queued handler. Any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
     {
-        request.Handler.Series?.RecordError();
         if (exception is OperationCanceledException && request.Aborted.IsCancellationRequested)
         {
             return;
@@ -169,7 +168,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return;
         }
 
-        SessionLog.HandlerFailed(_settings.Logger, protocol.Session, request.Handler.Name, exception);
+        HandlerThrew(request.Handler, exception);
         if (request.IsOneWay || !request.Answered)
         {
             request.Fail(ErrorCode.Internal, "The request failed inside the server.");
@@ -296,8 +295,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
         catch (Exception e)
         {
-            SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, e);
-            handler.Series?.RecordError();
+            HandlerThrew(handler, e);
             if (request.IsOneWay || !request.Answered)
             {
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
@@ -309,6 +307,13 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         return request.PostponedUntil;
+    }
+
+    private void HandlerThrew(HandlerEntry handler, Exception exception)
+    {
+        SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, exception);
+        handler.Series?.RecordError();
+        protocol.SessionSeries?.RecordError();
     }
 
     // As Invoke, within the request's activity: begun here, or with the first attempt of a postponed request.
