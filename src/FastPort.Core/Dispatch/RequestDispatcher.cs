@@ -243,6 +243,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                 refused = false;
                 return false;
             case GateAnswer.Forbidden:
+                if (!request.IsAddressed)
+                {
+                    // The answer has come later than the question.
+                    handler.ReadAddress?.Invoke(input.GetReadableSequence(header.BodyOffset, header.BodySize), ref request);
+                }
+
                 _replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
                         ? $"This session may not use message type 0x{header.Type:X4} for '{request.Topic ?? request.Target}'."
                         : $"This session may not use message type 0x{header.Type:X4}.");
