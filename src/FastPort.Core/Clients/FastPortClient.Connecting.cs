@@ -124,9 +124,12 @@ public sealed partial class FastPortClient
     private async Task<Session> TryOnceAsync(string token, CancellationToken cancellationToken)
     {
         Session session = await _opener.OpenAsync(token, cancellationToken).ConfigureAwait(false);
+        string[] prefixes = _routing.Prefixes;
+        List<string> later;
         try
         {
-            await SubscribeAgainAsync(session, cancellationToken).ConfigureAwait(false);
+            // Before requests use the session, so that messages published through it come back to it.
+            later = await SubscribeAgainAsync(session, prefixes, cancellationToken).ConfigureAwait(false);
         }
         catch
         {
@@ -139,6 +142,13 @@ public sealed partial class FastPortClient
         {
             await session.Closed.ConfigureAwait(false);
             throw new OperationCanceledException("The client was closed while it connected.");
+        }
+
+        // With what was given up since the look before, when the session was not there to be told.
+        later.AddRange(prefixes.Except(_routing.Prefixes, StringComparer.Ordinal));
+        if (later.Count != 0)
+        {
+            _ = SubscribeLaterAsync(session, later, _closing.Token);
         }
 
         return session;
