@@ -108,12 +108,30 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    /// <summary>The subscriptions that peers have made.</summary>
-    public List<(Session Session, byte[] Prefix)> ListOfPeers()
+    /// <summary>
+    /// The subscriptions that peers have made; of each session those it has when its turn comes. The gate is held for one session at a
+    /// time: event loops wait for it.
+    /// </summary>
+    public IEnumerable<(Session Session, byte[] Prefix)> ListOfPeers()
     {
+        Subscriber[] subscribers;
         lock (_gate)
         {
-            return [.. _subscribers.Values.SelectMany(static one => one.OfPeer.ToList().Select(prefix => (one.Session, prefix)))];
+            subscribers = [.. _subscribers.Values];
+        }
+
+        foreach (Subscriber subscriber in subscribers)
+        {
+            List<byte[]> prefixes;
+            lock (_gate)
+            {
+                prefixes = subscriber.OfPeer.ToList();
+            }
+
+            foreach (byte[] prefix in prefixes)
+            {
+                yield return (subscriber.Session, prefix);
+            }
         }
     }
 
