@@ -24,4 +24,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(4005, LogLevel.Error, "{Endpoint} refused the token. {Message} {Next}")]
     public static partial void TokenRefused(ILogger logger, string endpoint, string message, string next);
+
+    [LoggerMessage(4006, LogLevel.Error, "The client of {Endpoint} stops. {Message}")]
+    public static partial void HelloTooLarge(ILogger logger, string endpoint, string message);
 }

@@ -113,8 +113,12 @@ public sealed partial class FastPortClient
                 refused = token;
                 _slot.Refuse($"The server refused the token: {e.Message} {_tokens.Next}");
             }
-            catch (Exception e) when (
-                e is not FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+            catch (FastPortOptionsException e)
+            {
+                ClientLog.HelloTooLarge(_logger, _options.Endpoint, e.Message);
+                throw;
+            }
+            catch (Exception e) when (!cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
             }
