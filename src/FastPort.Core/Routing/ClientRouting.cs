@@ -29,7 +29,7 @@ internal sealed class ClientRouting
     /// <summary>The handlers of Relay and Publish.</summary>
     public MessageHandlers Handlers { get; } = new();
 
-    /// <summary>The prefixes that the client is subscribed to, or is about to subscribe to; without those that are being given up.</summary>
+    /// <summary>The prefixes that the client is subscribed to, or is about to subscribe to; without those being given up.</summary>
     public string[] Prefixes
     {
         get

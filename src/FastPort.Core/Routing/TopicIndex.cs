@@ -36,7 +36,10 @@ internal enum TopicChange
 internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters, ITopicInterests? interests = null)
     : ISessionHolder, IThreadPoolWorkItem
 {
-    /// <summary>Maximum number of nested prefixes of one session: a publication matches the session at most this number of times.</summary>
+    /// <summary>
+    /// Maximum number of nested prefixes of one session and of the side that subscribed it: a publication matches the session at most this
+    /// number of times, twice on a shared topic.
+    /// </summary>
     public const int MaxNested = 8;
 
     /// <summary>Prefixes released at a time.</summary>
