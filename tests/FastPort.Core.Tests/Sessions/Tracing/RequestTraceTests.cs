@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using FastPort.Clients;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -151,6 +152,32 @@ public sealed partial class RequestTraceTests
         }
 
         await Patience.UntilAsync(() => server.Log.WithId(2015).Count == 10, "each was logged");
+    }
+
+    [Fact]
+    public async Task A_listener_that_throws_keeps_no_place_of_a_request_that_is_answered_later()
+    {
+        using var activities = new RecordedActivities();
+        activities.Stopped = static activity =>
+        {
+            if (activity.Kind == ActivityKind.Server)
+            {
+                throw new InvalidOperationException("A defect in a listener.");
+            }
+        };
+        var router = new ForwardingRouter();
+        await using TestServer server = await RoutingWire.StartAsync(
+            static o => o.Session.MaxInFlightRequests = 1, c => c.Router = _ => router);
+        await using FastPortClient client = await ConnectAsync(server);
+
+        for (int i = 1; i <= 2; i++)
+        {
+            Task relaying = client.RelayAsync("far", 1, new byte[1]);
+            (await router.NextAsync()).SetResult(SendStatus.Queued);
+            await relaying.InTimeAsync();
+        }
+
+        await Patience.UntilAsync(() => server.Log.WithId(2015).Count == 2, "each was logged");
     }
 
     [Fact]
