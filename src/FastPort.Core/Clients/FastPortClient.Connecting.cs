@@ -113,8 +113,12 @@ public sealed partial class FastPortClient
                 refused = token;
                 _slot.Refuse($"The server refused the token: {e.Message} {_tokens.Next}");
             }
-            catch (Exception e) when (
-                e is not FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+            catch (FastPortOptionsException e)
+            {
+                ClientLog.HelloTooLarge(_logger, _options.Endpoint, e.Message);
+                throw;
+            }
+            catch (Exception e) when (!cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
             }
@@ -124,9 +128,12 @@ public sealed partial class FastPortClient
     private async Task<Session> TryOnceAsync(string token, CancellationToken cancellationToken)
     {
         Session session = await _opener.OpenAsync(token, cancellationToken).ConfigureAwait(false);
+        string[] prefixes = _routing.Prefixes;
+        List<string> later;
         try
         {
-            await SubscribeAgainAsync(session, cancellationToken).ConfigureAwait(false);
+            // Before requests use the session, so that messages published through it come back to it.
+            later = await SubscribeAgainAsync(session, prefixes, cancellationToken).ConfigureAwait(false);
         }
         catch
         {
@@ -139,6 +146,13 @@ public sealed partial class FastPortClient
         {
             await session.Closed.ConfigureAwait(false);
             throw new OperationCanceledException("The client was closed while it connected.");
+        }
+
+        // With what was given up since the look before, when the session was not there to be told.
+        later.AddRange(prefixes.Except(_routing.Prefixes, StringComparer.Ordinal));
+        if (later.Count != 0)
+        {
+            _ = SubscribeLaterAsync(session, later, _closing.Token);
         }
 
         return session;

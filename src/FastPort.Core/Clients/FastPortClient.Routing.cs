@@ -9,6 +9,9 @@ namespace FastPort.Clients;
 // Messages to and from other peers, through the server.
 public sealed partial class FastPortClient
 {
+    // A server that has refused a subscription for now may do so for long.
+    private static readonly TimeSpan LongestSubscribeDelay = TimeSpan.FromSeconds(30);
+
     private readonly ClientRouting _routing = new();
 
     /// <summary>
@@ -114,8 +117,8 @@ public sealed partial class FastPortClient
 
     /// <summary>
     /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
-    /// requests use it. Messages published in between are missed. A message whose topic has several subscribed prefixes is received once
-    /// and passed to the handler of each.
+    /// requests use it; one that the server refuses for now is asked for again. Messages published in between are missed. A message whose
+    /// topic has several subscribed prefixes is received once and passed to the handler of each.
     /// </summary>
     /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
     /// <param name="handler">The handler.</param>
@@ -149,7 +152,9 @@ public sealed partial class FastPortClient
         }
         catch
         {
-            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription.
+            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription. A session that
+            // is just being made is told by who makes it.
+            _routing.TrySilence(prefix);
             Session?.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
             throw;
@@ -226,12 +231,13 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Runs before requests use the session, so that messages published through it come back to it. A refusal is logged, not thrown: the
-    // server accepted the subscription before. The client subscribes again on the next session.
-    private async Task SubscribeAgainAsync(Session session, CancellationToken cancellationToken)
+    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends what was given up meanwhile. A refusal is
+    // logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the session.
+    private async Task<List<string>> SubscribeAgainAsync(Session session, string[] prefixes, CancellationToken cancellationToken)
     {
+        List<string> later = [];
         List<(string Prefix, AwaitedReply<bool> Reply)> requests = [];
-        foreach (string prefix in _routing.Prefixes)
+        foreach (string prefix in prefixes.Intersect(_routing.Prefixes, StringComparer.Ordinal))
         {
             var reply = new AwaitedReply<bool>(ReadNothing);
             SendStatus status;
@@ -255,14 +261,53 @@ public sealed partial class FastPortClient
             }
             catch (RequestFailedException e)
             {
-                ClientLog.SubscribeAgainFailed(_logger, session, prefix, PeerText.Escape(e.Message));
+                bool isFinal = e.Code is ErrorCode.Forbidden or ErrorCode.MalformedBody or ErrorCode.UnknownType;
+                if (!isFinal)
+                {
+                    later.Add(prefix);
+                }
+
+                ClientLog.SubscribeAgainFailed(
+                    _logger, session, prefix, PeerText.Escape(e.Message),
+                    isFinal ? "The client asks again on the next session." : "The client asks again.");
             }
         }
 
-        // Who has given up a subscription meanwhile had no session to end it at.
-        foreach (string prefix in requests.Select(static one => one.Prefix).Except(_routing.Prefixes, StringComparer.Ordinal))
+        // Who has given up a subscription meanwhile had no session to end it at. Who has subscribed anew since then may have done so before
+        // this Unsubscribe.
+        string[] givenUp = [.. prefixes.Except(_routing.Prefixes, StringComparer.Ordinal)];
+        foreach (string prefix in givenUp)
         {
             session.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
+        }
+
+        later.AddRange(givenUp.Intersect(_routing.Prefixes, StringComparer.Ordinal));
+        return later;
+    }
+
+    // While requests use the session. Ends with it, or with the client.
+    private async Task SubscribeLaterAsync(Session session, List<string> prefixes, CancellationToken closing)
+    {
+        var delays = new ReconnectBackoff(
+            _options.ReconnectDelay,
+            _options.MaxReconnectDelay > LongestSubscribeDelay ? _options.MaxReconnectDelay : LongestSubscribeDelay);
+        delays.Next();
+        try
+        {
+            while (prefixes.Count != 0)
+            {
+                await Task.Delay(delays.Next(), _clock.Time, closing).ConfigureAwait(false);
+                if (session.IsClosed)
+                {
+                    return;
+                }
+
+                prefixes = await SubscribeAgainAsync(session, [.. prefixes], closing).ConfigureAwait(false);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The client was closed.
         }
     }
 

@@ -129,7 +129,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <exception cref="OperationCanceledException">Canceled, or the client was closed meanwhile.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The client is connecting, or was connected before: it reconnects automatically.
+    /// The client is connecting, or was connected before. It reconnects by itself, or has ended, as without
+    /// <see cref="ClientOptions.Reconnect"/> or with a fixed token that was refused; then the message says why.
     /// </exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
@@ -140,8 +141,10 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             if (_running is not null)
             {
                 throw new InvalidOperationException(
-                    "The client is connecting or was connected before; it reconnects automatically. Call ConnectAsync again only if it has "
-                    + "failed.");
+                    _slot.WhyEnded is { } why
+                        ? $"{why} A client that has ended does not connect again; make a new one."
+                        : "The client is connecting or was connected before; it reconnects by itself. Call ConnectAsync again only if it "
+                            + "has failed.");
             }
 
             // From now on requests and CloseAsync wait for this attempt.
@@ -153,9 +156,10 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes in order: sends Goodbye, waits for replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
-    /// connection. Requests that wait for a connection and new requests fail. When the task completes, every <see cref="Disconnected"/> has
-    /// been raised. The task always completes; idempotent. Do not await it in an event or handler of this client.
+    /// Closes in order: sends Goodbye, waits for replies in flight for <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
+    /// connection, within a second more. Requests that wait for a connection and new requests fail. When the task completes, every
+    /// <see cref="Disconnected"/> has been raised. The task always completes; idempotent. Do not await it in an event or handler of this
+    /// client.
     /// </summary>
     public Task CloseAsync()
     {
@@ -198,6 +202,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         Task over = Task.WhenAll(open.Select(static o => o.Left));
         try
         {
+            // The second is for the end of the connections: Goodbye and what was sent before go out also where no reply is waited for.
             await over.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
         }
         catch (TimeoutException)

@@ -28,7 +28,10 @@ public sealed class FastPortClientOptions : ClientOptions
     /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Time a closing client waits for replies in flight. Defaults to 5 s.</summary>
+    /// <summary>
+    /// Time a closing client waits for replies in flight; the end of its connection may take a second more. Zero for no wait. Defaults to
+    /// 5 s.
+    /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Routing id to request; empty for none. Defaults to empty.</summary>

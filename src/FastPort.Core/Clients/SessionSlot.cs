@@ -97,13 +97,16 @@ internal sealed class SessionSlot
     public void End(string message) => RuleOut(RequestFailure.Closed, message);
 
     /// <summary>Whether <see cref="End"/> was called.</summary>
-    public bool HasEnded
+    public bool HasEnded => WhyEnded is not null;
+
+    /// <summary>Why there will be no further session; null before <see cref="End"/>.</summary>
+    public string? WhyEnded
     {
         get
         {
             lock (_gate)
             {
-                return _none is { Failure: RequestFailure.Closed };
+                return _none is { Failure: RequestFailure.Closed } none ? none.Message : null;
             }
         }
     }

@@ -1,6 +1,5 @@
 using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;
-using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
@@ -51,10 +50,11 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
         }
         else
         {
-            ValueTask<bool> answer = Call(request);
+            CancellationToken token = _wait.Token;
+            ValueTask<bool> answer = Call(request, token);
             if (!answer.IsCompletedSuccessfully)
             {
-                _wait.Await(AwaitAsync(answer));
+                _wait.Await(AwaitAsync(answer, token));
                 return GateAnswer.Wait;
             }
 
@@ -73,19 +73,20 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
     public void OnClosed() => _wait.OnClosed();
 
     // Not awaited here: most answers are there at once, and need no state machine.
-    private ValueTask<bool> Call(AuthorizationRequest request)
+    private ValueTask<bool> Call(AuthorizationRequest request, CancellationToken token)
     {
         try
         {
-            return authorizer(request, _wait.Token);
+            return authorizer(request, token);
         }
         catch (Exception e)
         {
-            return new ValueTask<bool>(Failed(e));
+            _wait.Failed(e, token);
+            return new ValueTask<bool>(false);
         }
     }
 
-    private async Task<bool> AwaitAsync(ValueTask<bool> answer)
+    private async Task<bool> AwaitAsync(ValueTask<bool> answer, CancellationToken token)
     {
         try
         {
@@ -93,17 +94,8 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
         }
         catch (Exception e)
         {
-            return Failed(e);
+            _wait.Failed(e, token);
+            return false;
         }
-    }
-
-    private bool Failed(Exception e)
-    {
-        if (e is not OperationCanceledException)
-        {
-            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
-        }
-
-        return false;
     }
 }

@@ -37,7 +37,7 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
         }
 
         protocol.Output.FlushUnlessDeferred();
-        _activity?.Stop();
+        Traces.Stop(_activity, protocol);
         protocol.Deferred.End();
     }
 

@@ -22,12 +22,14 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
     /// <summary>Whether it waits for another peer, and not for this side.</summary>
     public bool IsForPeer => wait is not null;
 
-    /// <summary>Begins the wait. The deadline of the first postponement is kept by later ones.</summary>
+    /// <summary>Begins the wait. The deadline of the first postponement that had one is kept by later ones.</summary>
     public void Begin(Postponement? before, ConnectionClock clock)
     {
         if (timeout > TimeSpan.Zero)
         {
-            _overdueAt = before?._overdueAt ?? clock.PreciseMilliseconds + (long)timeout.TotalMilliseconds;
+            _overdueAt = before is { _overdueAt: not ConnectionClock.Never }
+                ? before._overdueAt
+                : clock.PreciseMilliseconds + (long)timeout.TotalMilliseconds;
         }
     }
 

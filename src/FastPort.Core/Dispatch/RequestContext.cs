@@ -239,7 +239,7 @@ public sealed class RequestContext
                 Traces.SetFailed(traced.Activity, nameof(RequestFailure.Canceled));
             }
 
-            traced.End();
+            Traces.Stop(traced.Activity, _protocol);
         }
 
         _ended = true;

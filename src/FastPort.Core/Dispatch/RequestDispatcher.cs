@@ -157,7 +157,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     /// <summary>Handles an exception of a queued handler. Any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
     {
-        request.Handler.Series?.RecordError();
         if (exception is OperationCanceledException && request.Aborted.IsCancellationRequested)
         {
             return;
@@ -169,7 +168,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return;
         }
 
-        SessionLog.HandlerFailed(_settings.Logger, protocol.Session, request.Handler.Name, exception);
+        HandlerThrew(request.Handler, exception);
         if (request.IsOneWay || !request.Answered)
         {
             request.Fail(ErrorCode.Internal, "The request failed inside the server.");
@@ -244,6 +243,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                 refused = false;
                 return false;
             case GateAnswer.Forbidden:
+                if (!request.IsAddressed)
+                {
+                    // The answer has come later than the question.
+                    handler.ReadAddress?.Invoke(input.GetReadableSequence(header.BodyOffset, header.BodySize), ref request);
+                }
+
                 _replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
                         ? $"This session may not use message type 0x{header.Type:X4} for '{request.Topic ?? request.Target}'."
                         : $"This session may not use message type 0x{header.Type:X4}.");
@@ -296,8 +301,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
         catch (Exception e)
         {
-            SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, e);
-            handler.Series?.RecordError();
+            HandlerThrew(handler, e);
             if (request.IsOneWay || !request.Answered)
             {
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
@@ -309,6 +313,13 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         return request.PostponedUntil;
+    }
+
+    private void HandlerThrew(HandlerEntry handler, Exception exception)
+    {
+        SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, exception);
+        handler.Series?.RecordError();
+        protocol.SessionSeries?.RecordError();
     }
 
     // As Invoke, within the request's activity: begun here, or with the first attempt of a postponed request.
@@ -336,7 +347,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                 Traces.SetFailed(activity, request.Failure.ToString());
             }
 
-            activity.Stop();
+            Traces.Stop(activity, protocol);
         }
 
         // Whatever the handler has left there: this thread serves other requests next.
@@ -358,7 +369,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         if (_postponed?.Activity is { } activity)
         {
             Traces.SetFailed(activity, errorType);
-            activity.Stop();
+            Traces.Stop(activity, protocol);
         }
 
         Postponement? ended = _postponed;

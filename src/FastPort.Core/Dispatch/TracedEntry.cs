@@ -22,9 +22,6 @@ internal sealed class TracedEntry : HandlerEntry
 
     public Activity Activity { get; }
 
-    /// <summary>The request failed with this code. Any thread, before <see cref="End"/>.</summary>
+    /// <summary>The request failed with this code. Any thread, before the activity ends.</summary>
     public void Failed(ErrorCode code) => Traces.SetFailed(Activity, code.ToString());
-
-    /// <summary>The request's reply has been written, or it will never be handled.</summary>
-    public void End() => Activity.Stop();
 }

@@ -15,6 +15,9 @@ internal sealed class ClientRouting
     private readonly Lock _gate = new();
     private readonly PrefixTrie<RoutedHandler> _byPrefix = new();
     private readonly HashSet<string> _prefixes = new(StringComparer.Ordinal);
+
+    // Given up, and not free yet.
+    private readonly HashSet<string> _silenced = new(StringComparer.Ordinal);
     private volatile Dictionary<uint, RoutedHandler> _byType = [];
 
     public ClientRouting()
@@ -26,7 +29,7 @@ internal sealed class ClientRouting
     /// <summary>The handlers of Relay and Publish.</summary>
     public MessageHandlers Handlers { get; } = new();
 
-    /// <summary>The prefixes that the client is subscribed to, or is about to subscribe to.</summary>
+    /// <summary>The prefixes that the client is subscribed to, or is about to subscribe to; without those being given up.</summary>
     public string[] Prefixes
     {
         get
@@ -55,7 +58,7 @@ internal sealed class ClientRouting
     {
         lock (_gate)
         {
-            bool added = _prefixes.Add(prefix);
+            bool added = !_silenced.Contains(prefix) && _prefixes.Add(prefix);
             if (added)
             {
                 _byPrefix.Set(Encoding.UTF8.GetBytes(prefix), handler);
@@ -68,21 +71,25 @@ internal sealed class ClientRouting
     /// <summary>Removes the handler of a prefix. The prefix accepts no other before <see cref="Forget"/>. False if it has none.</summary>
     public bool TrySilence(string prefix)
     {
-        byte[] utf8 = Encoding.UTF8.GetBytes(prefix);
         lock (_gate)
         {
-            bool found = _byPrefix.Find(utf8) is not null;
-            _byPrefix.Remove(utf8);
-            return found;
+            if (!_prefixes.Remove(prefix))
+            {
+                return false;
+            }
+
+            _silenced.Add(prefix);
+            _byPrefix.Remove(Encoding.UTF8.GetBytes(prefix));
+            return true;
         }
     }
 
+    /// <summary>A silenced prefix is free again.</summary>
     public void Forget(string prefix)
     {
         lock (_gate)
         {
-            _prefixes.Remove(prefix);
-            _byPrefix.Remove(Encoding.UTF8.GetBytes(prefix));
+            _silenced.Remove(prefix);
         }
     }
 

@@ -5,8 +5,9 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A message that another peer relayed or published, while its handler runs on the session's loop. It is in the receive ring and valid
-/// until the handler returns.
+/// A message that another peer relayed or published, while its handler runs: on the session's loop with the message in the receive ring,
+/// or, if earlier requests were waiting for their queued handlers, on the queue's worker after them, with a copy. Valid until the handler
+/// returns.
 /// </summary>
 public readonly ref struct RoutedMessage
 {
@@ -34,7 +35,7 @@ public readonly ref struct RoutedMessage
     /// </summary>
     public string From => Encoding.UTF8.GetString(FromUtf8);
 
-    /// <summary><see cref="From"/> in UTF-8, in the receive ring.</summary>
+    /// <summary><see cref="From"/> in UTF-8, where the message is. Valid until the handler returns.</summary>
     public ReadOnlySequence<byte> FromUtf8 { get; }
 
     /// <summary>
@@ -42,12 +43,13 @@ public readonly ref struct RoutedMessage
     /// </summary>
     public string Address => Encoding.UTF8.GetString(AddressUtf8);
 
-    /// <summary><see cref="Address"/> in UTF-8, in the receive ring.</summary>
+    /// <summary><see cref="Address"/> in UTF-8, where the message is. Valid until the handler returns.</summary>
     public ReadOnlySequence<byte> AddressUtf8 { get; }
 }
 
 /// <summary>
-/// Handles a relayed or published message on the session's loop. Must not block. Called one at a time per session.
+/// Handles a relayed or published message on the session's loop, or on its queue's worker if earlier requests were waiting there. Must not
+/// block. Called one at a time per session.
 /// </summary>
 /// <param name="message">The message; valid until the handler returns.</param>
 public delegate void RoutedHandler(scoped in RoutedMessage message);

@@ -36,7 +36,10 @@ internal enum TopicChange
 internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters, ITopicInterests? interests = null)
     : ISessionHolder, IThreadPoolWorkItem
 {
-    /// <summary>Maximum number of nested prefixes of one session: a publication matches the session at most this number of times.</summary>
+    /// <summary>
+    /// Maximum number of nested prefixes of one session and of the side that subscribed it: a publication matches the session at most this
+    /// number of times, twice on a shared topic.
+    /// </summary>
     public const int MaxNested = 8;
 
     /// <summary>Prefixes released at a time.</summary>
@@ -108,12 +111,30 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    /// <summary>The subscriptions that peers have made.</summary>
-    public List<(Session Session, byte[] Prefix)> ListOfPeers()
+    /// <summary>
+    /// The subscriptions that peers have made; of each session those it has when its turn comes. The gate is held for one session at a
+    /// time: event loops wait for it.
+    /// </summary>
+    public IEnumerable<(Session Session, byte[] Prefix)> ListOfPeers()
     {
+        Subscriber[] subscribers;
         lock (_gate)
         {
-            return [.. _subscribers.Values.SelectMany(static one => one.OfPeer.ToList().Select(prefix => (one.Session, prefix)))];
+            subscribers = [.. _subscribers.Values];
+        }
+
+        foreach (Subscriber subscriber in subscribers)
+        {
+            List<byte[]> prefixes;
+            lock (_gate)
+            {
+                prefixes = subscriber.OfPeer.ToList();
+            }
+
+            foreach (byte[] prefix in prefixes)
+            {
+                yield return (subscriber.Session, prefix);
+            }
         }
     }
 

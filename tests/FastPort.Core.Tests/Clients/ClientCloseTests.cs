@@ -71,10 +71,10 @@ public sealed class ClientCloseTests
 
         Task closing = client.CloseAsync();
         Assert.Equal(ControlType.Goodbye, (await peer.ReadAsync()).Header.Type);
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(7), TimeSpan.FromSeconds(8)), "the close waits for the reply");
-        time.Advance(TimeSpan.FromSeconds(6));
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(8), TimeSpan.FromSeconds(8)), "the close waits for the reply");
+        time.Advance(TimeSpan.FromSeconds(7.9));
         Assert.False(closing.IsCompleted);
-        time.Advance(TimeSpan.FromSeconds(3));
+        time.Advance(TimeSpan.FromSeconds(0.1));
 
         await closing.InTimeAsync();
         Assert.Equal(

@@ -72,6 +72,27 @@ public sealed class ClientConnectAgainTests
     }
 
     [Fact]
+    public async Task A_client_that_has_ended_says_why_it_does_not_connect_again()
+    {
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Reconnect = false });
+        Task connecting = client.ConnectAsync();
+        using (await server.WelcomeAsync())
+        {
+            await connecting.InTimeAsync();
+            Assert.Contains(
+                "reconnects by itself",
+                (await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync())).Message, StringComparison.Ordinal);
+        }
+
+        await Patience.UntilAsync(() => client.Session is null, "the connection has ended");
+        await Patience.UntilAsync(
+            () => Assert.Throws<InvalidOperationException>(() => { client.ConnectAsync().GetAwaiter().GetResult(); })
+                .Message.StartsWith("The connection has ended and the client does not reconnect.", StringComparison.Ordinal),
+            "the message says so");
+    }
+
+    [Fact]
     public async Task With_RetryConnect_it_tries_until_there_is_a_server_and_requests_wait()
     {
         using var server = new ScriptedServer();

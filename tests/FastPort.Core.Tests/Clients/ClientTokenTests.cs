@@ -97,6 +97,29 @@ public sealed class ClientTokenTests : IDisposable
     }
 
     [Fact]
+    public async Task A_client_whose_next_token_is_too_large_says_why_it_ends()
+    {
+        string token = "first";
+        await using FastPortClient client = Create(o =>
+        {
+            o.Session.MaxFrameBytes = 1024;
+            o.TokenProvider = _ => ValueTask.FromResult(token);
+        });
+        Task connecting = client.ConnectAsync();
+        using (ScriptedPeer first = await _server.AcceptAsync())
+        {
+            await WelcomeAsync(first);
+            await connecting.InTimeAsync();
+            token = new string('x', 1024);
+        }
+
+        await Patience.UntilAsync(() => _log.WithId(4006).Count == 1, "the reason was logged");
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync());
+        Assert.Contains("the frame limit allows", _log.WithId(4006)[0].Text, StringComparison.Ordinal);
+        Assert.Equal(RequestFailure.Closed, e.Failure);
+    }
+
+    [Fact]
     public async Task The_first_connect_fails_with_the_refusal_and_can_be_tried_again_with_the_same_token()
     {
         await using FastPortClient client = Create(static o => (o.Token, o.RetryConnect) = ("old", true));

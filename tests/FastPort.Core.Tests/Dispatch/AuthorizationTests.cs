@@ -119,10 +119,10 @@ public sealed class AuthorizationTests
         using RawPeer boss = await server.ConnectAsync("boss");
 
         await a.SubscribeAsync("a/x");
-        Assert.Equal(6u, (await a.CallAsync(TopicRequest(Subscribe, 2, ""))).ErrorCode);
-        Assert.Equal(6u, (await a.CallAsync(TopicRequest(Unsubscribe, 3, "b/ü"))).ErrorCode);
-        Assert.Equal(6u, (await a.CallAsync(PublishRequest(4, "b/x", [1]))).ErrorCode);
-        Assert.Equal(6u, (await a.CallAsync(RelayRequest(5, "boss", [1]))).ErrorCode);
+        await ForbiddenAsync(TopicRequest(Subscribe, 2, ""), "0x0005 for ''.");
+        await ForbiddenAsync(TopicRequest(Unsubscribe, 3, "b/ü"), "0x0006 for 'b/ü'.");
+        await ForbiddenAsync(PublishRequest(4, "b/x", [1]), "0x0007 for 'b/x'.");
+        await ForbiddenAsync(RelayRequest(5, "boss", [1]), "0x0004 for 'boss'.");
         await a.SendAsync(RelayRequest(6, "a", [1]));
         Assert.Equal(Wire.OneWay, (await a.ReadFrameAsync()).Flags);
         await a.ExpectEmptyReplyAsync(Relay, 6);
@@ -141,6 +141,12 @@ public sealed class AuthorizationTests
                 (TestServer.Echo, null, null),
             ],
             asked);
+
+        async Task ForbiddenAsync(byte[] request, string what)
+        {
+            WireFrame error = await a.CallAsync(request);
+            Assert.Equal((6u, $"This session may not use message type {what}"), (error.ErrorCode, error.TextAt(2)));
+        }
     }
 
     [Fact]
@@ -153,6 +159,32 @@ public sealed class AuthorizationTests
         Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
         await peer.PingAsync();
         Assert.Single(server.Log.WithId(2004));
+    }
+
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public async Task An_authorizer_that_cancels_itself_has_failed(bool isAsync, bool later)
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            components: h => h.Authorizer = (_, _) => isAsync
+                ? TimedOutAsync(later)
+                : throw new TaskCanceledException("The query took too long."));
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
+        await Patience.UntilAsync(() => server.Log.WithId(2004).Count == 1, "the failure was logged");
+
+        static async ValueTask<bool> TimedOutAsync(bool later)
+        {
+            if (later)
+            {
+                await Task.Yield();
+            }
+
+            throw new TaskCanceledException("The query took too long.");
+        }
     }
 
     [Fact]

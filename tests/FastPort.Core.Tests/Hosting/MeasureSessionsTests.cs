@@ -1,5 +1,7 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Framing;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Xunit;
@@ -9,8 +11,11 @@ namespace FastPort.Core.Tests.Hosting;
 public sealed class MeasureSessionsTests
 {
     private const ushort Slow = 0x1001;
+    private const ushort Failing = 0x1002;
+    private const ushort FailingInline = 0x1003;
 
     private readonly LatencyStats _stats = new(LatencyRole.Server);
+    private readonly TaskCompletionSource _began = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     [Fact]
     public async Task Each_session_has_the_figures_of_its_own_messages()
@@ -64,6 +69,36 @@ public sealed class MeasureSessionsTests
         Assert.Equal(3, _stats.Read().All.LifetimeCount);
     }
 
+    [Theory]
+    [InlineData(Failing, "throw", 1)]
+    [InlineData(Failing, "refuse", 0)]
+    [InlineData(FailingInline, "throw", 1)]
+    [InlineData(FailingInline, "refuse", 0)]
+    [InlineData(Failing, "cancel", 0)]
+    public async Task A_handler_that_throws_is_an_error_of_its_type_and_its_session_and_a_refusal_is_none(
+        ushort type, string how, int errors)
+    {
+        await using TestServer server = await StartAsync(measure: true);
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.SendAsync(Wire.Request(type, 1, System.Text.Encoding.UTF8.GetBytes(how)));
+        if (how == "cancel")
+        {
+            await _began.Task.InTimeAsync();
+            await peer.SendAsync(Wire.CancelPost(1));
+        }
+        else
+        {
+            Assert.True((await peer.ReadFrameAsync()).IsError);
+        }
+
+        LatencyReport report = await ReportAsync(1);
+
+        Assert.Equal(
+            (errors, errors),
+            (Assert.Single(report.Types, one => one.Key == type).LifetimeErrors, Assert.Single(report.Sessions).LifetimeErrors));
+    }
+
     [Fact]
     public async Task Without_statistics_the_option_does_nothing()
     {
@@ -95,9 +130,26 @@ public sealed class MeasureSessionsTests
             {
                 await Task.Yield();
                 context.Reply(context.Body.Span);
-            }),
+            }).MapQueued(
+            Failing,
+            async context =>
+            {
+                _began.TrySetResult();
+                if (context.Body.Span is [(byte)'c', ..])
+                {
+                    await Task.Delay(Timeout.Infinite, context.Aborted);
+                }
+
+                Fail(context.Body.Span);
+            }).MapInline(
+            FailingInline,
+            static (ref InlineRequest request) => Fail(request.Body.FirstSpan)),
         options => options.MeasureSessions = measure,
         components => components.LatencyStats = _stats);
+
+    private static void Fail(ReadOnlySpan<byte> how) => throw (how is [(byte)'r', ..]
+        ? new RequestRefusedException(ErrorCode.Forbidden, "Not for you.")
+        : new InvalidOperationException("The handler fails."));
 
     // A burst is recorded after its replies have gone.
     private async Task<LatencyReport> ReportAsync(long messages)

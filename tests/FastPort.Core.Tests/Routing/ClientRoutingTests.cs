@@ -182,33 +182,83 @@ public sealed class ClientRoutingTests
     }
 
     [Fact]
-    public async Task A_subscription_that_a_new_session_is_refused_is_logged_and_kept()
+    public async Task A_subscription_that_a_new_session_may_not_have_is_logged_and_asked_for_again_on_the_next()
     {
-        await using TestServer server = await RoutingWire.StartAsync();
+        bool forbid = false;
+        await using TestServer server = await RoutingWire.StartAsync(components: h => h.Authorizer = (request, _) =>
+            new ValueTask<bool>(request.Type != ControlType.Subscribe || !Volatile.Read(ref forbid)));
         var log = new RecordingLog();
-        await using var a = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString() }, loggerFactory: log);
+        await using FastPortClient a = Create(server, "", log: log);
         await a.ConnectAsync();
         await a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }).InTimeAsync();
-        bool refuse = true;
-        server.Server.SessionOpened += session =>
-        {
-            if (refuse)
-            {
-                for (int i = 0; i < 1000; i++)
-                {
-                    server.Server.Routing.Subscribe(session, $"full {i}");
-                }
-            }
-        };
+        Volatile.Write(ref forbid, true);
 
         server.Opened[^1].Abort();
         await Patience.UntilAsync(() => log.WithId(4004).Count == 1, "the refusal was logged");
-        refuse = false;
         await Patience.UntilAsync(() => a.Session is not null, "the client is connected");
+        Volatile.Write(ref forbid, false);
         server.Opened[^1].Abort();
 
         await Patience.UntilAsync(() => server.Counts.SubscriptionsOpen == 1, "the next session is subscribed");
+        Assert.Equal(3, server.Opened.Count);
         Assert.Contains("'x'", log.WithId(4004)[0].Text, StringComparison.Ordinal);
+        Assert.Contains("next session", log.WithId(4004)[0].Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_a_new_session_is_refused_for_now_is_asked_for_again()
+    {
+        await using TestServer server = await RoutingWire.StartAsync(static o => o.Routing.MaxTopicsPerSession = 2);
+        var log = new RecordingLog();
+        await using FastPortClient a = Create(server, "", log: log);
+        await a.ConnectAsync();
+        await a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }).InTimeAsync();
+        await a.SubscribeAsync("y", static (scoped in RoutedMessage _) => { }).InTimeAsync();
+        server.Server.SessionOpened += session =>
+        {
+            server.Server.Routing.Subscribe(session, "full 1");
+            server.Server.Routing.Subscribe(session, "full 2");
+        };
+
+        server.Opened[0].Abort();
+        await Patience.UntilAsync(() => a.Session is not null && log.WithId(4004).Count > 4, "the connected client has asked again");
+        await a.UnsubscribeAsync("y").InTimeAsync();
+        Session session = server.Opened[1];
+        server.Server.Routing.Unsubscribe(session, "full 1");
+        server.Server.Routing.Unsubscribe(session, "full 2");
+
+        await Patience.UntilAsync(() => server.Counts.SubscriptionsOpen == 1, "the session is subscribed");
+        Assert.Equal(1, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
+        Assert.Equal(0, await a.PublishAsync("y", 1, new byte[1]).InTimeAsync());
+        Assert.Equal(2, server.Opened.Count);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_being_ended_does_not_come_back_at_the_next_session()
+    {
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer first = await server.WelcomeAsync();
+        await connecting.InTimeAsync();
+        Task subscribing = client.SubscribeAsync("p", static (scoped in RoutedMessage _) => { });
+        await first.ReplyAsync(await first.ReadAsync());
+        await subscribing.InTimeAsync();
+        Task unsubscribing = client.UnsubscribeAsync("p");
+        ScriptedFrame unsubscribe = await first.ReadAsync();
+
+        // The first session lives on for the reply.
+        await first.WriteAsync(
+            ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
+        using ScriptedPeer second = await server.WelcomeAsync();
+        Task<byte[]> request = client.RequestAsync(0x2000, new byte[1]);
+        ScriptedFrame next = await second.ReadAsync();
+        await first.ReplyAsync(unsubscribe);
+        await unsubscribing.InTimeAsync();
+
+        Assert.Equal(0x2000, next.Header.Type);
+        await second.ReplyAsync(next, 1);
+        await request.InTimeAsync();
     }
 
     [Fact]
@@ -245,7 +295,8 @@ public sealed class ClientRoutingTests
         static IEnumerable<string> Ids(IReadOnlyList<PeerInfo> peers) => peers.Select(static p => p.RoutingId);
     }
 
-    private static FastPortClient Create(TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
+    private static FastPortClient Create(
+        TestServer server, string routingId, Action<FastPortClientOptions>? configure = null, RecordingLog? log = null)
     {
         var options = new FastPortClientOptions
         {
@@ -254,7 +305,7 @@ public sealed class ClientRoutingTests
             ReconnectDelay = TimeSpan.FromMilliseconds(5),
         };
         configure?.Invoke(options);
-        return new FastPortClient(options);
+        return new FastPortClient(options, loggerFactory: log);
     }
 
     private static async Task<FastPortClient> ConnectAsync(

@@ -20,7 +20,7 @@ public sealed class ForwardedRelayTests
     [InlineData(SendStatus.Full, 7u)]
     public async Task A_relay_is_answered_when_its_router_confirms_it(SendStatus status, uint code)
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         using RawPeer a = await server.ConnectAsync("a");
         await a.SendAsync(RelayRequest(7, "far", [1]));
@@ -38,7 +38,7 @@ public sealed class ForwardedRelayTests
     [Fact]
     public async Task A_router_that_fails_later_is_answered_and_harms_nobody()
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         using RawPeer a = await server.ConnectAsync("a");
         await a.SendAsync(RelayRequest(7, "far", [1]));
@@ -54,7 +54,7 @@ public sealed class ForwardedRelayTests
     [Fact]
     public async Task As_many_wait_as_may_and_the_next_is_read_when_one_was_answered()
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(static o => o.Session.MaxInFlightRequests = 2, c => c.Router = _ => router);
         using RawPeer a = await server.ConnectAsync("a");
         await a.SendAsync(RelayRequest(1, "far", []), RelayRequest(2, "far", []), RelayRequest(3, "far", []), Wire.PingRequest(4));
@@ -74,9 +74,39 @@ public sealed class ForwardedRelayTests
     }
 
     [Fact]
+    public async Task One_that_has_waited_for_a_place_waits_for_its_target_no_longer_than_others()
+    {
+        var router = new ForwardingRouter();
+        var time = new FakeTimeProvider();
+        await using TestServer server = await StartAsync(
+            static o => (o.Session.MaxInFlightRequests, o.Routing.RelayTimeout) = (1, TimeSpan.FromSeconds(5)),
+            c => (c.Router, c.Time) = (_ => router, time));
+        using RawPeer a = await server.ConnectAsync("a");
+        Session session = await server.SessionAsync();
+        long before = session.Connection.BytesReceived;
+        byte[] both = [.. RelayRequest(1, "far", []), .. RelayRequest(2, "full", [])];
+        await a.SendAsync(both);
+        TaskCompletionSource<SendStatus> first = await router.NextAsync();
+        await Patience.UntilAsync(() => session.Connection.BytesReceived == before + both.Length, "both have arrived");
+        server.Settle();
+        Assert.Equal(0, server.Counts.RelaysWaited);
+
+        first.SetResult(SendStatus.Queued);
+        await a.ExpectEmptyReplyAsync(Relay, 1);
+        await Patience.UntilAsync(() => server.Counts.RelaysWaited == 1, "the second waits for its target");
+        Task<WireFrame> answer = a.ReadFrameAsync();
+        time.Advance(TimeSpan.FromSeconds(4.9));
+        Assert.False(answer.IsCompleted);
+        time.Advance(TimeSpan.FromSeconds(0.3));
+
+        WireFrame error = await answer;
+        Assert.Equal((Relay, 2u, 7u), (error.Type, error.Correlation, error.ErrorCode));
+    }
+
+    [Fact]
     public async Task A_stop_waits_for_the_answer()
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         using RawPeer a = await server.ConnectAsync("a");
         await a.SendAsync(RelayRequest(7, "far", [1]));
@@ -93,7 +123,7 @@ public sealed class ForwardedRelayTests
     [Fact]
     public async Task A_confirmation_after_the_end_of_the_session_does_nothing()
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         TaskCompletionSource<SendStatus> sent;
         using (RawPeer a = await server.ConnectAsync("a"))
@@ -113,7 +143,7 @@ public sealed class ForwardedRelayTests
     [Fact]
     public async Task A_program_learns_what_became_of_its_message_on_a_thread_of_the_pool()
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         ValueTask<SendStatus> sending = server.Server.Routing.TrySendToAsync("far", 0x1000, new Nothing());
         TaskCompletionSource<SendStatus> sent = await router.NextAsync();
@@ -128,7 +158,7 @@ public sealed class ForwardedRelayTests
     public async Task A_program_that_does_not_want_a_status_is_told_whether_its_message_may_have_been_delivered(
         SendStatus status, string said)
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
         ValueTask sending = server.Server.Routing.SendToAsync("far", 0x1000, new Nothing());
         (await router.NextAsync()).SetResult(status);
@@ -145,7 +175,7 @@ public sealed class ForwardedRelayTests
     [InlineData(0, "had no room in time")]
     public async Task The_answer_says_how_long_a_full_target_was_waited_for_where_this_server_knows(int timeout, string said)
     {
-        var router = new Forwarding();
+        var router = new ForwardingRouter();
         await using TestServer server = await StartAsync(
             o => o.Routing.RelayTimeout = TimeSpan.FromSeconds(timeout), c => c.Router = _ => router);
         using RawPeer a = await server.ConnectAsync("a");
@@ -201,35 +231,5 @@ public sealed class ForwardedRelayTests
         public void Write(Span<byte> destination)
         {
         }
-    }
-
-    private sealed class Forwarding : IMessageRouter
-    {
-        private readonly System.Threading.Channels.Channel<TaskCompletionSource<SendStatus>> _sent =
-            System.Threading.Channels.Channel.CreateUnbounded<TaskCompletionSource<SendStatus>>();
-
-        private int _count;
-
-        public int Count => Volatile.Read(ref _count);
-
-        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct => SendStatus.Queued;
-
-        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct
-        {
-            Interlocked.Increment(ref _count);
-            var sent = new TaskCompletionSource<SendStatus>();
-            _sent.Writer.TryWrite(sent);
-            return new ValueTask<SendStatus>(sent.Task);
-        }
-
-        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
-            Task.CompletedTask;
-
-        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
-            where TBody : IFrameBody, allows ref struct => 0;
-
-        public Task<TaskCompletionSource<SendStatus>> NextAsync() => _sent.Reader.ReadAsync(Patience.Token).InTimeAsync();
     }
 }

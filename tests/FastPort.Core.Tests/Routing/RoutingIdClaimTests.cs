@@ -48,14 +48,16 @@ public sealed class RoutingIdClaimTests
         Assert.False((await welcome.InTimeAsync()).IsError);
     }
 
-    [Fact]
-    public async Task A_directory_that_throws_is_unavailable()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_directory_that_throws_is_unavailable(bool cancelsItself)
     {
         var directory = new Directory();
         await using TestServer server = await StartAsync(components: c => c.RoutingIdClaims = directory);
         using RawPeer peer = await server.ConnectAsync();
         Task<WireFrame> answer = peer.CallAsync(Wire.HelloRequest(1, "a"));
-        (await directory.NextAsync()).Fail(new IOException("broken"));
+        (await directory.NextAsync()).Fail(cancelsItself ? new TaskCanceledException("slow") : new IOException("broken"));
 
         Assert.Equal(13u, (await answer.InTimeAsync()).ErrorCode);
         Assert.Single(server.Log.WithId(2004));

@@ -1,6 +1,7 @@
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Routing;
+using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 
@@ -121,6 +122,29 @@ public sealed class TopicIndexTests
             Assert.True(matches.MoveNext());
             return matches.Current.Members[0]!;
         }
+    }
+
+    [Fact]
+    public async Task Listing_the_subscriptions_of_peers_holds_up_no_change_of_others()
+    {
+        var index = new TopicIndex(new RoutingOptions(), _counters);
+        using var first = new QuietSession();
+        using var second = new QuietSession();
+        index.Subscribe(first.Session, Utf8("a"), TopicAudience.Peers);
+        index.Subscribe(second.Session, Utf8("b"), TopicAudience.Peers);
+        index.Subscribe(second.Session, Utf8("program"), TopicAudience.Server);
+        List<string> listed = [];
+
+        foreach ((Session session, byte[] prefix) in index.ListOfPeers())
+        {
+            listed.Add(Encoding.UTF8.GetString(prefix));
+            if (session == first.Session)
+            {
+                await Task.Run(() => index.Subscribe(second.Session, Utf8("c"), TopicAudience.Peers)).InTimeAsync();
+            }
+        }
+
+        Assert.Equal(["a", "b", "c"], listed.Order());
     }
 
     private static byte[] Utf8(string text) => Encoding.UTF8.GetBytes(text);

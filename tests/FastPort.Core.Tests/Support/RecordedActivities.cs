@@ -26,10 +26,17 @@ internal sealed class RecordedActivities : IDisposable
             ShouldListenTo = static source => source.Name is "FastPort" or "FastPort.OpcUa" or "FastPort.Tests",
             Sample = (ref ActivityCreationOptions<ActivityContext> options) =>
                 options.Source.Name == "FastPort.Tests" ? ActivitySamplingResult.AllDataAndRecorded : sampled,
-            ActivityStopped = _ended.Enqueue,
+            ActivityStopped = activity =>
+            {
+                _ended.Enqueue(activity);
+                Stopped?.Invoke(activity);
+            },
         };
         ActivitySource.AddActivityListener(_listener);
     }
+
+    /// <summary>Called when an activity ends, after it was recorded.</summary>
+    public Action<Activity>? Stopped { get; set; }
 
     /// <summary>Those that have ended, in that order.</summary>
     public IReadOnlyList<Activity> Ended => [.. _ended];

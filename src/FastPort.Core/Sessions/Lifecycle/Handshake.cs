@@ -317,17 +317,14 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     // Null if the authenticator has failed.
     private async Task<AuthenticationResult?> AskAsync(HelloRequest hello)
     {
+        CancellationToken token = _verdict!.Token;
         try
         {
-            return await settings.Authenticator!(hello, _verdict!.Token).ConfigureAwait(false);
+            return await settings.Authenticator!(hello, token).ConfigureAwait(false);
         }
         catch (Exception e)
         {
-            if (e is not OperationCanceledException)
-            {
-                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
-            }
-
+            _verdict.Failed(e, token);
             return null;
         }
     }

@@ -87,17 +87,14 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
 
     private async Task<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim)
     {
+        CancellationToken token = _grant.Token;
         try
         {
-            return await claims.ClaimAsync(claim, _grant.Token).ConfigureAwait(false);
+            return await claims.ClaimAsync(claim, token).ConfigureAwait(false);
         }
         catch (Exception e)
         {
-            if (e is not OperationCanceledException)
-            {
-                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, Component, e);
-            }
-
+            _grant.Failed(e, token);
             return RoutingIdGrant.Unavailable;
         }
     }

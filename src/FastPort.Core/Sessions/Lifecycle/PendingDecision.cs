@@ -18,7 +18,7 @@ internal enum DecisionState
 /// Waits for the authenticator's or authorizer's answer, one question at a time. Until the answer arrives, reading is paused and the frame
 /// in question stays in the ring. A call that takes too long is given up.
 /// <para>
-/// All members run on the loop. The token of a question that was given up is not used for another.
+/// All members but <see cref="Failed"/> run on the loop. The token of a question that was given up is not used for another.
 /// </para>
 /// </summary>
 internal sealed class PendingDecision<T>(FrameProtocol protocol, string component)
@@ -75,6 +75,20 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
             // Asynchronously: the loop must not run the component's cancellation callbacks.
             _ = question.Cancel?.CancelAsync();
             protocol.ResumeReading();
+        }
+    }
+
+    /// <summary>
+    /// Logs what the component threw, unless it only obeyed its token: a cancellation of its own, as a query's timeout, is a failure. Any
+    /// thread.
+    /// </summary>
+    /// <param name="e">What it threw.</param>
+    /// <param name="token">The token that was passed to it.</param>
+    public void Failed(Exception e, CancellationToken token)
+    {
+        if (e is not OperationCanceledException || !token.IsCancellationRequested)
+        {
+            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, component, e);
         }
     }
 

@@ -61,4 +61,7 @@ internal static partial class SessionLog
         "{Session}: {Messages} messages were dropped since the last such line, because the peer reads too slowly: {PendingBytes} bytes "
         + "wait for it")]
     public static partial void Dropped(ILogger logger, Session session, long messages, long pendingBytes);
+
+    [LoggerMessage(2015, LogLevel.Error, "{Session}: an ActivityListener threw at the end of an activity")]
+    public static partial void ActivityListenerFailed(ILogger logger, Session session, Exception exception);
 }

@@ -2,6 +2,8 @@ using System.Diagnostics;
 using System.Net;
 using System.Runtime.CompilerServices;
 using FastPort.Framing;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
 using FastPort.Transports;
 
 namespace FastPort.Sessions.Tracing;
@@ -107,6 +109,22 @@ internal static class Traces
             {
                 activity.Stop();
             }
+        }
+    }
+
+    /// <summary>
+    /// Ends the activity of a message from the peer; null for none. A program's listener that throws is logged, as the message has been
+    /// handled and what is counted for it has still to be given back.
+    /// </summary>
+    public static void Stop(Activity? activity, FrameProtocol protocol)
+    {
+        try
+        {
+            activity?.Stop();
+        }
+        catch (Exception e)
+        {
+            SessionLog.ActivityListenerFailed(protocol.Settings.Logger, protocol.Session, e);
         }
     }
 

@@ -109,9 +109,10 @@ public sealed class DemandedHelloTests
     }
 
     [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public async Task An_authenticator_that_throws_is_no_refusal_and_tells_no_internals(bool later)
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public async Task An_authenticator_that_throws_is_no_refusal_and_tells_no_internals(bool later, bool cancelsItself)
     {
         bool fails = true;
         await using TestServer server = await TestServer.StartAsync(components: h => h.Authenticator = async (_, _) =>
@@ -121,7 +122,9 @@ public sealed class DemandedHelloTests
                 await Task.Yield();
             }
 
-            return fails ? throw new InvalidOperationException("the database password is wrong") : AuthenticationResult.Accept();
+            return !fails ? AuthenticationResult.Accept()
+                : cancelsItself ? throw new TaskCanceledException("the database of users is slow")
+                : throw new InvalidOperationException("the database password is wrong");
         });
         using RawPeer peer = await server.ConnectAsync();
 

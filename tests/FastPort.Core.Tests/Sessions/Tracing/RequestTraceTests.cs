@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using FastPort.Clients;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -110,6 +111,73 @@ public sealed partial class RequestTraceTests
             Assert.All(both, activity => Assert.Equal(
                 (ActivityStatusCode.Error, code), (activity.Status, activity.GetTagItem("error.type"))));
         }
+    }
+
+    [Theory]
+    [InlineData(1, false, false)]
+    [InlineData(1, true, false)]
+    [InlineData(2, false, false)]
+    [InlineData(2, true, true)]
+    public async Task A_listener_that_throws_is_logged_and_disturbs_no_request(int concurrency, bool awaitsFirst, bool beginsOnLoop)
+    {
+        using var activities = new RecordedActivities();
+        activities.Stopped = static activity =>
+        {
+            if (activity.Kind == ActivityKind.Server)
+            {
+                throw new InvalidOperationException("A defect in a listener.");
+            }
+        };
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapInline(Inner, Answer, "Inline").MapQueued(
+                Outer,
+                async context =>
+                {
+                    if (awaitsFirst)
+                    {
+                        await Task.Yield();
+                    }
+
+                    context.Reply(context.Body.Span);
+                },
+                "Queued",
+                beginsOnLoop),
+            o => o.Session.MaxConcurrency = o.Session.MaxInFlightRequests = concurrency);
+        await using FastPortClient client = await ConnectAsync(server);
+
+        for (byte i = 0; i < 5; i++)
+        {
+            Assert.Equal([i], await client.RequestAsync(Outer, new[] { i }).InTimeAsync());
+            Assert.Equal([i], await client.RequestAsync(Inner, new[] { i }).InTimeAsync());
+        }
+
+        await Patience.UntilAsync(() => server.Log.WithId(2015).Count == 10, "each was logged");
+    }
+
+    [Fact]
+    public async Task A_listener_that_throws_keeps_no_place_of_a_request_that_is_answered_later()
+    {
+        using var activities = new RecordedActivities();
+        activities.Stopped = static activity =>
+        {
+            if (activity.Kind == ActivityKind.Server)
+            {
+                throw new InvalidOperationException("A defect in a listener.");
+            }
+        };
+        var router = new ForwardingRouter();
+        await using TestServer server = await RoutingWire.StartAsync(
+            static o => o.Session.MaxInFlightRequests = 1, c => c.Router = _ => router);
+        await using FastPortClient client = await ConnectAsync(server);
+
+        for (int i = 1; i <= 2; i++)
+        {
+            Task relaying = client.RelayAsync("far", 1, new byte[1]);
+            (await router.NextAsync()).SetResult(SendStatus.Queued);
+            await relaying.InTimeAsync();
+        }
+
+        await Patience.UntilAsync(() => server.Log.WithId(2015).Count == 2, "each was logged");
     }
 
     [Fact]
