@@ -176,7 +176,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Most messages that a subscription keeps for Republish until they are acknowledged; the oldest one goes (OPC 10000-4, 5.14.6). All of
-    /// them together have at most <see cref="MaxMessageBytes"/>, or are one. Defaults to 100.
+    /// them together have at most <see cref="MaxMessageBytes"/> of memory, or are one; see also <see cref="MaxQueuedBytesPerSession"/>.
+    /// Defaults to 100.
     /// </summary>
     public int MaxUnacknowledgedMessages { get; set; } = 100;
 
@@ -202,8 +203,10 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Most bytes of values that monitored items of a session hold, to be reported or to be compared with the next ones: those larger than
-    /// 1 KiB, and all that are parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, whatever its
-    /// sampling interval and deadband; items get no more parts; new items for parts or large values are refused. Defaults to 64 MiB.
+    /// 1 KiB, all that are parts of a value, and all of <see cref="VariableNode.OnRead"/>. Beyond it such a value takes the place of all
+    /// that wait in its item's queue, whatever its sampling interval and deadband; items get no more parts or values of callbacks; new
+    /// items for parts or large values are refused. The messages that all subscriptions of a session keep for Republish have at most as
+    /// many bytes; the oldest one goes. Defaults to 64 MiB.
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 

@@ -23,6 +23,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     private long _queueSizes;
 
     // What values of the items hold that are parts or large. On any thread.
+    // Memory of the messages that are kept for Republish.
+    private long _sentBytes;
+
     private long _heldBytes;
 
     public ServerSession Session => session;
@@ -121,6 +124,27 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)
     {
         StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
+    /// <summary>The memory of messages that are kept for Republish has grown, or shrunk.</summary>
+    public void ChargeSent(long bytes) => _sentBytes += bytes;
+
+    /// <summary>
+    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they have as many bytes as the values of monitored
+    /// items may hold, or only one is left.
+    /// </summary>
+    public void TrimSent()
+    {
+        while (_sentBytes > server.Options.MaxQueuedBytesPerSession)
+        {
+            SentMessages[] sent = [.. _subscriptions.Values.Select(static one => one.Sent).Where(static sent => sent.Count != 0)];
+            if (sent is [{ Count: 1 }])
+            {
+                return;
+            }
+
+            sent.MinBy(static one => one.OldestSentAt)!.RemoveOldest();
+        }
+    }
+
         if (_requests.Count >= Math.Max(server.Options.MaxPublishRequestsPerSession, 1))
         {
             _requests.Dequeue().Fault(StatusCodes.BadTooManyPublishRequests);

@@ -53,7 +53,8 @@ internal sealed partial class Subscription
         _cyclesWithoutRequest = 0;
         if (hasData)
         {
-            _sent.Add(number, message);
+            _sent.Add(number, now, message);
+            _owner.TrimSent();
         }
 
         bool hasMore = HasNotifications();

@@ -37,7 +37,7 @@ internal sealed partial class Subscription
         // The first cycle sends something.
         _cyclesWithoutMessage = terms.KeepAliveCount;
         _epoch = server.Time.GetTimestamp();
-        _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes);
+        _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes, owner);
         _cycle = new CycleTimer(server.Time, () => RunDue(_cycle!, OnCycle));
         _polling = new CycleTimer(server.Time, () => RunDue(_polling!, OnPoll));
         _cycle.Start(terms.Interval);
@@ -139,6 +139,8 @@ internal sealed partial class Subscription
         {
             if (item.Mode == MonitoringMode.Reporting)
             {
+        _sent.MoveTo(owner);
+        owner.TrimSent();
                 item.Resend();
             }
         }
