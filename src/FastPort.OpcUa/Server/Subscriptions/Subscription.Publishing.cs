@@ -67,7 +67,8 @@ internal sealed partial class Subscription
         return hasMore;
     }
 
-    private void OnCycle(long now)
+    // A cycle has nothing left for another call.
+    private bool OnCycle(long now)
     {
         Collect(now);
         if (_owner.HasRequest())
@@ -77,7 +78,7 @@ internal sealed partial class Subscription
         else if (++_cyclesWithoutRequest >= _terms.LifetimeCount)
         {
             _owner.Expire(this);
-            return;
+            return false;
         }
 
         _cyclesWithoutMessage++;
@@ -85,6 +86,8 @@ internal sealed partial class Subscription
         {
             _owner.PublishSoon(this);
         }
+
+        return false;
     }
 
     // Only items that were marked are looked at: most have nothing to report.

@@ -10,11 +10,20 @@ namespace FastPort.OpcUa.Server;
 /// session has no channel.
 /// </summary>
 internal sealed partial class Subscription
+    /// <summary>
+    /// Most items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the session's
+    /// channel, with all its connections, waits for the gate.
+    /// </summary>
+    internal const int MaxPollsAtOnce = 500;
+
 {
     private readonly OpcUaServer _server;
     private readonly CycleTimer _cycle;
     private readonly CycleTimer _polling;
     private readonly Dictionary<uint, MonitoredItem> _items = [];
+
+    // Those that are due and wait for their turn.
+    private readonly Queue<MonitoredItem> _due = new();
     private readonly HashSet<MonitoredItem> _polled = [];
     private readonly ConcurrentQueue<MonitoredItem> _marked = new();
     private readonly long _epoch;
@@ -120,6 +129,7 @@ internal sealed partial class Subscription
     public void MoveTo(SessionSubscriptions owner)
     {
         _owner = owner;
+        _due.Clear();
         foreach (MonitoredItem item in _items.Values)
         {
             item.OnOwnerChanged();
@@ -238,7 +248,7 @@ internal sealed partial class Subscription
     }
 
     // On a timer's thread: under the gate of the session that has the subscription by then. Nothing may leave it.
-    private void RunDue(CycleTimer timer, Action<long> action)
+    private void RunDue(CycleTimer timer, Func<long, bool> action)
     {
         while (true)
         {
@@ -260,19 +270,34 @@ internal sealed partial class Subscription
                 }
 
                 return;
+                _due.Clear();
             }
         }
     }
 
-    private void OnPoll(long now)
+    // Returns whether items are left for the next call.
+    private bool OnPoll(long now)
     {
-        foreach (MonitoredItem item in _polled)
+        if (_due.Count == 0)
         {
-            if (item.PollAt <= now)
+            foreach (MonitoredItem item in _polled)
             {
-                item.PollAt += (((now - item.PollAt) / item.Interval) + 1) * item.Interval;
+                if (item.PollAt <= now)
+                {
+                    item.PollAt += (((now - item.PollAt) / item.Interval) + 1) * item.Interval;
+                    _due.Enqueue(item);
+                }
+            }
+        }
+
+        for (int left = MaxPollsAtOnce; left > 0 && _due.TryDequeue(out MonitoredItem? item); left--)
+        {
+            if (_polled.Contains(item))
+            {
                 item.Poll();
             }
         }
     }
 }
+
+        return _due.Count != 0;
