@@ -80,15 +80,17 @@ internal sealed partial class MonitoredItem
     // Asked for each value: user, owner and permissions may change.
     private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
 
-    // The part that the client asks for; what lies outside it does not count as a change.
+    // The part that the client asks for; what lies outside it does not count as a change. Neither a part nor the result of a callback is
+    // kept by anybody else, so there must be room for it.
     private DataValue Select(in DataValue value, ref PartBudget budget) =>
-        range is not { } part ? value
+        range is null && (!IsPolled || _queue.BytesOf(value) == 0) ? value
         : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
         : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
         : AttributeServices.SelectPart(value, part);
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
     private void SamplePending(long now)
+        : range is not { } part ? value
     {
         if (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval))
         {

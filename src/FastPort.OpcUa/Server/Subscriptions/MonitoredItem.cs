@@ -13,12 +13,14 @@ namespace FastPort.OpcUa.Server;
 internal sealed partial class MonitoredItem(
     Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
-    // A part is made for this item alone and counts whatever its size. Small values are not worth counting.
+    // What is made for this item alone, a part or the result of a callback, counts whatever its size. Small values that the variable has
+    // too are not worth counting.
     private const int FreeBytes = 1024;
 
     private readonly Lock _gate = new();
     private readonly TimeProvider _time = subscription.Time;
-    private readonly ValueQueue _queue = new(1, discardOldest: true, freeBytes: range is null ? FreeBytes : 0);
+    private readonly ValueQueue _queue = new(
+        1, discardOldest: true, freeBytes: range is null && node is not VariableNode { OnRead: not null } ? FreeBytes : 0);
 
     private DataFilter _filter = DataFilter.Default;
     private TimestampsToReturn _timestamps;
