@@ -36,6 +36,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     public int ItemCount { get; private set; }
 
     public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
+    /// <summary>Number of links between monitored items of all subscriptions.</summary>
+    public int LinkCount { get; set; }
+
 
     /// <summary>Whether another session has a subscription of this id.</summary>
     public bool IsOfOther(uint id) => Find(id) is null && server.Sessions.Subscriptions.ContainsKey(id);
@@ -61,9 +64,11 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     {
         int items = subscription.ItemCount;
         long queueSizes = subscription.QueueSizes;
+        int links = subscription.LinkCount;
         if (_subscriptions.Count >= server.Options.MaxSubscriptionsPerSession
             || ItemCount + items > server.Options.MaxMonitoredItemsPerSession
             || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession
+            || LinkCount + links > server.Options.MaxMonitoredItemsPerSession
             || !HasRoomFor(subscription.HeldBytes))
         {
             return StatusCodes.BadTooManySubscriptions;
@@ -72,9 +77,11 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         from.Forget(subscription, StatusCodes.GoodSubscriptionTransferred);
         from.ItemCount -= items;
         from._queueSizes -= queueSizes;
+        from.LinkCount -= links;
         from.Serve();
         ItemCount += items;
         _queueSizes += queueSizes;
+        LinkCount += links;
         _subscriptions.Add(subscription.Id, subscription);
         subscription.MoveTo(this);
         return StatusCodes.Good;

@@ -118,10 +118,6 @@ internal sealed partial class Subscription
                 AddReady(linked);
             }
         }
-
-        int before = triggering.Links.Count;
-        triggering.Links.RemoveWhere(linked => FindItem(linked.Id) != linked);
-        _links -= before - triggering.Links.Count;
     }
 
     private void AddReady(MonitoredItem item)

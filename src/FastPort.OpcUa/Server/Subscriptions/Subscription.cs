@@ -29,7 +29,6 @@ internal sealed partial class Subscription
     private readonly long _epoch;
     private TimeSpan _pollInterval;
     private uint _lastItem;
-    private int _links;
     private SubscriptionTerms _terms;
 
     // Changes under the gates of both sessions.
@@ -58,6 +57,9 @@ internal sealed partial class Subscription
     public SessionSubscriptions Owner => _owner;
 
     public int ItemCount => _items.Count;
+    /// <summary>Links between items.</summary>
+    public int LinkCount { get; private set; }
+
 
     /// <summary>References to items that have, or had, something to report; with those of removed items.</summary>
     public int QueuedItems => _marked.Count + _ready.Count;
@@ -124,6 +126,7 @@ internal sealed partial class Subscription
         _marked.Clear();
         _sent.Clear();
     }
+        CountLinks(-LinkCount);
 
     /// <summary>Another session has it now; under both gates. What there is to tell is told there.</summary>
     public void MoveTo(SessionSubscriptions owner)
@@ -181,8 +184,7 @@ internal sealed partial class Subscription
     public void RemoveItem(MonitoredItem item)
     {
         SetMode(item, MonitoringMode.Disabled);
-        _links -= item.Links?.Count ?? 0;
-        item.Links = null;
+        DropLinks(item);
         _items.Remove(item.Id);
         _owner.OnItemRemoved(item);
         TrimQueues();
@@ -196,12 +198,17 @@ internal sealed partial class Subscription
             return StatusCodes.BadMonitoredItemIdInvalid;
         }
 
-        if (_links >= _server.Options.MaxMonitoredItemsPerSession)
+        if (_owner.LinkCount >= _server.Options.MaxMonitoredItemsPerSession)
         {
             return StatusCodes.BadTooManyMonitoredItems;
         }
 
-        _links += (triggering.Links ??= []).Add(linked) ? 1 : 0;
+        if ((triggering.Links ??= []).Add(linked))
+        {
+            (linked.LinkedBy ??= []).Add(triggering);
+            CountLinks(1);
+        }
+
         return StatusCodes.Good;
     }
 
@@ -212,7 +219,8 @@ internal sealed partial class Subscription
             return StatusCodes.BadMonitoredItemIdInvalid;
         }
 
-        _links--;
+        linked.LinkedBy!.Remove(triggering);
+        CountLinks(-1);
         return StatusCodes.Good;
     }
 
@@ -221,6 +229,31 @@ internal sealed partial class Subscription
 
     /// <summary>The number of the interval that a time lies in. On any thread.</summary>
     public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
+
+    // The links of an item end with it, in both directions (OPC 10000-4, 5.13.6.1).
+    private void DropLinks(MonitoredItem item)
+    {
+        foreach (MonitoredItem linked in item.Links ?? [])
+        {
+            linked.LinkedBy!.Remove(item);
+            CountLinks(-1);
+        }
+
+        item.Links = null;
+        foreach (MonitoredItem triggering in item.LinkedBy ?? [])
+        {
+            triggering.Links!.Remove(item);
+            CountLinks(-1);
+        }
+
+        item.LinkedBy = null;
+    }
+
+    private void CountLinks(int change)
+    {
+        LinkCount += change;
+        _owner.LinkCount += change;
+    }
 
     /// <summary>Polls an item as its mode and interval ask for, after they have changed.</summary>
     public void UpdatePolling(MonitoredItem item)
