@@ -64,7 +64,8 @@ public sealed class OpcUaServerOptions : ServerOptions
     public bool AllowAnonymous { get; set; } = true;
 
     /// <summary>
-    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted.
+    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted. Called on a thread of
+    /// the pool, by at most half as many threads as there are processors: it may hash, but not wait for others.
     /// </summary>
     public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
 
@@ -76,8 +77,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
-    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Null for no
-    /// such users. Defaults to null (OPC 10000-4, 7.41.5).
+    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Called as
+    /// <see cref="ValidateUser"/> is. Null for no such users. Defaults to null (OPC 10000-4, 7.41.5).
     /// </summary>
     public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
 
