@@ -110,6 +110,19 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     /// <summary>Ends the channel for one that was opened later. Any thread.</summary>
     internal void GiveWay(ChannelFault reason) => Connection.Post(_ => Fail(reason), null);
 
+    // There is room again for Publish requests that waited for it.
+    public override void OnOutputDrained()
+    {
+        base.OnOutputDrained();
+        foreach (ServerSession session in _sessions)
+        {
+            lock (session.Gate)
+            {
+                session.Subscriptions.Serve();
+            }
+        }
+    }
+
     /// <summary>Counts calls that begin, or end. Any thread.</summary>
     internal void CountRunningCalls(int change) => Interlocked.Add(ref _runningCalls, change);
 

@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -202,8 +203,16 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>Answers the requests for which there is something to tell, and those for which there never will be.</summary>
     public void Serve()
     {
-        while (HasRequest() && _requests.Peek().Channel.Loop.PendingBytes <= MaxPendingBytes)
+        while (HasRequest())
         {
+            Connection connection = _requests.Peek().Channel.Loop;
+            if (connection.PendingBytes > MaxPendingBytes)
+            {
+                // The channel serves its sessions then.
+                connection.NotifyWhenDrained(MaxPendingBytes / 2);
+                break;
+            }
+
             if (_ends.TryDequeue(out (uint Id, uint Number, StatusCode Status) end))
             {
                 TellEnd(_requests.Dequeue(), end.Id, end.Number, end.Status);
