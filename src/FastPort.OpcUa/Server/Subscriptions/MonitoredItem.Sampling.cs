@@ -54,6 +54,11 @@ internal sealed partial class MonitoredItem
             {
                 variable.Read(out value);
             }
+            else if (attribute == AttributeId.UserAccessLevel && node is VariableNode asked)
+            {
+                value = new DataValue(asked.AccessLevelOf(
+                    subscription.Allows(asked, isWrite: false), subscription.Allows(asked, isWrite: true)));
+            }
             else
             {
                 node.TryReadAttribute(attribute, out Variant read);
@@ -62,7 +67,7 @@ internal sealed partial class MonitoredItem
         }
         catch (Exception e)
         {
-            ServerLog.ReadThrew(subscription.Logger, e, node.Id);
+            subscription.OnReadThrew(e, node.Id);
             value = new DataValue(default, StatusCodes.BadInternalError);
         }
 
@@ -78,7 +83,7 @@ internal sealed partial class MonitoredItem
     }
 
     // Asked for each value: user, owner and permissions may change.
-    private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
+    private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.Allows(variable, isWrite: false);
 
     // The part that the client asks for; what lies outside it does not count as a change. Neither a part nor the result of a callback is
     // kept by anybody else, so there must be room for it.

@@ -67,6 +67,9 @@ internal sealed partial class MonitoredItem(
     /// <summary>Most values of the queue; 0 until the item was configured.</summary>
     public int QueueSize { get; private set; }
 
+    /// <summary>Whether it is about what may be done with the value, which the variable's owner may change at any time.</summary>
+    public bool IsAccess => attribute is AttributeId.AccessLevel or AttributeId.UserAccessLevel or AttributeId.AccessLevelEx;
+
     /// <summary>Whether a timer of the subscription reads the value.</summary>
     public bool IsPolled => attribute == AttributeId.Value && node is VariableNode { OnRead: not null };
 
@@ -161,7 +164,7 @@ internal sealed partial class MonitoredItem(
             _isActive = true;
         }
 
-        if (attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable)
+        if (node is VariableNode variable && (attribute == AttributeId.Value ? variable.OnRead is null : IsAccess))
         {
             variable.Watch(this);
         }

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa.Encoding;
-using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
 
@@ -81,10 +80,8 @@ internal sealed partial class Subscription
 
     public TimeProvider Time => _server.Time;
 
-    public ILogger Logger => _server.Logger;
-
-    /// <summary>Whether the session that it belongs to may read the value of a variable. On any thread.</summary>
-    public bool AllowsRead(VariableNode variable)
+    /// <summary>Whether the session that it belongs to may read or write the value of a variable. On any thread.</summary>
+    public bool Allows(VariableNode variable, bool isWrite)
     {
         if (_server.Options.AuthorizeVariable is not { } authorize)
         {
@@ -93,7 +90,16 @@ internal sealed partial class Subscription
 
         ServerSession session = Owner.Session;
         return authorize(new VariableAccess(
-            session.Identity, session.Channel?.RemoteEndPoint, variable, IsWrite: false, IsAttempt: false));
+            session.Identity, session.Channel?.RemoteEndPoint, variable, isWrite, IsAttempt: false));
+    }
+
+    /// <summary>A callback of the application has thrown while an item was sampled. On any thread.</summary>
+    public void OnReadThrew(Exception exception, NodeId variable)
+    {
+        if (_server.MayWarn())
+        {
+            ServerLog.ReadThrew(_server.Logger, exception, variable);
+        }
     }
 
     /// <summary>Changes the terms; a new interval begins now.</summary>
@@ -299,7 +305,7 @@ internal sealed partial class Subscription
                 }
                 catch (Exception e)
                 {
-                    ServerLog.CycleThrew(Logger, e, Id);
+                    ServerLog.CycleThrew(_server.Logger, e, Id);
                 }
 
                 return;
