@@ -49,7 +49,7 @@ internal static class SessionServices
                 RevisedSessionTimeout = session.Timeout.TotalMilliseconds,
                 ServerNonce = session.Nonce,
                 ServerCertificate = creating.Server.Certificates?.Own.Der,
-                ServerEndpoints = creating.Server.DescribeEndpoints(request.EndpointUrl),
+                ServerEndpoints = creating.Server.DescribeEndpoints(creating.Channel.UrlFor(request.EndpointUrl)),
                 ServerSignature = signature,
                 MaxRequestMessageSize = (uint)creating.Server.Options.MaxMessageBytes,
             }));
