@@ -205,13 +205,20 @@ public sealed class VariableNode : Node
     }
 
     /// <summary>
-    /// Writes a part of the value, whose type was checked. Writes of other parts are not lost. The first part makes a copy of an array; as
-    /// long as nobody gets that, further parts go into it.
+    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part makes a copy
+    /// of an array; as long as nobody gets that, further parts go into it.
     /// </summary>
     internal StatusCode SetPart(NumericRange range, in DataValue part, ref PartBudget budget)
     {
         lock (_gate)
         {
+            // A variable may accept values of any type and rank.
+            Variant present = _value.Value;
+            if (!present.IsNull && (part.Value.Type != present.Type || part.Value.IsArray != present.IsArray))
+            {
+                return StatusCodes.BadTypeMismatch;
+            }
+
             if (!_isPrivate && !budget.TryCopy(_value.Value))
             {
                 return StatusCodes.BadTooManyOperations;
