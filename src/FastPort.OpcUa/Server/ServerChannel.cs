@@ -110,12 +110,6 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         base.OnClosed(reason);
     }
 
-    void IMemoryUser.TellAndClose(CloseReason reason) => Connection.Post(
-        _ => Fail(new ChannelFault(StatusCodes.BadTcpNotEnoughResources, reason.Message), reason), null);
-
-    /// <summary>Ends the channel for one that was opened later. Any thread.</summary>
-    internal void GiveWay(ChannelFault reason) => Connection.Post(_ => Fail(reason), null);
-
     // There is room again for Publish requests that waited for it.
     public override void OnOutputDrained()
     {
@@ -128,6 +122,12 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
             }
         }
     }
+
+    void IMemoryUser.TellAndClose(CloseReason reason) => Connection.Post(
+        _ => Fail(new ChannelFault(StatusCodes.BadTcpNotEnoughResources, reason.Message), reason), null);
+
+    /// <summary>Ends the channel for one that was opened later. Any thread.</summary>
+    internal void GiveWay(ChannelFault reason) => Connection.Post(_ => Fail(reason), null);
 
     /// <summary>Counts calls that begin, or end. Any thread.</summary>
     internal void CountRunningCalls(int change) => Interlocked.Add(ref _runningCalls, change);

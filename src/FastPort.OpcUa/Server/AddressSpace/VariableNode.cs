@@ -313,6 +313,11 @@ public sealed class VariableNode : Node
         }
     }
 
+    private ref List<MonitoredItem>? WatchersLike(MonitoredItem item) => ref item.IsAccess ? ref _accessWatchers : ref _watchers;
+
+    // Under the gate, as Tell.
+    private void TellAccess() => _accessWatchers?.ForEach(static watcher => watcher.Poll());
+
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
         switch (attribute)
@@ -320,11 +325,6 @@ public sealed class VariableNode : Node
             case AttributeId.DataType:
                 value = DataType;
                 return true;
-    private ref List<MonitoredItem>? WatchersLike(MonitoredItem item) => ref item.IsAccess ? ref _accessWatchers : ref _watchers;
-
-    // Under the gate, as Tell.
-    private void TellAccess() => _accessWatchers?.ForEach(static watcher => watcher.Poll());
-
             case AttributeId.ValueRank:
                 value = ValueRank;
                 return true;

@@ -90,12 +90,12 @@ internal sealed partial class MonitoredItem
     private DataValue Select(in DataValue value, ref PartBudget budget) =>
         range is null && (!IsPolled || _queue.BytesOf(value) == 0) ? value
         : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
+        : range is not { } part ? value
         : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
         : AttributeServices.SelectPart(value, part);
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
     private void SamplePending(long now)
-        : range is not { } part ? value
     {
         if (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval))
         {

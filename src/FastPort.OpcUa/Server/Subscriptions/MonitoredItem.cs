@@ -82,11 +82,11 @@ internal sealed partial class MonitoredItem(
     /// <summary>The items that this one triggers; null for none.</summary>
     public HashSet<MonitoredItem>? Links { get; set; }
 
-    /// <summary>The place in the variable's list; under that variable's lock.</summary>
-    public int WatchIndex { get; set; } = -1;
-
     /// <summary>The items that trigger this one; null for none.</summary>
     public HashSet<MonitoredItem>? LinkedBy { get; set; }
+
+    /// <summary>The place in the variable's list; under that variable's lock.</summary>
+    public int WatchIndex { get; set; } = -1;
 
     /// <summary>Timestamp ticks between samples; 0 for each value.</summary>
     public long Interval => _interval;

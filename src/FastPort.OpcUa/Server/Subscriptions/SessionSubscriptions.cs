@@ -23,10 +23,10 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     // Sum of the queue sizes of all items.
     private long _queueSizes;
 
-    // What values of the items hold that are parts or large. On any thread.
     // Memory of the messages that are kept for Republish.
     private long _sentBytes;
 
+    // What values of the items hold that are parts or large. On any thread.
     private long _heldBytes;
 
     public ServerSession Session => session;
@@ -36,10 +36,10 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>Number of monitored items of all subscriptions.</summary>
     public int ItemCount { get; private set; }
 
-    public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
     /// <summary>Number of links between monitored items of all subscriptions.</summary>
     public int LinkCount { get; set; }
 
+    public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
 
     /// <summary>Whether another session has a subscription of this id.</summary>
     public bool IsOfOther(uint id) => Find(id) is null && server.Sessions.Subscriptions.ContainsKey(id);
@@ -64,12 +64,12 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     public StatusCode Take(Subscription subscription, SessionSubscriptions from)
     {
         int items = subscription.ItemCount;
-        long queueSizes = subscription.QueueSizes;
         int links = subscription.LinkCount;
+        long queueSizes = subscription.QueueSizes;
         if (_subscriptions.Count >= server.Options.MaxSubscriptionsPerSession
             || ItemCount + items > server.Options.MaxMonitoredItemsPerSession
-            || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession
             || LinkCount + links > server.Options.MaxMonitoredItemsPerSession
+            || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession
             || !HasRoomFor(subscription.HeldBytes))
         {
             return StatusCodes.BadTooManySubscriptions;
@@ -77,12 +77,12 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
         from.Forget(subscription, StatusCodes.GoodSubscriptionTransferred);
         from.ItemCount -= items;
-        from._queueSizes -= queueSizes;
         from.LinkCount -= links;
+        from._queueSizes -= queueSizes;
         from.Serve();
         ItemCount += items;
-        _queueSizes += queueSizes;
         LinkCount += links;
+        _queueSizes += queueSizes;
         _subscriptions.Add(subscription.Id, subscription);
         subscription.MoveTo(this);
         return StatusCodes.Good;
@@ -124,14 +124,6 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>Whether more may be held: all others, beside an item's own bytes, are not too many. On any thread.</summary>
     public bool HasRoomBeside(long own) => Volatile.Read(ref _heldBytes) - own <= server.Options.MaxQueuedBytesPerSession;
 
-    // Whether a subscription may come with so many bytes. One may in any case: a session that takes the place of another one gets it.
-    private bool HasRoomFor(long bytes) =>
-        bytes == 0 || Volatile.Read(ref _heldBytes) == 0 || HasRoomBeside(-bytes);
-
-    /// <summary>Lets a request wait until a subscription has something to tell.</summary>
-    public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)
-    {
-        StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
     /// <summary>The memory of messages that are kept for Republish has grown, or shrunk.</summary>
     public void ChargeSent(long bytes) => _sentBytes += bytes;
 
@@ -153,6 +145,14 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         }
     }
 
+    // Whether a subscription may come with so many bytes. One may in any case: a session that takes the place of another one gets it.
+    private bool HasRoomFor(long bytes) =>
+        bytes == 0 || Volatile.Read(ref _heldBytes) == 0 || HasRoomBeside(-bytes);
+
+    /// <summary>Lets a request wait until a subscription has something to tell.</summary>
+    public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)
+    {
+        StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
         if (_requests.Count >= Math.Max(server.Options.MaxPublishRequestsPerSession, 1))
         {
             _requests.Dequeue().Fault(StatusCodes.BadTooManyPublishRequests);

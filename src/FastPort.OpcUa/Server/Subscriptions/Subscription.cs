@@ -9,21 +9,21 @@ namespace FastPort.OpcUa.Server;
 /// session has no channel.
 /// </summary>
 internal sealed partial class Subscription
+{
     /// <summary>
     /// Most items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the session's
     /// channel, with all its connections, waits for the gate.
     /// </summary>
     internal const int MaxPollsAtOnce = 500;
 
-{
     private readonly OpcUaServer _server;
     private readonly CycleTimer _cycle;
     private readonly CycleTimer _polling;
     private readonly Dictionary<uint, MonitoredItem> _items = [];
+    private readonly HashSet<MonitoredItem> _polled = [];
 
     // Those that are due and wait for their turn.
     private readonly Queue<MonitoredItem> _due = new();
-    private readonly HashSet<MonitoredItem> _polled = [];
     private readonly ConcurrentQueue<MonitoredItem> _marked = new();
     private readonly long _epoch;
     private TimeSpan _pollInterval;
@@ -56,9 +56,9 @@ internal sealed partial class Subscription
     public SessionSubscriptions Owner => _owner;
 
     public int ItemCount => _items.Count;
+
     /// <summary>Links between items.</summary>
     public int LinkCount { get; private set; }
-
 
     /// <summary>References to items that have, or had, something to report; with those of removed items.</summary>
     public int QueuedItems => _marked.Count + _ready.Count;
@@ -126,19 +126,21 @@ internal sealed partial class Subscription
             _owner.OnItemRemoved(item);
         }
 
+        CountLinks(-LinkCount);
         _items.Clear();
         _polled.Clear();
+        _due.Clear();
         _ready.Clear();
         _marked.Clear();
         _sent.Clear();
     }
-        CountLinks(-LinkCount);
 
     /// <summary>Another session has it now; under both gates. What there is to tell is told there.</summary>
     public void MoveTo(SessionSubscriptions owner)
     {
         _owner = owner;
-        _due.Clear();
+        _sent.MoveTo(owner);
+        owner.TrimSent();
         foreach (MonitoredItem item in _items.Values)
         {
             item.OnOwnerChanged();
@@ -158,8 +160,6 @@ internal sealed partial class Subscription
         {
             if (item.Mode == MonitoringMode.Reporting)
             {
-        _sent.MoveTo(owner);
-        owner.TrimSent();
                 item.Resend();
             }
         }
@@ -230,12 +230,6 @@ internal sealed partial class Subscription
         return StatusCodes.Good;
     }
 
-    /// <summary>An item may have something to report. On any thread.</summary>
-    public void Mark(MonitoredItem item) => _marked.Enqueue(item);
-
-    /// <summary>The number of the interval that a time lies in. On any thread.</summary>
-    public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
-
     // The links of an item end with it, in both directions (OPC 10000-4, 5.13.6.1).
     private void DropLinks(MonitoredItem item)
     {
@@ -261,6 +255,12 @@ internal sealed partial class Subscription
         _owner.LinkCount += change;
     }
 
+    /// <summary>An item may have something to report. On any thread.</summary>
+    public void Mark(MonitoredItem item) => _marked.Enqueue(item);
+
+    /// <summary>The number of the interval that a time lies in. On any thread.</summary>
+    public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
+
     /// <summary>Polls an item as its mode and interval ask for, after they have changed.</summary>
     public void UpdatePolling(MonitoredItem item)
     {
@@ -270,6 +270,7 @@ internal sealed partial class Subscription
             {
                 _polling.Stop();
                 _pollInterval = default;
+                _due.Clear();
             }
 
             return;
@@ -309,7 +310,6 @@ internal sealed partial class Subscription
                 }
 
                 return;
-                _due.Clear();
             }
         }
     }
@@ -336,7 +336,7 @@ internal sealed partial class Subscription
                 item.Poll();
             }
         }
-    }
-}
 
         return _due.Count != 0;
+    }
+}
