@@ -147,7 +147,8 @@ public sealed class MonitoredPartsTests : IAsyncLifetime
         {
             await _session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(new CreateMonitoredItemsRequest
             {
-                SubscriptionId = _id, ItemsToCreate = [.. Enumerable.Repeat(item, Math.Min(Each, Items - made))],
+                SubscriptionId = _id,
+                ItemsToCreate = [.. Enumerable.Repeat(item, Math.Min(Each, Items - made))],
             });
         }
 
