@@ -83,7 +83,8 @@ internal sealed partial class MonitoredItem
     }
 
     // Asked for each value: user, owner and permissions may change.
-    private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.Allows(variable, isWrite: false);
+    private bool IsAllowed =>
+        attribute != AttributeId.Value || node is not VariableNode variable || subscription.Allows(variable, isWrite: false);
 
     // The part that the client asks for; what lies outside it does not count as a change. Neither a part nor the result of a callback is
     // kept by anybody else, so there must be room for it.
