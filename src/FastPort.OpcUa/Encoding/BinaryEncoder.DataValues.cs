@@ -16,15 +16,12 @@ internal ref partial struct BinaryEncoder
     public void WriteDataValue(in DataValue value) => WriteDataValue(
         value, UaTime.ToWire(value.SourceTimestamp), UaTime.ToWire(value.ServerTimestamp), PicosecondsOf(value));
 
-    /// <summary>Writes a value with other times than its own. Picoseconds of a time that is left out are left out.</summary>
+    /// <summary>Writes a value with or without its source's time, and with another server's time than its own.</summary>
     /// <param name="value">The value.</param>
-    /// <param name="sourceTime">The source's time as on the wire; 0 for none.</param>
-    /// <param name="serverTime">The server's time as on the wire; 0 for none.</param>
+    /// <param name="sourceTime">The source's time as on the wire; 0 for none, and no picoseconds.</param>
+    /// <param name="serverTime">The server's time as on the wire, which has no picoseconds; 0 for none.</param>
     public void WriteDataValue(in DataValue value, long sourceTime, long serverTime) => WriteDataValue(
-        value,
-        sourceTime,
-        serverTime,
-        PicosecondsOf(value) & ((sourceTime == 0 ? 0 : SourcePicosecondsBit) | (serverTime == 0 ? 0 : ServerPicosecondsBit)));
+        value, sourceTime, serverTime, sourceTime == 0 ? 0 : PicosecondsOf(value) & SourcePicosecondsBit);
 
     private static int PicosecondsOf(in DataValue value) =>
         (value.SourcePicoseconds == 0 ? 0 : SourcePicosecondsBit) | (value.ServerPicoseconds == 0 ? 0 : ServerPicosecondsBit);

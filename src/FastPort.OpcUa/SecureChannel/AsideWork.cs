@@ -16,6 +16,12 @@ internal sealed class AsideWork(int atOnce)
     /// <summary>Shared by the channels of the process: half of the processors, at least one.</summary>
     public static AsideWork Shared { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
 
+    /// <summary>
+    /// As <see cref="Shared"/>, for what the application does to check users: a slow hash takes many times longer than the steps of
+    /// channels, which must not wait for it.
+    /// </summary>
+    public static AsideWork Users { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
+
     /// <summary>Steps that wait for others to end.</summary>
     public int WaitingCount
     {

@@ -88,7 +88,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
         return outcome;
     }
 
-    public void OnOutputDrained() => Connection.ResumeReading();
+    public virtual void OnOutputDrained() => Connection.ResumeReading();
 
     public virtual void OnInputEnded(bool truncated) =>
         Connection.Close(truncated ? CloseReason.PeerTruncated : CloseReason.PeerClosed);

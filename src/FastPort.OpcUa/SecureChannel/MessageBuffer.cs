@@ -36,6 +36,9 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
     /// <summary>Bytes of the message.</summary>
     public long TotalLength => (long)Length + _part.Length;
 
+    /// <summary>Bytes of the array.</summary>
+    public int Capacity => _array.Length;
+
     public ReadOnlySpan<byte> Written => _array.AsSpan(0, Length);
 
     public ArraySegment<byte> Segment => new(_array, 0, Length);

@@ -269,13 +269,17 @@ internal static class AttributeServices
             : null;
     }
 
-    /// <summary>A value with the times that a client asks for. Attributes other than Value have no source timestamp.</summary>
+    /// <summary>
+    /// A value with the times that a client asks for; the server's is the present one. Attributes other than Value have no source
+    /// timestamp.
+    /// </summary>
     public static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
     {
-        TimestampsToReturn.Both => value with { ServerTimestamp = now },
-        TimestampsToReturn.Source => value,
-        TimestampsToReturn.Server => value with { SourceTimestamp = default, SourcePicoseconds = 0, ServerTimestamp = now },
-        _ => value with { SourceTimestamp = default, SourcePicoseconds = 0 },
+        TimestampsToReturn.Both => value with { ServerTimestamp = now, ServerPicoseconds = 0 },
+        TimestampsToReturn.Source => value with { ServerTimestamp = default, ServerPicoseconds = 0 },
+        TimestampsToReturn.Server =>
+            value with { SourceTimestamp = default, SourcePicoseconds = 0, ServerTimestamp = now, ServerPicoseconds = 0 },
+        _ => value with { SourceTimestamp = default, SourcePicoseconds = 0, ServerTimestamp = default, ServerPicoseconds = 0 },
     };
 
     private static StatusCode WriteAttribute(

@@ -15,7 +15,11 @@ internal static class DiscoveryServices
             return;
         }
 
-        call.Reply(new GetEndpointsResponse { Endpoints = call.Server.DescribeEndpoints(request.EndpointUrl) });
+        bool isAsked = request.ProfileUris is not { Length: > 0 } uris || uris.Contains(OpcUaServer.TransportProfile);
+        call.Reply(new GetEndpointsResponse
+        {
+            Endpoints = isAsked ? call.Server.DescribeEndpoints(call.Channel.UrlFor(request.EndpointUrl)) : [],
+        });
     }
 
     public static void FindServers(in ServiceCall call, ref BinaryDecoder decoder)
@@ -28,6 +32,6 @@ internal static class DiscoveryServices
         }
 
         bool isAsked = request.ServerUris is not { Length: > 0 } uris || uris.Contains(call.Server.ApplicationUri);
-        call.Reply(new FindServersResponse { Servers = isAsked ? [call.Server.Describe(request.EndpointUrl)] : [] });
+        call.Reply(new FindServersResponse { Servers = isAsked ? [call.Server.Describe(call.Channel.UrlFor(request.EndpointUrl))] : [] });
     }
 }

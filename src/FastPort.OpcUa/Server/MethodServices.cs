@@ -37,7 +37,7 @@ internal static class MethodServices
         {
             try
             {
-                results[i] = await CallOneAsync(call, methods[i], running.Token).ConfigureAwait(false);
+                results[i] = await CallOneAsync(call, methods[i], running).ConfigureAwait(false);
             }
             catch (Exception e)
             {
@@ -60,7 +60,7 @@ internal static class MethodServices
     }
 
     private static async ValueTask<CallMethodResult> CallOneAsync(
-        ServiceCall call, CallMethodRequest request, CancellationToken cancellationToken)
+        ServiceCall call, CallMethodRequest request, RunningCall running)
     {
         AddressSpace space = call.Server.AddressSpace;
         if (space.Find(request.ObjectId) is not { } owner)
@@ -90,8 +90,8 @@ internal static class MethodServices
         }
 
         MethodResult result = method.SessionHandler is { } handler
-            ? handler(call.Session!, inputs)
-            : await method.Handler(inputs, cancellationToken).ConfigureAwait(false);
+            ? handler(call.Session!, running, inputs)
+            : await method.Handler(inputs, running.Token).ConfigureAwait(false);
         return new CallMethodResult
         {
             StatusCode = result.Status,

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Security.Claims;
 using FastPort.Configuration;
 using FastPort.Connections;
@@ -17,6 +18,9 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     /// <summary>The port of endpoints that name none (OPC 10000-6, 7.2).</summary>
     internal const int DefaultPort = 4840;
+
+    /// <summary>The one transport and encoding that there is.</summary>
+    internal const string TransportProfile = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 
     private readonly ConnectionServer _server;
     private uint _lastChannel;
@@ -148,7 +152,26 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>A number that no other subscription of this server has had.</summary>
     internal uint NextSubscriptionId() => Interlocked.Increment(ref _lastSubscription);
 
-    internal ApplicationDescription Describe(string? endpointUrl) => new()
+    /// <summary>
+    /// The URL of the server in its descriptions: what the client has used; if that is none, or too long to be sent back, where the server
+    /// listens (OPC 10000-4, 5.5.4.2).
+    /// </summary>
+    internal string UrlFor(string? used, EndPoint? local)
+    {
+        IReadOnlyList<Endpoint> endpoints = Endpoints;
+        if (used?.Length <= ChannelLimits.MaxTextBytes
+            && endpoints.Any(one => used.StartsWith($"{one.Scheme}://", StringComparison.OrdinalIgnoreCase)))
+        {
+            return used;
+        }
+
+        Endpoint own = endpoints.FirstOrDefault(static one => one.Scheme == Scheme) ?? endpoints[0];
+        return CertificateHosts.IsAny(own) && local is IPEndPoint { Address: var address }
+            ? (own with { Host = (address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address).ToString() }).ToString()
+            : own.ToString();
+    }
+
+    internal ApplicationDescription Describe(string endpointUrl) => new()
     {
         ApplicationUri = ApplicationUri,
         ProductUri = Options.ProductUri,
@@ -166,8 +189,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>Whether clients may open channels with this policy, in one mode or another.</summary>
     internal bool Offers(SecurityPolicy policy) => Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
 
-    /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
-    internal EndpointDescription[] DescribeEndpoints(string? endpointUrl) =>
+    /// <summary>The endpoints as a client sees them: with a URL of <see cref="UrlFor"/>.</summary>
+    internal EndpointDescription[] DescribeEndpoints(string endpointUrl) =>
     [
         .. Options.SecurityPolicies.Distinct().SelectMany(one => one == OpcUaSecurityPolicy.None
             ? (EndpointDescription[])[DescribeEndpoint(endpointUrl, one, MessageSecurityMode.None)]
@@ -182,7 +205,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         }
     }
 
-    private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
+    private EndpointDescription DescribeEndpoint(string url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
     {
         EndpointUrl = url,
         Server = Describe(url),
@@ -190,7 +213,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         SecurityMode = mode,
         SecurityPolicyUri = SecurityPolicy.Of(policy).Uri,
         UserIdentityTokens = UserTokens.Describe(this, policy),
-        TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
+        TransportProfileUri = TransportProfile,
 
         // Stronger policies, and encryption before signing alone.
         SecurityLevel = (byte)(((int)policy * 10) + (int)mode),

@@ -64,7 +64,8 @@ public sealed class OpcUaServerOptions : ServerOptions
     public bool AllowAnonymous { get; set; } = true;
 
     /// <summary>
-    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted.
+    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted. Called on a thread of
+    /// the pool, by at most half as many threads as there are processors: it may hash, but not wait for others.
     /// </summary>
     public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
 
@@ -76,8 +77,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
-    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Null for no
-    /// such users. Defaults to null (OPC 10000-4, 7.41.5).
+    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Called as
+    /// <see cref="ValidateUser"/> is. Null for no such users. Defaults to null (OPC 10000-4, 7.41.5).
     /// </summary>
     public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
 
@@ -176,7 +177,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Most messages that a subscription keeps for Republish until they are acknowledged; the oldest one goes (OPC 10000-4, 5.14.6). All of
-    /// them together have at most <see cref="MaxMessageBytes"/>, or are one. Defaults to 100.
+    /// them together have at most <see cref="MaxMessageBytes"/> of memory, or are one; see also <see cref="MaxQueuedBytesPerSession"/>.
+    /// Defaults to 100.
     /// </summary>
     public int MaxUnacknowledgedMessages { get; set; } = 100;
 
@@ -202,8 +204,10 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Most bytes of values that monitored items of a session hold, to be reported or to be compared with the next ones: those larger than
-    /// 1 KiB, and all that are parts of a value. Beyond it such a value takes the place of all that wait in its item's queue, whatever its
-    /// sampling interval and deadband; items get no more parts; new items for parts or large values are refused. Defaults to 64 MiB.
+    /// 1 KiB, all that are parts of a value, and all of <see cref="VariableNode.OnRead"/>. Beyond it such a value takes the place of all
+    /// that wait in its item's queue, whatever its sampling interval and deadband; items get no more parts or values of callbacks; new
+    /// items for parts or large values are refused. The messages that all subscriptions of a session keep for Republish have at most as
+    /// many bytes; the oldest one goes. Defaults to 64 MiB.
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 

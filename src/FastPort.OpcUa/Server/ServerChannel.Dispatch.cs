@@ -216,7 +216,8 @@ internal sealed partial class ServerChannel
 
         if (call.CheckSession() is { } status)
         {
-            call.Fault(status);
+            // Nobody needs a session to be told that there is no such service.
+            call.Fault(NeedsSession(service) ? status : StatusCodes.BadServiceUnsupported);
             return;
         }
 
@@ -239,6 +240,18 @@ internal sealed partial class ServerChannel
                 break;
         }
     }
+
+    // Those of the switches that follow.
+    private static bool NeedsSession(uint service) =>
+        service is ReadRequest.EncodingIdNumber or WriteRequest.EncodingIdNumber or CallRequest.EncodingIdNumber
+            or TransferSubscriptionsRequest.EncodingIdNumber or CancelRequest.EncodingIdNumber or BrowseRequest.EncodingIdNumber
+            or BrowseNextRequest.EncodingIdNumber or TranslateBrowsePathsRequest.EncodingIdNumber or RegisterNodesRequest.EncodingIdNumber
+            or UnregisterNodesRequest.EncodingIdNumber or PublishRequest.EncodingIdNumber or CreateSubscriptionRequest.EncodingIdNumber
+            or ModifySubscriptionRequest.EncodingIdNumber or SetPublishingModeRequest.EncodingIdNumber
+            or RepublishRequest.EncodingIdNumber or DeleteSubscriptionsRequest.EncodingIdNumber
+            or CreateMonitoredItemsRequest.EncodingIdNumber or ModifyMonitoredItemsRequest.EncodingIdNumber
+            or SetMonitoringModeRequest.EncodingIdNumber or SetTriggeringRequest.EncodingIdNumber
+            or DeleteMonitoredItemsRequest.EncodingIdNumber;
 
     // Services that work on what the session has. Another channel may take the session over at any time.
     private static void DispatchLocked(uint service, in ServiceCall call, ref BinaryDecoder decoder)

@@ -40,6 +40,12 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     /// <summary>The client's address.</summary>
     public System.Net.EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
+    /// <summary>
+    /// The server's URL for this client: the one that it has used, since only the client knows by which name and port it comes here; ours
+    /// if it names none.
+    /// </summary>
+    public string UrlFor(string? used) => _server.UrlFor(used, Connection.LocalEndPoint);
+
     /// <summary>About the largest response that both sides accept, in bytes.</summary>
     public int LargestResponse { get; private set; }
 
@@ -102,6 +108,19 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         // Asynchronously: the loop must not run the methods' callbacks.
         _ = _ended.CancelAsync();
         base.OnClosed(reason);
+    }
+
+    // There is room again for Publish requests that waited for it.
+    public override void OnOutputDrained()
+    {
+        base.OnOutputDrained();
+        foreach (ServerSession session in _sessions)
+        {
+            lock (session.Gate)
+            {
+                session.Subscriptions.Serve();
+            }
+        }
     }
 
     void IMemoryUser.TellAndClose(CloseReason reason) => Connection.Post(

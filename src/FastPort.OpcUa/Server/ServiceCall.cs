@@ -26,6 +26,12 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
 
         if (!Session.IsActivated)
         {
+            // It ends (OPC 10000-4, 5.7.3.1), unless its client has sent ActivateSession and the answer takes its time.
+            if (!Channel.IsCheckingUser)
+            {
+                Session.End(deletesSubscriptions: true);
+            }
+
             return StatusCodes.BadSessionNotActivated;
         }
 

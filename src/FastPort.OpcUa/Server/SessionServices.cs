@@ -49,7 +49,7 @@ internal static class SessionServices
                 RevisedSessionTimeout = session.Timeout.TotalMilliseconds,
                 ServerNonce = session.Nonce,
                 ServerCertificate = creating.Server.Certificates?.Own.Der,
-                ServerEndpoints = creating.Server.DescribeEndpoints(request.EndpointUrl),
+                ServerEndpoints = creating.Server.DescribeEndpoints(creating.Channel.UrlFor(request.EndpointUrl)),
                 ServerSignature = signature,
                 MaxRequestMessageSize = (uint)creating.Server.Options.MaxMessageBytes,
             }));
@@ -143,7 +143,7 @@ internal static class SessionServices
         call.Channel.IsCheckingUser = true;
         try
         {
-            identity = await check(call.Channel.Ended).ConfigureAwait(false);
+            identity = await BeginAside(check, call.Channel.Ended).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -167,6 +167,24 @@ internal static class SessionServices
                 call.Fault(StatusCodes.BadUserAccessDenied);
             }
         });
+    }
+
+    // Hashing a password on purpose takes long, and strangers can ask for it: the loop must not wait until the application returns a task.
+    private static Task<ClaimsPrincipal?> BeginAside(UserTokens.UserCheck check, CancellationToken ended)
+    {
+        var begun = new TaskCompletionSource<Task<ClaimsPrincipal?>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        AsideWork.Users.Run(() =>
+        {
+            try
+            {
+                begun.SetResult(ended.IsCancellationRequested ? Task.FromResult<ClaimsPrincipal?>(null) : check(ended).AsTask());
+            }
+            catch (Exception e)
+            {
+                begun.SetException(e);
+            }
+        });
+        return begun.Task.Unwrap();
     }
 
     private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user, ClaimsPrincipal? identity)

@@ -78,6 +78,30 @@ public sealed class AuthorizationTests : IDisposable
     }
 
     [Fact]
+    public async Task A_monitored_item_reports_what_its_own_user_may_do()
+    {
+        await using TestServer server = await StartAsync();
+        var secret = (VariableNode)server.Server.AddressSpace.Find(Secret)!;
+        await using OpcUaClient anna = await ConnectAsync(server, "anna");
+        await using OpcUaClient bert = await ConnectAsync(server, "bert");
+        await using OpcUaSubscription annas = await WatchAsync(anna);
+        await using OpcUaSubscription berts = await WatchAsync(bert);
+
+        Assert.Equal(((byte)3, StatusCodes.Good), await NextAsync(annas));
+        Assert.Equal(((byte)0, StatusCodes.Good), await NextAsync(berts));
+        secret.IsWritable = false;
+        Assert.Equal(((byte)1, StatusCodes.Good), await NextAsync(annas));
+
+        static async Task<OpcUaSubscription> WatchAsync(OpcUaClient client)
+        {
+            OpcUaSubscription subscription =
+                await client.SubscribeAsync(new() { PublishingInterval = TimeSpan.FromMilliseconds(50) });
+            await subscription.AddItemsAsync([new(Secret) { Attribute = AttributeId.UserAccessLevel, SamplingInterval = TimeSpan.Zero }]);
+            return subscription;
+        }
+    }
+
+    [Fact]
     public async Task A_banned_user_gets_no_session_and_loses_those_that_it_has()
     {
         var bans = new BanList();

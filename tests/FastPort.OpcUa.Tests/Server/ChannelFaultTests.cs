@@ -206,6 +206,16 @@ public sealed class ChannelFaultTests : IAsyncLifetime
         Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadSessionIdInvalid), await channel.ReceiveResponseAsync());
         await channel.SendMessageAsync(RawChannel.Request(default(ReadRequest), new NodeId(0, Guid.NewGuid())));
         Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadSessionIdInvalid), await channel.ReceiveResponseAsync());
+
+        // RegisterServer, and no service at all.
+        foreach (byte number in (byte[])[0xB5, 0xFF])
+        {
+            byte[] unknown = RawChannel.Request(default(ReadRequest));
+            (unknown[2], unknown[3]) = (number, 1);
+            await channel.SendMessageAsync(unknown);
+            Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadServiceUnsupported), await channel.ReceiveResponseAsync());
+        }
+
         await channel.SendMessageAsync([1, 0, 0xFF]);
         Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadDecodingError), await channel.ReceiveResponseAsync());
         await channel.SendMessageAsync(RawChannel.Request(default(GetEndpointsRequest))[..^2]);

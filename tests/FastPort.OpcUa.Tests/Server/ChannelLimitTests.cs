@@ -110,7 +110,7 @@ public sealed class ChannelLimitTests
         await session.Channel.SendMessageAsync([]);
 
         // Not a request.
-        Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadSessionIdInvalid), await session.Channel.ReceiveResponseAsync());
+        Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadServiceUnsupported), await session.Channel.ReceiveResponseAsync());
         await session.Channel.SendMessageAsync(new byte[Part], MessageType.MessagePart);
         await session.Channel.SendMessageAsync(new byte[Part]);
         Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await session.Channel.ReceiveErrorAsync());

@@ -48,7 +48,7 @@ public sealed class ChannelMemoryTests
 
         // Not a request, but it was read to its end.
         await session.Channel.SendMessageAsync([]);
-        Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadSessionIdInvalid), await session.Channel.ReceiveResponseAsync());
+        Assert.Equal((ServiceFault.EncodingId, StatusCodes.BadServiceUnsupported), await session.Channel.ReceiveResponseAsync());
     }
 
     [Fact]

@@ -91,6 +91,31 @@ public sealed class IndexRangeTests
     }
 
     [Fact]
+    public async Task A_part_of_another_type_than_a_value_of_any_type_has_is_not_written()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            VariableNode any = space.AddVariableOfType(AddressSpace.ObjectsFolder, Numbers, "any", BuiltInType.Null, valueRank: -2);
+            any.Value = new DataValue(Variant.FromArray<int>([1, 2]));
+            any.IsWritable = true;
+            space.AddVariable(AddressSpace.ObjectsFolder, Scalar, "s", 1, writable: true);
+            VariableNode text = space.AddVariableOfType(AddressSpace.ObjectsFolder, Text, "text", BuiltInType.String, valueRank: -2);
+            text.Value = new DataValue("ab");
+            text.IsWritable = true;
+        });
+        using RawChannel channel = await OpenSessionAsync(server);
+
+        StatusCode[] statuses = await WriteAsync(channel, [
+            Write(Numbers, "0", Variant.FromArray<double>([5])), Write(Numbers, "0", 5), Write(Text, "0", Variant.FromArray(["x"])),
+            new() { NodeId = Scalar, AttributeId = (uint)AttributeId.Value, Value = new DataValue(7) },
+            Write(Numbers, "1", Variant.FromArray<int>([6])), Write(Text, "1", "x")]);
+
+        Assert.Equal([.. Enumerable.Repeat(StatusCodes.BadTypeMismatch, 3), .. Enumerable.Repeat(StatusCodes.Good, 3)], statuses);
+        Assert.Equal([1, 6], ((VariableNode)server.Server.AddressSpace.Find(Numbers)!).Value.Value.GetArray<int>()!);
+        Assert.Equal("ax", ((VariableNode)server.Server.AddressSpace.Find(Text)!).Value.Value);
+    }
+
+    [Fact]
     public async Task Parts_written_at_the_same_time_are_all_kept()
     {
         const int Writers = 4;

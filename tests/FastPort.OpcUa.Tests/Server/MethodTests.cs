@@ -26,6 +26,35 @@ public sealed class MethodTests
     }
 
     [Fact]
+    public async Task An_argument_of_any_type_takes_every_type()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddObject(AddressSpace.ObjectsFolder, Owner, "Owner");
+            space.AddMethod(
+                Owner,
+                Method,
+                "Method",
+                [new("value", BuiltInType.Variant), new("values", BuiltInType.Variant, IsArray: true)],
+                [new("first", BuiltInType.Variant), new("second", BuiltInType.Variant, IsArray: true)],
+                static (inputs, _) => new(MethodResult.Good(inputs.ToArray())));
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        foreach ((Variant value, Variant values) in new (Variant, Variant)[]
+        {
+            (1, Variant.FromArray(["x"])), ("x", Variant.FromArray([1.0])), (Variant.Null, Variant.FromArray<Variant>([1, "x"])),
+        })
+        {
+            MethodCallResult result = await client.CallAsync(Owner, Method, [value, values]);
+            Assert.Equal(StatusCodes.Good, result.Status);
+            Assert.Equal([value, values], result.Outputs);
+        }
+
+        Assert.Equal(StatusCodes.BadInvalidArgument, (await client.CallAsync(Owner, Method, [1, 1])).Status);
+    }
+
+    [Fact]
     public async Task A_method_that_takes_its_time_does_not_hold_up_others()
     {
         var gate = new TaskCompletionSource();

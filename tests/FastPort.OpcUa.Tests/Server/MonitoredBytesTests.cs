@@ -16,6 +16,7 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     private const uint Text = 1;
     private const uint Number = 2;
     private const uint Numbers = 3;
+    private const uint Asked = 4;
 
     private readonly FakeTimeProvider _time = new();
     private TestServer _server = null!;
@@ -23,6 +24,7 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     private VariableNode _text = null!;
     private VariableNode _number = null!;
     private VariableNode _numbers = null!;
+    private int _askedCharacters = 100;
     private uint _id;
 
     public async ValueTask InitializeAsync()
@@ -33,6 +35,8 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
                 NodeId objects = AddressSpace.ObjectsFolder;
                 _text = space.AddVariable(objects, new NodeId(2, Text), "Text", new string('a', Characters), writable: true);
                 _number = space.AddVariable(objects, new NodeId(2, Number), "Number", 0);
+                space.AddVariable<string>(
+                    objects, new NodeId(2, Asked), "Asked", () => new DataValue(new string('a', _askedCharacters)));
                 _numbers = space.AddArrayVariable(objects, new NodeId(2, Numbers), "Numbers", new double[1]);
             },
             static o => o.MaxQueuedBytesPerSession = Limit,
@@ -170,6 +174,80 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
         _text.Value = new DataValue(new string('c', Characters));
         _text.Value = new DataValue(new string('d', Characters));
         Assert.Equal(["c", "d"], (await NextAsync()).Select(static v => v.Value.Value.Get<string>()![..1]));
+    }
+
+    [Fact]
+    public async Task Messages_that_nobody_acknowledges_are_kept_for_so_many_bytes_of_all_subscriptions_together()
+    {
+        uint[] ids = [_id, await _session.SubscribeAsync(100)];
+        foreach (uint id in ids)
+        {
+            await _session.MonitorAsync(id, Text);
+        }
+
+        List<SubscriptionAcknowledgement> sent = [];
+        for (int round = 0; round < 6; round++)
+        {
+            _text.Value = new DataValue(new string((char)('b' + round), Characters));
+            Array.ForEach(ids, _ => Assert.True(_session.SendPublishAsync().IsCompleted));
+            await _session.TryAsync<ReadRequest, ReadResponse>(default);
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            foreach (uint _ in ids)
+            {
+                PublishResponse response = (await _session.NextAsync()).Response;
+                Assert.Single(RawSession.Values(response));
+                sent.Add(new() { SubscriptionId = response.SubscriptionId, SequenceNumber = response.NotificationMessage.SequenceNumber });
+            }
+        }
+
+        // Each takes an array of 256 KiB.
+        Assert.Equal(sent.TakeLast(3), await KeptAsync());
+        await _session.SendPublishAsync([.. sent]);
+        await _session.TryAsync<ReadRequest, ReadResponse>(default);
+        Assert.Empty(await KeptAsync());
+
+        async Task<SubscriptionAcknowledgement[]> KeptAsync()
+        {
+            List<SubscriptionAcknowledgement> kept = [];
+            foreach (SubscriptionAcknowledgement one in sent)
+            {
+                (StatusCode status, _) = await _session.TryAsync<RepublishRequest, RepublishResponse>(
+                    new() { SubscriptionId = one.SubscriptionId, RetransmitSequenceNumber = one.SequenceNumber });
+                Assert.True(status.IsGood || status == StatusCodes.BadMessageNotAvailable, $"{status}");
+                kept.AddRange(status.IsGood ? [one] : []);
+            }
+
+            return [.. kept];
+        }
+    }
+
+    [Fact]
+    public async Task Values_of_callbacks_count_whatever_their_size()
+    {
+        ServerSession session = _server.Server.Sessions.Find(_session.Token)!;
+        await _session.MonitorAsync(_id, Asked, queueSize: 10);
+
+        // In the queue, and as what the next one is compared with.
+        Assert.False(session.Subscriptions.HasRoomBeside((4 * _askedCharacters) - Limit - 1));
+        Assert.True(session.Subscriptions.HasRoomBeside((4 * _askedCharacters) - Limit));
+    }
+
+    [Fact]
+    public async Task Values_of_callbacks_that_there_is_no_room_for_are_not_reported()
+    {
+        const int Items = 10;
+        _askedCharacters = Characters;
+        for (int i = 0; i < Items; i++)
+        {
+            await _session.MonitorAsync(_id, Asked);
+        }
+
+        DataValue[] seen = [.. (await NextAsync()).Select(static v => v.Value)];
+
+        Assert.Equal(Items, seen.Length);
+        Assert.InRange(seen.Count(static value => value.Status.IsGood), 1, 3);
+        Assert.All(seen.Where(static value => value.Status.IsBad), static value => Assert.Equal(
+            (Variant.Null, StatusCodes.BadOutOfMemory), (value.Value, value.Status)));
     }
 
     [Fact]

@@ -6,7 +6,7 @@ using Xunit;
 namespace FastPort.OpcUa.Tests.Server;
 
 /// <summary>What becomes of the values of monitored variables.</summary>
-public sealed class MonitoredItemTests : IAsyncLifetime
+public sealed partial class MonitoredItemTests : IAsyncLifetime
 {
     private const uint Number = 1;
     private const uint Real = 2;
@@ -221,29 +221,6 @@ public sealed class MonitoredItemTests : IAsyncLifetime
         Set(3);
         await SetModeAsync(MonitoringMode.Reporting, item);
         Assert.Equal<int[]>([3], Ints(await _session.CollectAsync(1)));
-    }
-
-    [Fact]
-    public async Task A_change_of_one_item_triggers_the_report_of_another()
-    {
-        uint trigger = (await _session.MonitorAsync(_id, Number)).MonitoredItemId;
-        await _session.CollectAsync(1);
-        uint linked = (await _session.MonitorAsync(_id, Real, queueSize: 10, mode: MonitoringMode.Sampling)).MonitoredItemId;
-        SetTriggeringResponse links = await LinkAsync(trigger, [linked, 99], [linked]);
-        Assert.Equal([StatusCodes.Good, StatusCodes.BadMonitoredItemIdInvalid], links.AddResults!);
-        Assert.Equal([StatusCodes.BadMonitoredItemIdInvalid], links.RemoveResults!);
-        _real.Value = new DataValue(1.0);
-        _real.Value = new DataValue(2.0);
-        Set(1);
-
-        List<MonitoredItemNotification> seen = await _session.CollectAsync(4);
-        Assert.Equal([1, 0.0, 1.0, 2.0], seen.Select(static v => v.Value.Value.ToObject()!));
-
-        Assert.Equal([StatusCodes.Good], (await LinkAsync(trigger, [], [linked])).RemoveResults!);
-        _real.Value = new DataValue(3.0);
-        Set(2);
-        Set(3);
-        Assert.DoesNotContain(await _session.CollectAsync(1), static v => v.ClientHandle == Real);
     }
 
     [Fact]

@@ -134,6 +134,36 @@ public sealed class MonitoredPartsTests : IAsyncLifetime
         Assert.Equal([1.0], (await NextAsync()).Select(static v => v.Value.Value.Get<double>()));
     }
 
+    /// <summary>A hundred calls for a hundred thousand items each would hold the loop for some hundred milliseconds.</summary>
+    [Fact]
+    public async Task One_request_goes_through_so_many_items_and_its_first_method_through_all()
+    {
+        const int Items = 50_001, Each = 1000;
+        var item = new MonitoredItemCreateRequest
+        {
+            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, Plain), AttributeId = (uint)AttributeId.Value },
+        };
+        for (int made = 0; made < Items; made += Each)
+        {
+            await _session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(new CreateMonitoredItemsRequest
+            {
+                SubscriptionId = _id,
+                ItemsToCreate = [.. Enumerable.Repeat(item, Math.Min(Each, Items - made))],
+            });
+        }
+
+        CallMethodRequest Method(uint id) =>
+            new() { ObjectId = ServerObject, MethodId = new NodeId(0, id), InputArguments = [_id] };
+        CallMethodResult[] results = (await _session.CallAsync<CallRequest, CallResponse>(
+            new CallRequest { MethodsToCall = [Method(11492), Method(11492), Method(12873)] })).Results!;
+
+        Assert.Equal(
+            [StatusCodes.Good, StatusCodes.BadTooManyOperations, StatusCodes.BadTooManyOperations],
+            results.Select(static result => result.StatusCode));
+        Assert.Equal(Items, results[0].OutputArguments![0].GetArray<uint>()!.Length);
+        Assert.Equal(StatusCodes.Good, (await CallAsync(_session, 11492, _id)).StatusCode);
+    }
+
     [Fact]
     public async Task Subscriptions_of_other_sessions_are_not_told_about()
     {

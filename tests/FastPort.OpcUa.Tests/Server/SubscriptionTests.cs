@@ -8,7 +8,7 @@ using Xunit;
 namespace FastPort.OpcUa.Tests.Server;
 
 /// <summary>Publishing: keep-alive, acknowledgements, requests that wait, and the end of subscriptions.</summary>
-public sealed class SubscriptionTests : IAsyncLifetime
+public sealed partial class SubscriptionTests : IAsyncLifetime
 {
     // No cycle of it comes during a test.
     private const double Long = 1_000_000;
@@ -208,48 +208,6 @@ public sealed class SubscriptionTests : IAsyncLifetime
         Assert.Equal([StatusCodes.Good], await SetPublishingAsync(true, id));
 
         Assert.Equal([1, 2], (await _session.CollectAsync(2)).Select(static v => v.Value.Value.Get<int>()));
-    }
-
-    [Fact]
-    public async Task A_modified_subscription_publishes_at_its_new_interval()
-    {
-        uint id = await _session.SubscribeAsync(Long);
-        await _session.MonitorAsync(id, 1);
-
-        var terms = await _session.CallAsync<ModifySubscriptionRequest, ModifySubscriptionResponse>(
-            new ModifySubscriptionRequest { SubscriptionId = id, RequestedPublishingInterval = 20, RequestedMaxKeepAliveCount = 5 });
-
-        Assert.Equal((20.0, 15u, 5u), (terms.RevisedPublishingInterval, terms.RevisedLifetimeCount, terms.RevisedMaxKeepAliveCount));
-        Assert.Single(await _session.CollectAsync(1));
-    }
-
-    [Fact]
-    public async Task A_request_that_its_client_has_given_up_gets_no_message()
-    {
-        var time = new FakeTimeProvider();
-        VariableNode number = null!;
-        await using TestServer server = await TestServer.StartAsync(
-            space => number = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0), time: time);
-        using RawSession session = await RawSession.OpenAsync(server);
-        uint id = await session.SubscribeAsync(100);
-        await session.MonitorAsync(id, 1);
-        await session.SendPublishAsync();
-        time.Advance(TimeSpan.FromMilliseconds(100));
-        Assert.Equal(1u, (await session.NextAsync()).Response.NotificationMessage.SequenceNumber);
-
-        uint given = await session.SendAsync(default(PublishRequest), timeoutHint: 50);
-        await session.SendPublishAsync();
-
-        // The request behind them is answered: both wait.
-        await session.TryAsync<ReadRequest, ReadResponse>(default);
-        time.Advance(TimeSpan.FromMilliseconds(60));
-        number.Value = new DataValue(1);
-        time.Advance(TimeSpan.FromMilliseconds(40));
-
-        Assert.Equal(StatusCodes.BadTimeout, (await session.ReceiveAsync<PublishResponse>(given)).Status);
-        PublishResponse next = (await session.NextAsync()).Response;
-        Assert.Equal(2u, next.NotificationMessage.SequenceNumber);
-        Assert.Equal(1, Assert.Single(RawSession.Values(next)).Value.Value.Get<int>());
     }
 
     [Fact]

@@ -91,6 +91,22 @@ public sealed class UserTests : IDisposable
         Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
     }
 
+    /// <summary>A slow hash would hold up all connections of the loop, as often as a stranger likes.</summary>
+    [Fact]
+    public async Task A_user_is_checked_on_the_thread_pool()
+    {
+        bool? isOfPool = null;
+        await using TestServer server = await StartCheckingAsync(OpcUaSecurityPolicy.None, (_, _) =>
+        {
+            isOfPool = Thread.CurrentThread.IsThreadPoolThread;
+            return Task.FromResult(true);
+        });
+
+        await using OpcUaClient client = await ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, "anna", "x");
+
+        Assert.True(isOfPool);
+    }
+
     [Fact]
     public async Task A_name_or_a_password_without_end_is_not_checked()
     {

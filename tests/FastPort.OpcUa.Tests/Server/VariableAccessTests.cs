@@ -1,5 +1,6 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -41,6 +42,29 @@ public sealed class VariableAccessTests
         Assert.Equal([3, 3, 1], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
 
         static int Level(DataValue value) => value.Value.Get<byte>();
+    }
+
+    [Fact]
+    public async Task A_monitored_item_is_told_when_the_access_changes()
+    {
+        VariableNode number = null!;
+        await using TestServer server = await TestServer.StartAsync(
+            space => number = space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", 1));
+        using RawSession session = await RawSession.OpenAsync(server);
+        uint id = await session.SubscribeAsync();
+        uint item = (await session.MonitorAsync(id, 1, queueSize: 10, attribute: AttributeId.AccessLevel)).MonitoredItemId;
+        uint user = (await session.MonitorAsync(id, 1, queueSize: 10, attribute: AttributeId.UserAccessLevel)).MonitoredItemId;
+
+        number.IsWritable = true;
+        number.IsWritable = true;
+        number.IsReadable = false;
+
+        List<MonitoredItemNotification> seen = await session.CollectAsync(6);
+        Assert.Equal<byte>([1, 1, 2, 2, 3, 3], seen.Select(static v => v.Value.Value.Get<byte>()).Order());
+        await session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+            new() { SubscriptionId = id, MonitoredItemIds = [user, item] });
+        number.IsReadable = true;
+        Assert.False(number.IsWatched);
     }
 
     [Fact]

@@ -45,12 +45,12 @@ internal static class CertificateHosts
 
     /// <summary>What clients connect to at an endpoint: its host, or for one of all addresses those that the machine has now.</summary>
     /// <param name="endpoint">Where a server listens.</param>
-    public static IEnumerable<string> Of(Endpoint endpoint)
-    {
-        bool isAny = IPAddress.TryParse(endpoint.Host, out IPAddress? address)
-            && (address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any));
-        return isAny ? MachineAddresses() : [endpoint.Host];
-    }
+    public static IEnumerable<string> Of(Endpoint endpoint) => IsAny(endpoint) ? MachineAddresses() : [endpoint.Host];
+
+    /// <summary>Whether a server listens on all addresses of the machine there.</summary>
+    public static bool IsAny(Endpoint endpoint) =>
+        IPAddress.TryParse(endpoint.Host, out IPAddress? address)
+        && (address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any));
 
     private static IEnumerable<string> MachineAddresses()
     {

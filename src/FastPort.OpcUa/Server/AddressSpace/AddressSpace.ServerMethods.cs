@@ -35,19 +35,21 @@ public sealed partial class AddressSpace
         var node = new MethodNode(
             new NodeId(0, id), name, inputs, outputs, static (_, _) => throw new InvalidOperationException("Served with its session."))
         {
-            SessionHandler = (session, arguments) => Serve(session, arguments.Span[0].Get<uint>(), serve),
+            SessionHandler = (session, running, arguments) => Serve(session, running, arguments.Span[0].Get<uint>(), serve),
         };
         return Add(node, new NodeId(0, NodeIds.Server), NodeIds.HasComponent, 0);
     }
 
     // Subscriptions of others are nobody's business.
-    private static MethodResult Serve(ServerSession session, uint id, Func<Subscription, MethodResult> serve)
+    private static MethodResult Serve(ServerSession session, RunningCall running, uint id, Func<Subscription, MethodResult> serve)
     {
         lock (session.Gate)
         {
             SessionSubscriptions own = session.Subscriptions;
-            return own.Find(id) is { } subscription ? serve(subscription)
-                : new MethodResult(own.IsOfOther(id) ? StatusCodes.BadUserAccessDenied : StatusCodes.BadSubscriptionIdInvalid);
+            return own.Find(id) is not { } subscription
+                ? new MethodResult(own.IsOfOther(id) ? StatusCodes.BadUserAccessDenied : StatusCodes.BadSubscriptionIdInvalid)
+                : running.TryTakeItems(subscription.ItemCount) ? serve(subscription)
+                : new MethodResult(StatusCodes.BadTooManyOperations);
         }
     }
 }

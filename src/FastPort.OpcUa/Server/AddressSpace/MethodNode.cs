@@ -2,7 +2,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>An input or output argument of a method (OPC 10000-3, 8.6).</summary>
 /// <param name="Name">The argument's name.</param>
-/// <param name="Type">The built-in type.</param>
+/// <param name="Type">The built-in type; Variant for a value, or an array, of any type.</param>
 /// <param name="IsArray">Whether the argument is an array of it. Defaults to false.</param>
 /// <param name="Description">The description. Defaults to none.</param>
 public sealed record MethodArgument(string Name, BuiltInType Type, bool IsArray = false, LocalizedText Description = default)
@@ -10,7 +10,7 @@ public sealed record MethodArgument(string Name, BuiltInType Type, bool IsArray 
     /// <summary>Number of the structure's encoding, in namespace 0.</summary>
     internal const ushort EncodingId = NodeIds.ArgumentEncoding;
 
-    internal bool Accepts(in Variant value) => value.Type == Type && value.IsArray == IsArray;
+    internal bool Accepts(in Variant value) => (value.Type == Type || Type == BuiltInType.Variant) && value.IsArray == IsArray;
 }
 
 /// <summary>The result of a method.</summary>
@@ -55,7 +55,7 @@ public sealed class MethodNode : Node
     internal MethodHandler Handler { get; }
 
     /// <summary>Serves a method that is about the session that calls it, instead of <see cref="Handler"/>. Null for others.</summary>
-    internal Func<ServerSession, ReadOnlyMemory<Variant>, MethodResult>? SessionHandler { get; init; }
+    internal Func<ServerSession, RunningCall, ReadOnlyMemory<Variant>, MethodResult>? SessionHandler { get; init; }
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {

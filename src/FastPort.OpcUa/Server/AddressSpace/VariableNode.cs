@@ -21,6 +21,7 @@ public sealed class VariableNode : Node
 
     private readonly Lock _gate = new();
     private volatile bool _isReadable = true;
+    private volatile bool _isWritable;
 
     // One object, so that nobody reads the ends of two ranges.
     private volatile Tuple<double, double>? _euRange;
@@ -34,6 +35,9 @@ public sealed class VariableNode : Node
 
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.
     private List<MonitoredItem>? _watchers;
+
+    // As well those that get what may be done with the value.
+    private List<MonitoredItem>? _accessWatchers;
 
     internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
         : base(id, NodeClass.Variable, browseName)
@@ -53,7 +57,21 @@ public sealed class VariableNode : Node
     public int ValueRank { get; }
 
     /// <summary>Whether clients may write the value. Its owner may change it, from any thread.</summary>
-    public bool IsWritable { get; set; }
+    public bool IsWritable
+    {
+        get => _isWritable;
+        set
+        {
+            lock (_gate)
+            {
+                if (_isWritable != value)
+                {
+                    _isWritable = value;
+                    TellAccess();
+                }
+            }
+        }
+    }
 
     /// <summary>
     /// Whether clients may read the value. Otherwise their reads are answered with BadNotReadable, and so are their subscriptions. Its
@@ -70,6 +88,7 @@ public sealed class VariableNode : Node
                 {
                     _isReadable = value;
                     Tell();
+                    TellAccess();
                 }
             }
         }
@@ -145,14 +164,22 @@ public sealed class VariableNode : Node
         }
     }
 
-    /// <summary>Hands the present value and all later ones to an item, none missed or twice.</summary>
+    /// <summary>
+    /// Hands the present value and all later ones to an item, none missed or twice; or what may be done with it, if the item is about that.
+    /// </summary>
     internal void Watch(MonitoredItem item)
     {
         lock (_gate)
         {
-            _watchers ??= [];
-            item.WatchIndex = _watchers.Count;
-            _watchers.Add(item);
+            List<MonitoredItem> watchers = WatchersLike(item) ??= [];
+            item.WatchIndex = watchers.Count;
+            watchers.Add(item);
+            if (item.IsAccess)
+            {
+                item.Poll();
+                return;
+            }
+
             _isPrivate = false;
             var budget = new PartBudget();
             item.OnValue(_isReadable ? _value : NotReadable, ref budget);
@@ -168,22 +195,30 @@ public sealed class VariableNode : Node
                 return;
             }
 
-            MonitoredItem last = _watchers![^1];
-            _watchers[item.WatchIndex] = last;
+            List<MonitoredItem> watchers = WatchersLike(item)!;
+            MonitoredItem last = watchers[^1];
+            watchers[item.WatchIndex] = last;
             last.WatchIndex = item.WatchIndex;
-            _watchers.RemoveAt(_watchers.Count - 1);
+            watchers.RemoveAt(watchers.Count - 1);
             item.WatchIndex = -1;
         }
     }
 
     /// <summary>
-    /// Writes a part of the value, whose type was checked. Writes of other parts are not lost. The first part makes a copy of an array; as
-    /// long as nobody gets that, further parts go into it.
+    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part makes a copy
+    /// of an array; as long as nobody gets that, further parts go into it.
     /// </summary>
     internal StatusCode SetPart(NumericRange range, in DataValue part, ref PartBudget budget)
     {
         lock (_gate)
         {
+            // A variable may accept values of any type and rank.
+            Variant present = _value.Value;
+            if (!present.IsNull && (part.Value.Type != present.Type || part.Value.IsArray != present.IsArray))
+            {
+                return StatusCodes.BadTypeMismatch;
+            }
+
             if (!_isPrivate && !budget.TryCopy(_value.Value))
             {
                 return StatusCodes.BadTooManyOperations;
@@ -277,6 +312,11 @@ public sealed class VariableNode : Node
             }
         }
     }
+
+    private ref List<MonitoredItem>? WatchersLike(MonitoredItem item) => ref item.IsAccess ? ref _accessWatchers : ref _watchers;
+
+    // Under the gate, as Tell.
+    private void TellAccess() => _accessWatchers?.ForEach(static watcher => watcher.Poll());
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {

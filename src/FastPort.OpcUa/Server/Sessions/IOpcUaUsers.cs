@@ -5,7 +5,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The users of an <see cref="OpcUaServer"/> as identities, which its authorizer then sees. Asked by any thread, several at a time.
+/// The users of an <see cref="OpcUaServer"/> as identities, which its authorizer then sees. Asked by threads of the pool, several at a
+/// time but at most half as many as there are processors: it may hash, but not wait for others before it returns a task.
 /// </summary>
 public interface IOpcUaUsers
 {

@@ -3,12 +3,16 @@ namespace FastPort.OpcUa.Server;
 /// <summary>A request that is answered later, because methods or handlers of the application run: a Cancel can end it.</summary>
 internal sealed class RunningCall
 {
+    // One method over all items of a session takes a few milliseconds of the loop; a request can name a hundred of them.
+    private const int MaxItems = 100_000;
+
     private readonly ServerSession _session;
     private readonly ServerChannel _channel;
 
     // Not disposed, since a Cancel may still be at it; it has nothing to dispose.
     private readonly CancellationTokenSource _cancellation = new();
     private CancellationTokenRegistration _ended;
+    private long _items;
 
     private RunningCall(in ServiceCall call)
     {
@@ -48,6 +52,20 @@ internal sealed class RunningCall
         running._ended = call.Channel.Ended.UnsafeRegister(
             static source => ((CancellationTokenSource)source!).Cancel(), running._cancellation);
         return running;
+    }
+
+    /// <summary>
+    /// Whether methods of the request may look at so many more monitored items; the first one may in any case. By one method at a time.
+    /// </summary>
+    public bool TryTakeItems(int count)
+    {
+        if (_items != 0 && _items + count > MaxItems)
+        {
+            return false;
+        }
+
+        _items += count;
+        return true;
     }
 
     /// <summary>Callbacks of the token run on another thread, so that locks may be held.</summary>

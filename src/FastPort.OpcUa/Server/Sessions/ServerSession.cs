@@ -171,18 +171,15 @@ internal sealed class ServerSession
         }
     }
 
-    /// <summary>Ends the session with all it has, unless it is in use. False if it is.</summary>
+    /// <summary>
+    /// Ends the session with all it has, unless it is in use. True if that has made room for another one: it is false for one that is used,
+    /// and for one whose room somebody else has got.
+    /// </summary>
     public bool TryEndUnused()
     {
         lock (Gate)
         {
-            if (IsUsed)
-            {
-                return false;
-            }
-
-            EndLocked(deletesSubscriptions: true);
-            return true;
+            return !IsUsed && EndLocked(deletesSubscriptions: true);
         }
     }
 
@@ -195,7 +192,8 @@ internal sealed class ServerSession
         }
     }
 
-    private void EndLocked(bool deletesSubscriptions)
+    // Whether this has made room for another session.
+    private bool EndLocked(bool deletesSubscriptions)
     {
         if (!IsEnded)
         {
@@ -217,10 +215,7 @@ internal sealed class ServerSession
             Subscriptions.Clear();
         }
 
-        if (Subscriptions.Count == 0)
-        {
-            _manager.Remove(this);
-        }
+        return Subscriptions.Count == 0 && _manager.Remove(this);
     }
 
     private static byte[] NewNonce() => ChannelCredentials.CreateNonce();

@@ -55,13 +55,16 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
 
     public ServerSession? Find(NodeId token) => _sessions.GetValueOrDefault(token) is { IsEnded: false } session ? session : null;
 
-    /// <summary>Forgets a session that has ended and has no subscriptions any more.</summary>
-    public void Remove(ServerSession session)
+    /// <summary>Forgets a session that has ended and has no subscriptions any more. False if it was forgotten before.</summary>
+    public bool Remove(ServerSession session)
     {
-        if (_sessions.TryRemove(session.Token, out _))
+        if (!_sessions.TryRemove(session.Token, out _))
         {
-            Interlocked.Decrement(ref _count);
+            return false;
         }
+
+        Interlocked.Decrement(ref _count);
+        return true;
     }
 
     /// <summary>
@@ -108,7 +111,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         while (_sessions.Values.Where(static one => !one.IsUsed)
             .MinBy(static one => (!one.IsEnded, one.IsActivated, one.LastRequest)) is { } unused)
         {
-            // Unless it has been activated this moment.
+            // Unless it has been activated this moment, or another loop has found it too: two new sessions need two places.
             if (unused.TryEndUnused())
             {
                 return true;

@@ -8,14 +8,19 @@ internal sealed class CycleTimer : IDisposable
 {
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
+
+    // Timers count whole milliseconds, so a call may come this much early.
+    private readonly long _early;
     private long _interval;
     private long _due;
+    private bool _hasMore;
 
     /// <param name="time">The server's time.</param>
     /// <param name="onDue">Takes the lock and calls <see cref="Run"/>; nobody else does. Must not throw.</param>
     public CycleTimer(TimeProvider time, Action onDue)
     {
         _time = time;
+        _early = time.TimestampFrequency / 1000;
         _timer = time.CreateTimer(static due => ((Action)due!)(), onDue, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -27,22 +32,40 @@ internal sealed class CycleTimer : IDisposable
         Arm();
     }
 
-    public void Stop() => _interval = 0;
+    public void Stop()
+    {
+        _interval = 0;
+        _hasMore = false;
+    }
 
     /// <summary>Calls back with the present time, which is not before the time that was due, unless it was stopped meanwhile.</summary>
-    public void Run(Action<long> action)
+    /// <param name="action">Returns whether it has more to do: then it is called again soon, after others have had the lock.</param>
+    public void Run(Func<long, bool> action)
     {
         if (_interval == 0)
         {
             return;
         }
 
-        // One shot each: a cycle that takes longer than the interval is not overtaken by the next one.
-        long now = Math.Max(_time.GetTimestamp(), _due);
-        _due += (((now - _due) / _interval) + 1) * _interval;
+        long now = _time.GetTimestamp();
+        if (!_hasMore)
+        {
+            if (_due - now > _early)
+            {
+                // It was started anew while this call waited for the lock.
+                Arm();
+                return;
+            }
+
+            // One shot each: a cycle that takes longer than the interval is not overtaken by the next one.
+            now = Math.Max(now, _due);
+            _due += (((now - _due) / _interval) + 1) * _interval;
+        }
+
+        _hasMore = false;
         try
         {
-            action(now);
+            _hasMore = action(now);
         }
         finally
         {
@@ -62,6 +85,6 @@ internal sealed class CycleTimer : IDisposable
     private void Arm()
     {
         long now = _time.GetTimestamp();
-        _timer.Change(now < _due ? _time.GetElapsedTime(now, _due) : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        _timer.Change(now < _due && !_hasMore ? _time.GetElapsedTime(now, _due) : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
     }
 }

@@ -10,14 +10,17 @@ namespace FastPort.OpcUa.Server;
 /// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
-internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
+internal sealed partial class MonitoredItem(
+    Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
-    // A part is made for this item alone and counts whatever its size. Small values are not worth counting.
+    // What is made for this item alone, a part or the result of a callback, counts whatever its size. Small values that the variable has
+    // too are not worth counting.
     private const int FreeBytes = 1024;
 
     private readonly Lock _gate = new();
     private readonly TimeProvider _time = subscription.Time;
-    private readonly ValueQueue _queue = new(1, discardOldest: true, freeBytes: range is null ? FreeBytes : 0);
+    private readonly ValueQueue _queue = new(
+        1, discardOldest: true, freeBytes: range is null && node is not VariableNode { OnRead: not null } ? FreeBytes : 0);
 
     private DataFilter _filter = DataFilter.Default;
     private TimestampsToReturn _timestamps;
@@ -64,6 +67,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     /// <summary>Most values of the queue; 0 until the item was configured.</summary>
     public int QueueSize { get; private set; }
 
+    /// <summary>Whether it is about what may be done with the value, which the variable's owner may change at any time.</summary>
+    public bool IsAccess => attribute is AttributeId.AccessLevel or AttributeId.UserAccessLevel or AttributeId.AccessLevelEx;
+
     /// <summary>Whether a timer of the subscription reads the value.</summary>
     public bool IsPolled => attribute == AttributeId.Value && node is VariableNode { OnRead: not null };
 
@@ -75,6 +81,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
     /// <summary>The items that this one triggers; null for none.</summary>
     public HashSet<MonitoredItem>? Links { get; set; }
+
+    /// <summary>The items that trigger this one; null for none.</summary>
+    public HashSet<MonitoredItem>? LinkedBy { get; set; }
 
     /// <summary>The place in the variable's list; under that variable's lock.</summary>
     public int WatchIndex { get; set; } = -1;
@@ -155,7 +164,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             _isActive = true;
         }
 
-        if (attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable)
+        if (node is VariableNode variable && (attribute == AttributeId.Value ? variable.OnRead is null : IsAccess))
         {
             variable.Watch(this);
         }
@@ -178,80 +187,6 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             (_lastBytes, _pendingBytes) = (0, 0);
             _queue.Clear();
             Charge();
-        }
-    }
-
-    /// <summary>The variable has this value now. On any thread, in the order of the values.</summary>
-    public void OnValue(in DataValue value, ref PartBudget budget)
-    {
-        lock (_gate)
-        {
-            if (!_isActive)
-            {
-                return;
-            }
-
-            DataValue selected = Select(IsAllowed ? value : VariableNode.Denied, ref budget);
-            long bytes = _queue.BytesOf(selected);
-            if (_interval == 0 || !_hasLast)
-            {
-                Sample(selected, bytes);
-                return;
-            }
-
-            long now = _time.GetTimestamp();
-            SamplePending(now);
-            if (LacksRoom(bytes))
-            {
-                // What waited for the end of the interval is given up for it.
-                DropPending();
-                Sample(selected, bytes);
-                return;
-            }
-
-            _pending = selected;
-            _pendingBytes = bytes;
-            _pendingSince = now;
-            _hasPending = true;
-            Charge();
-            Mark();
-        }
-    }
-
-    /// <summary>Reads the value of an item that is polled, or of another attribute.</summary>
-    public void Poll()
-    {
-        DataValue value;
-        try
-        {
-            if (!IsAllowed)
-            {
-                value = VariableNode.Denied;
-            }
-            else if (attribute == AttributeId.Value && node is VariableNode variable)
-            {
-                variable.Read(out value);
-            }
-            else
-            {
-                node.TryReadAttribute(attribute, out Variant read);
-                value = new DataValue(read);
-            }
-        }
-        catch (Exception e)
-        {
-            ServerLog.ReadThrew(subscription.Logger, e, node.Id);
-            value = new DataValue(default, StatusCodes.BadInternalError);
-        }
-
-        lock (_gate)
-        {
-            if (_isActive)
-            {
-                var budget = new PartBudget();
-                DataValue selected = Select(value, ref budget);
-                Sample(selected, _queue.BytesOf(selected));
-            }
         }
     }
 
@@ -330,81 +265,6 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             Charge();
         }
-    }
-
-    // Asked for each value: user, owner and permissions may change.
-    private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
-
-    // The part that the client asks for; what lies outside it does not count as a change.
-    private DataValue Select(in DataValue value, ref PartBudget budget) =>
-        range is not { } part ? value
-        : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
-        : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
-        : AttributeServices.SelectPart(value, part);
-
-    // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
-    private void SamplePending(long now)
-    {
-        if (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval))
-        {
-            TakePending();
-        }
-    }
-
-    private void TakePending()
-    {
-        if (_hasPending)
-        {
-            (DataValue value, long bytes) = (_pending, _pendingBytes);
-            DropPending();
-            Sample(value, bytes);
-        }
-    }
-
-    private void DropPending()
-    {
-        _pending = default;
-        _pendingBytes = 0;
-        _hasPending = false;
-    }
-
-    // Whether the item may not keep a value that the variable has no more. Neither its interval nor its deadband count then.
-    private bool LacksRoom(long bytes) => (bytes != 0 || _lastBytes != 0) && !subscription.Owner.HasRoomBeside(_charged);
-
-    private void Sample(in DataValue value, long bytes)
-    {
-        DataFilter filter = _filter.Deadband != 0 && LacksRoom(bytes) ? _filter with { Deadband = 0 } : _filter;
-        bool isChange = !_hasLast || filter.IsChange(_last, value);
-        if (isChange || filter.Deadband == 0)
-        {
-            // One that is equal, too: nobody else may have the one before.
-            _last = value;
-            _lastBytes = bytes;
-        }
-
-        if (isChange)
-        {
-            _hasLast = true;
-            _hasSampled = true;
-            Enqueue(value, bytes);
-        }
-
-        Charge();
-    }
-
-    private void Enqueue(in DataValue value, long bytes)
-    {
-        DataValue stamped = AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime);
-        if (bytes == 0 || subscription.Owner.HasRoomBeside(0))
-        {
-            _queue.Add(stamped, bytes);
-        }
-        else
-        {
-            _queue.AddAlone(stamped, bytes);
-        }
-
-        Mark();
     }
 
     // After each change of what the item holds.

@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -22,6 +23,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     // Sum of the queue sizes of all items.
     private long _queueSizes;
 
+    // Memory of the messages that are kept for Republish.
+    private long _sentBytes;
+
     // What values of the items hold that are parts or large. On any thread.
     private long _heldBytes;
 
@@ -31,6 +35,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     /// <summary>Number of monitored items of all subscriptions.</summary>
     public int ItemCount { get; private set; }
+
+    /// <summary>Number of links between monitored items of all subscriptions.</summary>
+    public int LinkCount { get; set; }
 
     public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
 
@@ -57,9 +64,11 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     public StatusCode Take(Subscription subscription, SessionSubscriptions from)
     {
         int items = subscription.ItemCount;
+        int links = subscription.LinkCount;
         long queueSizes = subscription.QueueSizes;
         if (_subscriptions.Count >= server.Options.MaxSubscriptionsPerSession
             || ItemCount + items > server.Options.MaxMonitoredItemsPerSession
+            || LinkCount + links > server.Options.MaxMonitoredItemsPerSession
             || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession
             || !HasRoomFor(subscription.HeldBytes))
         {
@@ -68,9 +77,11 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
         from.Forget(subscription, StatusCodes.GoodSubscriptionTransferred);
         from.ItemCount -= items;
+        from.LinkCount -= links;
         from._queueSizes -= queueSizes;
         from.Serve();
         ItemCount += items;
+        LinkCount += links;
         _queueSizes += queueSizes;
         _subscriptions.Add(subscription.Id, subscription);
         subscription.MoveTo(this);
@@ -112,6 +123,27 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     /// <summary>Whether more may be held: all others, beside an item's own bytes, are not too many. On any thread.</summary>
     public bool HasRoomBeside(long own) => Volatile.Read(ref _heldBytes) - own <= server.Options.MaxQueuedBytesPerSession;
+
+    /// <summary>The memory of messages that are kept for Republish has grown, or shrunk.</summary>
+    public void ChargeSent(long bytes) => _sentBytes += bytes;
+
+    /// <summary>
+    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they have as many bytes as the values of monitored
+    /// items may hold, or only one is left.
+    /// </summary>
+    public void TrimSent()
+    {
+        while (_sentBytes > server.Options.MaxQueuedBytesPerSession)
+        {
+            SentMessages[] sent = [.. _subscriptions.Values.Select(static one => one.Sent).Where(static sent => sent.Count != 0)];
+            if (sent is [{ Count: 1 }])
+            {
+                return;
+            }
+
+            sent.MinBy(static one => one.OldestSentAt)!.RemoveOldest();
+        }
+    }
 
     // Whether a subscription may come with so many bytes. One may in any case: a session that takes the place of another one gets it.
     private bool HasRoomFor(long bytes) =>
@@ -171,8 +203,16 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>Answers the requests for which there is something to tell, and those for which there never will be.</summary>
     public void Serve()
     {
-        while (HasRequest() && _requests.Peek().Channel.Loop.PendingBytes <= MaxPendingBytes)
+        while (HasRequest())
         {
+            Connection connection = _requests.Peek().Channel.Loop;
+            if (connection.PendingBytes > MaxPendingBytes)
+            {
+                // The channel serves its sessions then.
+                connection.NotifyWhenDrained(MaxPendingBytes / 2);
+                break;
+            }
+
             if (_ends.TryDequeue(out (uint Id, uint Number, StatusCode Status) end))
             {
                 TellEnd(_requests.Dequeue(), end.Id, end.Number, end.Status);

@@ -53,7 +53,8 @@ internal sealed partial class Subscription
         _cyclesWithoutRequest = 0;
         if (hasData)
         {
-            _sent.Add(number, message);
+            _sent.Add(number, now, message);
+            _owner.TrimSent();
         }
 
         bool hasMore = HasNotifications();
@@ -66,7 +67,8 @@ internal sealed partial class Subscription
         return hasMore;
     }
 
-    private void OnCycle(long now)
+    // A cycle has nothing left for another call.
+    private bool OnCycle(long now)
     {
         Collect(now);
         if (_owner.HasRequest())
@@ -76,7 +78,7 @@ internal sealed partial class Subscription
         else if (++_cyclesWithoutRequest >= _terms.LifetimeCount)
         {
             _owner.Expire(this);
-            return;
+            return false;
         }
 
         _cyclesWithoutMessage++;
@@ -84,6 +86,8 @@ internal sealed partial class Subscription
         {
             _owner.PublishSoon(this);
         }
+
+        return false;
     }
 
     // Only items that were marked are looked at: most have nothing to report.
@@ -114,10 +118,6 @@ internal sealed partial class Subscription
                 AddReady(linked);
             }
         }
-
-        int before = triggering.Links.Count;
-        triggering.Links.RemoveWhere(linked => FindItem(linked.Id) != linked);
-        _links -= before - triggering.Links.Count;
     }
 
     private void AddReady(MonitoredItem item)

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa.Encoding;
-using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
 
@@ -11,16 +10,24 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed partial class Subscription
 {
+    /// <summary>
+    /// Most items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the session's
+    /// channel, with all its connections, waits for the gate.
+    /// </summary>
+    internal const int MaxPollsAtOnce = 500;
+
     private readonly OpcUaServer _server;
     private readonly CycleTimer _cycle;
     private readonly CycleTimer _polling;
     private readonly Dictionary<uint, MonitoredItem> _items = [];
     private readonly HashSet<MonitoredItem> _polled = [];
+
+    // Those that are due and wait for their turn.
+    private readonly Queue<MonitoredItem> _due = new();
     private readonly ConcurrentQueue<MonitoredItem> _marked = new();
     private readonly long _epoch;
     private TimeSpan _pollInterval;
     private uint _lastItem;
-    private int _links;
     private SubscriptionTerms _terms;
 
     // Changes under the gates of both sessions.
@@ -37,7 +44,7 @@ internal sealed partial class Subscription
         // The first cycle sends something.
         _cyclesWithoutMessage = terms.KeepAliveCount;
         _epoch = server.Time.GetTimestamp();
-        _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes);
+        _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes, owner);
         _cycle = new CycleTimer(server.Time, () => RunDue(_cycle!, OnCycle));
         _polling = new CycleTimer(server.Time, () => RunDue(_polling!, OnPoll));
         _cycle.Start(terms.Interval);
@@ -49,6 +56,9 @@ internal sealed partial class Subscription
     public SessionSubscriptions Owner => _owner;
 
     public int ItemCount => _items.Count;
+
+    /// <summary>Links between items.</summary>
+    public int LinkCount { get; private set; }
 
     /// <summary>References to items that have, or had, something to report; with those of removed items.</summary>
     public int QueuedItems => _marked.Count + _ready.Count;
@@ -70,10 +80,8 @@ internal sealed partial class Subscription
 
     public TimeProvider Time => _server.Time;
 
-    public ILogger Logger => _server.Logger;
-
-    /// <summary>Whether the session that it belongs to may read the value of a variable. On any thread.</summary>
-    public bool AllowsRead(VariableNode variable)
+    /// <summary>Whether the session that it belongs to may read or write the value of a variable. On any thread.</summary>
+    public bool Allows(VariableNode variable, bool isWrite)
     {
         if (_server.Options.AuthorizeVariable is not { } authorize)
         {
@@ -82,7 +90,16 @@ internal sealed partial class Subscription
 
         ServerSession session = Owner.Session;
         return authorize(new VariableAccess(
-            session.Identity, session.Channel?.RemoteEndPoint, variable, IsWrite: false, IsAttempt: false));
+            session.Identity, session.Channel?.RemoteEndPoint, variable, isWrite, IsAttempt: false));
+    }
+
+    /// <summary>A callback of the application has thrown while an item was sampled. On any thread.</summary>
+    public void OnReadThrew(Exception exception, NodeId variable)
+    {
+        if (_server.MayWarn())
+        {
+            ServerLog.ReadThrew(_server.Logger, exception, variable);
+        }
     }
 
     /// <summary>Changes the terms; a new interval begins now.</summary>
@@ -109,8 +126,10 @@ internal sealed partial class Subscription
             _owner.OnItemRemoved(item);
         }
 
+        CountLinks(-LinkCount);
         _items.Clear();
         _polled.Clear();
+        _due.Clear();
         _ready.Clear();
         _marked.Clear();
         _sent.Clear();
@@ -120,6 +139,8 @@ internal sealed partial class Subscription
     public void MoveTo(SessionSubscriptions owner)
     {
         _owner = owner;
+        _sent.MoveTo(owner);
+        owner.TrimSent();
         foreach (MonitoredItem item in _items.Values)
         {
             item.OnOwnerChanged();
@@ -169,8 +190,7 @@ internal sealed partial class Subscription
     public void RemoveItem(MonitoredItem item)
     {
         SetMode(item, MonitoringMode.Disabled);
-        _links -= item.Links?.Count ?? 0;
-        item.Links = null;
+        DropLinks(item);
         _items.Remove(item.Id);
         _owner.OnItemRemoved(item);
         TrimQueues();
@@ -184,12 +204,17 @@ internal sealed partial class Subscription
             return StatusCodes.BadMonitoredItemIdInvalid;
         }
 
-        if (_links >= _server.Options.MaxMonitoredItemsPerSession)
+        if (_owner.LinkCount >= _server.Options.MaxMonitoredItemsPerSession)
         {
             return StatusCodes.BadTooManyMonitoredItems;
         }
 
-        _links += (triggering.Links ??= []).Add(linked) ? 1 : 0;
+        if ((triggering.Links ??= []).Add(linked))
+        {
+            (linked.LinkedBy ??= []).Add(triggering);
+            CountLinks(1);
+        }
+
         return StatusCodes.Good;
     }
 
@@ -200,8 +225,34 @@ internal sealed partial class Subscription
             return StatusCodes.BadMonitoredItemIdInvalid;
         }
 
-        _links--;
+        linked.LinkedBy!.Remove(triggering);
+        CountLinks(-1);
         return StatusCodes.Good;
+    }
+
+    // The links of an item end with it, in both directions (OPC 10000-4, 5.13.6.1).
+    private void DropLinks(MonitoredItem item)
+    {
+        foreach (MonitoredItem linked in item.Links ?? [])
+        {
+            linked.LinkedBy!.Remove(item);
+            CountLinks(-1);
+        }
+
+        item.Links = null;
+        foreach (MonitoredItem triggering in item.LinkedBy ?? [])
+        {
+            triggering.Links!.Remove(item);
+            CountLinks(-1);
+        }
+
+        item.LinkedBy = null;
+    }
+
+    private void CountLinks(int change)
+    {
+        LinkCount += change;
+        _owner.LinkCount += change;
     }
 
     /// <summary>An item may have something to report. On any thread.</summary>
@@ -219,6 +270,7 @@ internal sealed partial class Subscription
             {
                 _polling.Stop();
                 _pollInterval = default;
+                _due.Clear();
             }
 
             return;
@@ -236,7 +288,7 @@ internal sealed partial class Subscription
     }
 
     // On a timer's thread: under the gate of the session that has the subscription by then. Nothing may leave it.
-    private void RunDue(CycleTimer timer, Action<long> action)
+    private void RunDue(CycleTimer timer, Func<long, bool> action)
     {
         while (true)
         {
@@ -254,7 +306,7 @@ internal sealed partial class Subscription
                 }
                 catch (Exception e)
                 {
-                    ServerLog.CycleThrew(Logger, e, Id);
+                    ServerLog.CycleThrew(_server.Logger, e, Id);
                 }
 
                 return;
@@ -262,15 +314,29 @@ internal sealed partial class Subscription
         }
     }
 
-    private void OnPoll(long now)
+    // Returns whether items are left for the next call.
+    private bool OnPoll(long now)
     {
-        foreach (MonitoredItem item in _polled)
+        if (_due.Count == 0)
         {
-            if (item.PollAt <= now)
+            foreach (MonitoredItem item in _polled)
             {
-                item.PollAt += (((now - item.PollAt) / item.Interval) + 1) * item.Interval;
+                if (item.PollAt <= now)
+                {
+                    item.PollAt += (((now - item.PollAt) / item.Interval) + 1) * item.Interval;
+                    _due.Enqueue(item);
+                }
+            }
+        }
+
+        for (int left = MaxPollsAtOnce; left > 0 && _due.TryDequeue(out MonitoredItem? item); left--)
+        {
+            if (_polled.Contains(item))
+            {
                 item.Poll();
             }
         }
+
+        return _due.Count != 0;
     }
 }
