@@ -128,20 +128,16 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     public void ChargeSent(long bytes) => _sentBytes += bytes;
 
     /// <summary>
-    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they have as many bytes as the values of monitored
-    /// items may hold, or only one is left.
+    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they have no more bytes than the values of
+    /// monitored items may hold.
     /// </summary>
-    public void TrimSent()
+    /// <param name="coming">Bytes that are about to be added.</param>
+    public void TrimSent(long coming = 0)
     {
-        while (_sentBytes > server.Options.MaxQueuedBytesPerSession)
+        while (_sentBytes + coming > server.Options.MaxQueuedBytesPerSession
+            && _subscriptions.Values.Where(static one => one.Sent.Count != 0).MinBy(static one => one.Sent.OldestSentAt) is { } oldest)
         {
-            SentMessages[] sent = [.. _subscriptions.Values.Select(static one => one.Sent).Where(static sent => sent.Count != 0)];
-            if (sent is [{ Count: 1 }])
-            {
-                return;
-            }
-
-            sent.MinBy(static one => one.OldestSentAt)!.RemoveOldest();
+            oldest.Sent.RemoveOldest();
         }
     }
 

@@ -53,8 +53,8 @@ internal sealed partial class Subscription
         _cyclesWithoutRequest = 0;
         if (hasData)
         {
+            _owner.TrimSent(message.Capacity);
             _sent.Add(number, now, message);
-            _owner.TrimSent();
         }
 
         bool hasMore = HasNotifications();
