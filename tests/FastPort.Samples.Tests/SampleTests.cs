@@ -26,7 +26,7 @@ public sealed class SampleTests
         Assert.Equal(4, bots.Count);
         Assert.Equal(["20", "20", "20", "10"], bots.Select(b => b.Groups[1].Value));
         Assert.All(bots, b => Assert.True(int.Parse(b.Groups[2].Value, CultureInfo.InvariantCulture) > 0, b.Value));
-        Assert.Matches(@"demo: [1-9]\d* ticks, 0 inputs dropped, ", game.Output);
+        Assert.Matches(@"demo: [1-9]\d* ticks, ", game.Output);
         // Not the last line for sure: the console logger writes on a thread of its own.
         Assert.Contains("demo: good", game.Output, StringComparison.Ordinal);
     }
