@@ -1,7 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
 using FastPort.OpcBridge.Simulation;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 

@@ -6,7 +6,6 @@ using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using Google.Protobuf;
 using Xunit;
 using ByteString = Google.Protobuf.ByteString;
 
