@@ -136,9 +136,9 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Equal(0, await LinesAsync(empty));
         Assert.All(await Task.WhenAll(busy.Select(LinesAsync)), static pixels => Assert.InRange(pixels, 50, int.MaxValue));
         await page.Locator("section:has(h2:text-is('Over time')) summary").ClickAsync();
-        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) tbody tr:nth-child({empty + 1}) td"))
+        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) .figures tbody tr:nth-child({empty + 1}) td"))
             .ToHaveTextAsync(["0", "1", "-", "-", "-"]);
-        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) tbody tr:nth-child({busy[1] + 1}) td"))
+        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) .figures tbody tr:nth-child({busy[1] + 1}) td"))
             .ToHaveTextAsync(["1,000", "0", "100.0 µs", "200.0 µs", "300.0 µs"]);
 
         // Of the inner part of a column.
