@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
+using FastPort.Sessions;
 using GameServer.Messages;
 
 namespace GameServer;
@@ -11,11 +12,10 @@ internal sealed class Bot : IAsyncDisposable
 {
     private static readonly TimeSpan InputInterval = TimeSpan.FromMilliseconds(50);
     private readonly FastPortClient _client;
-    private readonly TaskCompletionSource _caughtUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _joined = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _player;
     private int _snapshots;
     private uint _inputs;
-    private uint _awaitedInput = uint.MaxValue;
     private PlayerState? _self;
 
     public Bot(string name, string endpoint)
@@ -24,6 +24,9 @@ internal sealed class Bot : IAsyncDisposable
         MessageHandlers pushes = new MessageHandlers()
             .MapInline(GameMessageType.Snapshot, Snapshot.Parser, (snapshot, _) => OnSnapshot(snapshot));
         _client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, ClientName = name }, pushes);
+
+        // A player is a session's: after a lost connection the client has another one, which has to join again.
+        _client.Connected += session => _ = JoinAsync(session);
     }
 
     public string Name { get; }
@@ -32,36 +35,49 @@ internal sealed class Bot : IAsyncDisposable
 
     public uint Inputs => _inputs;
 
-    /// <summary>This player's state in the latest snapshot; null before the first.</summary>
+    /// <summary>This player's state in the latest snapshot; null before the first after a Join.</summary>
     public PlayerState? Self => Volatile.Read(ref _self);
 
     public async Task JoinAsync()
     {
         await _client.ConnectAsync();
-        Joined joined = await _client.RequestAsync(GameMessageType.Join, new Join { Name = Name }, Joined.Parser);
-        Volatile.Write(ref _player, joined.Player);
+        await _joined.Task;
     }
 
-    /// <summary>Plays for a time, then waits for a snapshot with the last input applied.</summary>
+    /// <summary>Plays for a time, until a snapshot has the last input applied.</summary>
     public async Task PlayAsync(TimeSpan duration, CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(InputInterval);
-        long inputs = Math.Max(1, (long)(duration / InputInterval));
-        while (_inputs < inputs && await timer.WaitForNextTickAsync(cancellationToken))
+        var last = (uint)Math.Max(1, (long)(duration / InputInterval));
+        while (!(Self?.LastInput >= last) && await timer.WaitForNextTickAsync(cancellationToken))
         {
-            float angle = _inputs / 20f;
-            _inputs++;
+            // The last one is sent until it is seen: what is under way when a connection ends is lost.
+            _inputs = Math.Min(_inputs + 1, last);
+            float angle = (_inputs - 1) / 20f;
             await _client.SendAsync(
                 GameMessageType.Input,
                 new Input { Sequence = _inputs, DirectionX = MathF.Cos(angle), DirectionY = MathF.Sin(angle) },
                 cancellationToken);
         }
-
-        Volatile.Write(ref _awaitedInput, _inputs);
-        await _caughtUp.Task.WaitAsync(cancellationToken);
     }
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
+
+    private async Task JoinAsync(Session session)
+    {
+        try
+        {
+            Joined joined = await session.RequestAsync(GameMessageType.Join, new Join { Name = Name }, Joined.Parser);
+            Volatile.Write(ref _self, null);
+            Volatile.Write(ref _player, joined.Player);
+            _joined.TrySetResult();
+        }
+        catch (RequestFailedException e)
+        {
+            // Of the first session; a later one that is lost meanwhile is followed by another.
+            _joined.TrySetException(e);
+        }
+    }
 
     // Runs on the client's loop: stores the data and returns.
     private void OnSnapshot(Snapshot snapshot)
@@ -73,10 +89,6 @@ internal sealed class Bot : IAsyncDisposable
             if (state.Player == player)
             {
                 Volatile.Write(ref _self, state);
-                if (state.LastInput >= Volatile.Read(ref _awaitedInput))
-                {
-                    _caughtUp.TrySetResult();
-                }
             }
         }
     }

@@ -7,8 +7,8 @@ using GameServer.Messages;
 namespace GameServer;
 
 /// <summary>
-/// Handles the players' messages. All handlers are inline: they only read the session and write to a channel, which takes less time than
-/// passing the message to another thread. The messages of one session are handled one after the other, so the session's state needs no lock
+/// Handles the players' messages. All handlers are inline: they keep an input or write to a channel, which takes less time than passing the
+/// message to another thread. The messages of one session are handled one after the other, so the session's state needs no lock
 /// here.
 /// </summary>
 internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
@@ -32,17 +32,17 @@ internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
                 ErrorCode.MalformedBody, $"The name has {join.Name.Length} characters; allowed are 1 to {LongestName}.");
         }
 
-        session.State = join.Name;
+        session.State = new LatestInput();
         inbox.Changes.Writer.TryWrite(new PlayerChange(session, join.Name));
         return new Joined { Player = session.Id, TicksPerSecond = (uint)options.TicksPerSecond };
     }
 
-    private void OnInput(Input input, Session session)
+    private static void OnInput(Input input, Session session)
     {
         // Inputs before the Join are ignored.
-        if (session.State is not null)
+        if (session.State is LatestInput latest)
         {
-            inbox.Add(new PlayerInput(session.Id, input));
+            latest.Input = input;
         }
     }
 }

@@ -8,9 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace GameServer;
 
 /// <summary>
-/// The game: at every tick it reads the messages of the sessions, advances the world and sends one snapshot to all players. It is
-/// registered before the server, so it subscribes to the server's events before the first session and runs until the last session has
-/// ended.
+/// The game: at every tick it takes who came and left, advances the world and sends one snapshot to all players. It is registered before
+/// the server, so it subscribes to the server's events before the first session and runs until the last session has ended.
 /// </summary>
 internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptions options, TimeProvider time, ILogger<GameLoop> logger)
     : BackgroundService
@@ -46,7 +45,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         }
         catch (OperationCanceledException)
         {
-            logger.LogInformation("The game ends after {Ticks} ticks; {Dropped} inputs were dropped", _world.Tick, inbox.Dropped);
+            logger.LogInformation("The game ends after {Ticks} ticks", _world.Tick);
         }
     }
 
@@ -56,11 +55,6 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         while (inbox.Changes.Reader.TryRead(out PlayerChange change))
         {
             OnChange(change);
-        }
-
-        while (inbox.Inputs.TryRead(out PlayerInput input))
-        {
-            _world.Apply(input);
         }
 
         _world.Advance(seconds);
@@ -76,7 +70,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
     {
         if (change.Name is not null)
         {
-            _world.Enter(change.Session.Id, change.Name);
+            _world.Enter(change.Session.Id, change.Name, (LatestInput)change.Session.State!);
             _players.Add(change.Session);
             logger.LogInformation(
                 "{Name} joined as player {Player}; {Players} are playing", change.Name, change.Session.Id, _world.Players);

@@ -8,20 +8,12 @@ internal sealed class GameOptions
     /// <summary>Ticks of the world, and snapshots, per second; 1 to 240.</summary>
     public int TicksPerSecond { get; set; } = 30;
 
-    /// <summary>Inputs of all players that may wait for a tick; at least 1.</summary>
-    public int InputQueueLength { get; set; } = 4096;
-
     public static GameOptions Read(IConfiguration configuration)
     {
         GameOptions options = configuration.GetSection("Game").Get<GameOptions>() ?? new GameOptions();
         if (options.TicksPerSecond is < 1 or > 240)
         {
             throw new InvalidOperationException($"Game:TicksPerSecond is {options.TicksPerSecond}; allowed are 1 to 240.");
-        }
-
-        if (options.InputQueueLength < 1)
-        {
-            throw new InvalidOperationException($"Game:InputQueueLength is {options.InputQueueLength}; allowed are values from 1.");
         }
 
         return options;

@@ -13,32 +13,21 @@ internal sealed class World
 
     public int Players => _players.Count;
 
-    public void Enter(long id, string name) => _players[id] = new Player { Name = name, X = Size / 2, Y = Size / 2 };
+    public void Enter(long id, string name, LatestInput input) =>
+        _players[id] = new Player { Name = name, Latest = input, X = Size / 2, Y = Size / 2 };
 
     public bool Leave(long id) => _players.Remove(id);
 
-    public void Apply(in PlayerInput input)
-    {
-        // An input may arrive after its player has left, or with an old number.
-        if (_players.TryGetValue(input.Player, out Player? player) && input.Input.Sequence > player.LastInput)
-        {
-            float length = MathF.Sqrt(
-                (input.Input.DirectionX * input.Input.DirectionX) + (input.Input.DirectionY * input.Input.DirectionY));
-
-            // Clients are not trusted: a direction longer than 1 would make a player faster, and NaN would spread.
-            float scale = length > 1 ? 1 / length : 1;
-            player.DirectionX = float.IsFinite(length) ? input.Input.DirectionX * scale : 0;
-            player.DirectionY = float.IsFinite(length) ? input.Input.DirectionY * scale : 0;
-            player.LastInput = input.Input.Sequence;
-        }
-    }
-
-    /// <summary>Advances the world by one tick of fixed length, whatever the clock says: the same inputs give the same world.</summary>
+    /// <summary>
+    /// Applies the players' latest inputs and advances the world by one tick of fixed length, whatever the clock says: the same inputs give
+    /// the same world.
+    /// </summary>
     public void Advance(float seconds)
     {
         Tick++;
         foreach (Player player in _players.Values)
         {
+            Steer(player);
             player.X = Math.Clamp(player.X + (player.DirectionX * Speed * seconds), 0, Size);
             player.Y = Math.Clamp(player.Y + (player.DirectionY * Speed * seconds), 0, Size);
         }
@@ -62,9 +51,28 @@ internal sealed class World
         return snapshot;
     }
 
+    private static void Steer(Player player)
+    {
+        // None yet, or one that was applied at an earlier tick.
+        if (player.Latest.Input is not { } input || input.Sequence <= player.LastInput)
+        {
+            return;
+        }
+
+        float length = MathF.Sqrt((input.DirectionX * input.DirectionX) + (input.DirectionY * input.DirectionY));
+
+        // Clients are not trusted: a direction longer than 1 would make a player faster, and NaN would spread.
+        float scale = length > 1 ? 1 / length : 1;
+        player.DirectionX = float.IsFinite(length) ? input.DirectionX * scale : 0;
+        player.DirectionY = float.IsFinite(length) ? input.DirectionY * scale : 0;
+        player.LastInput = input.Sequence;
+    }
+
     private sealed class Player
     {
         public required string Name { get; init; }
+
+        public required LatestInput Latest { get; init; }
 
         public float X { get; set; }
 

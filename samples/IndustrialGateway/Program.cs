@@ -36,8 +36,12 @@ builder.Services
     .MeasureLatencies()
     .AddHandler<ReadTagsHandler, ReadTags, TagValues>(GatewayMessageType.ReadTags, ReadTags.Parser)
     .AddHandler<WriteTagHandler, WriteTag, WriteTagReply>(GatewayMessageType.WriteTag, WriteTag.Parser)
-    .Map((services, handlers) => handlers.MapInline(
-        GatewayMessageType.Health, Health.Parser, (_, _) => services.GetRequiredService<HealthMonitor>().Report()));
+
+    // Queued, though it does not wait: it adds the histograms of all threads, and other connections need not stand still meanwhile.
+    .Map((services, handlers) => handlers.MapQueued(
+        GatewayMessageType.Health,
+        Health.Parser,
+        (_, _) => ValueTask.FromResult(services.GetRequiredService<HealthMonitor>().Report())));
 
 // docs: end
 using IHost host = builder.Build();

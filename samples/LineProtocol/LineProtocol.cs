@@ -4,7 +4,8 @@ using FastPort.Buffers;
 using FastPort.Connections;
 
 /// <summary>Lines of text, each ended by a line feed; the same class on both sides. One instance serves one connection.</summary>
-internal sealed class LineProtocol(Connection connection, Action<LineProtocol, string> onLine) : IConnectionProtocol
+internal sealed class LineProtocol(Connection connection, Action<LineProtocol, string> onLine, Action? onClosed = null)
+    : IConnectionProtocol
 {
     private const int MaxBytes = 64 * 1024;
 
@@ -17,19 +18,22 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
         while (connection.PendingBytes < MaxBytes)
         {
             ReadOnlySequence<byte> unread = input.GetReadableSequence(0, input.Length);
-            if (unread.PositionOf((byte)'\n') is not { } end)
+            SequencePosition? end = unread.PositionOf((byte)'\n');
+            ReadOnlySequence<byte> line = unread.Slice(0, end ?? unread.End);
+            if (line.Length > MaxBytes)
             {
-                if (unread.Length > MaxBytes)
-                {
-                    connection.Close(new CloseReason(CloseKind.ProtocolError, $"A line has more than {MaxBytes} bytes."));
-                }
-
+                connection.Close(new CloseReason(CloseKind.ProtocolError, $"A line has more than {MaxBytes} bytes."));
                 return ReceiveOutcome.Continue;
             }
 
-            string line = Encoding.UTF8.GetString(unread.Slice(0, end));
-            input.Consume((int)unread.Slice(0, end).Length + 1);
-            onLine(this, line);
+            if (end is null)
+            {
+                return ReceiveOutcome.Continue;
+            }
+
+            string text = Encoding.UTF8.GetString(line);
+            input.Consume((int)line.Length + 1);
+            onLine(this, text);
         }
 
         connection.NotifyWhenDrained(MaxBytes / 2);
@@ -42,15 +46,23 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
 
     public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
-    public void OnClosed(CloseReason reason) => Console.Error.WriteLine(reason);
-
-    public void Send(string line)
+    public void OnClosed(CloseReason reason)
     {
-        if (connection.BeginWrite() is { } output)
+        Console.Error.WriteLine(reason);
+        onClosed?.Invoke();
+    }
+
+    /// <returns>False where the connection closes: nothing can be sent any more.</returns>
+    public bool Send(string line)
+    {
+        if (connection.BeginWrite() is not { } output)
         {
-            output.Write(Encoding.UTF8.GetBytes(line + "\n"));
-            connection.EndWrite();
-            connection.Flush();
+            return false;
         }
+
+        output.Write(Encoding.UTF8.GetBytes(line + "\n"));
+        connection.EndWrite();
+        connection.Flush();
+        return true;
     }
 }

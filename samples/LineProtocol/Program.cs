@@ -13,18 +13,17 @@ await using var server = new ConnectionServer(options, Answer, components);
 await server.StartAsync();
 Console.WriteLine($"listening on {server.Endpoints[0]}; type lines to send");
 
-// Client: sends the typed lines and prints the answers.
+// Client: sends the typed lines and prints the answers, until either the input or the connection ends.
 using var clock = new ConnectionClock();
 var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
 TransportCollection transports = TransportCollection.CreateShared().MapScheme("line", over: "tcp", defaultPort: 7007);
 Connection connection = await transports.CreateConnector(server.Endpoints[0], settings).ConnectAsync(CancellationToken.None);
 using var answers = new BlockingCollection<string>();
-var client = new LineProtocol(connection, (_, line) => answers.Add(line));
+var client = new LineProtocol(connection, (_, line) => answers.Add(line), answers.CompleteAdding);
 connection.Start(client);
-while (Console.ReadLine() is { } line)
+while (Console.ReadLine() is { } line && client.Send(line) && answers.TryTake(out string? answer, Timeout.Infinite))
 {
-    client.Send(line);
-    Console.WriteLine(answers.Take());
+    Console.WriteLine(answer);
 }
 
 connection.Close(CloseReason.LocalClosed);

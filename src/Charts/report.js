@@ -38,8 +38,8 @@
   };
 
   // The figures of a chart for those who do not see it; made when somebody opens it.
-  const asTable = (caption, headings, rows) => {
-    const made = element("details", {}, element("summary", {}, "As a table"));
+  const asTable = (caption, headings, rows, which = "") => {
+    const made = element("details", {}, element("summary", {}, `As a table${which}`));
     made.addEventListener("toggle", () => {
       if (made.open && made.children.length === 1) {
         made.append(table(caption, headings, rows()));
@@ -201,14 +201,20 @@
 
   // ---- over time ----
 
-  // Each value holds from the beginning of its column to that of the next, so the last one is repeated at the end.
-  const steps = (timeline, values) => [...values, values[values.length - 1]];
   const starts = timeline => {
     const last = timeline.start_s.length - 1;
     return [...timeline.start_s, timeline.start_s[last] + timeline.seconds[last]];
   };
 
-  const stepped = uPlot.paths.stepped({ align: 1 });
+  // Each value holds from the beginning of its column to just before that of the next: two points of a line.
+  const edges = timeline => {
+    const all = starts(timeline);
+    return timeline.start_s.flatMap((start, i, { length }) =>
+      [start, i + 1 < length ? Math.max(start, all[i + 1] - 1e-6) : all[i + 1]]);
+  };
+
+  const held = values => values.flatMap(value => [value, value]);
+
   const seconds = charts.axis({ values: (_, splits) => splits.map(split => `${split} s`) });
   const secondsSeries = { label: "time", value: (_, x) => x == null ? "" : `${number(x)} s` };
   const cursor = { sync: { key: "time" } };
@@ -217,11 +223,16 @@
 
   const rates = timeline => timeline.messages.map((messages, i) => timeline.seconds[i] > 0 ? messages / timeline.seconds[i] : 0);
 
-  // Two runs are drawn over each other: their columns are at other times, and uPlot joins the tables.
+  // Two runs are drawn over each other: their columns are at other times, and uPlot joins the tables. A run has no value (undefined) at
+  // the times of the other one, and its line goes on; in a column without messages (null) it does not, at whichever times.
   const overTime = runs => {
-    const joined = uPlot.join(runs.map(({ timeline, series }) => [
-      starts(timeline), ...series.map(({ values }) => steps(timeline, values)),
-    ]), runs.map(({ series }) => series.map(() => 2).concat(2)));
+    const joined = uPlot.join(runs.map(({ timeline, series }) => [edges(timeline), ...series.map(({ values }) => held(values))]));
+    for (const values of joined.slice(1)) {
+      for (let i = 1; i < values.length; i++) {
+        values[i] = values[i] === undefined && values[i - 1] === null ? null : values[i];
+      }
+    }
+
     return joined;
   };
 
@@ -232,7 +243,7 @@
   const timeSeries = (runs, more) => runs.flatMap(({ run, series }) => series.map(one => ({
     label: before ? `${one.label}, ${run === before ? "before" : "after"}` : one.label,
     stroke: () => color(one.color), width: run === before ? 1.2 : 1.8, dash: run === before ? [6, 4] : undefined,
-    paths: stepped, spanGaps: true, points: { show: false }, ...more(one, run),
+    points: { show: false }, ...more(one, run),
   })));
 
   const timeCharts = () => {
@@ -278,14 +289,16 @@
         fill: one.scale || run === before ? undefined : () => `${color("c3")}22`,
       }))],
     }, overTime(throughput));
-    if (timeline) {
+
+    for (const { run, timeline, series } of runsWith(({ p50_us, p99_us, max_us }) =>
       // One-way loads have no latencies.
-      const { p50_us, p99_us, max_us } = timeline;
-      made.append(asTable("Over time", ["time", "messages/s", "errors", ...(p50_us ? ["P50", "P99", "max"] : [])],
+      p50_us ? [["P50", empty(p50_us)], ["P99", empty(p99_us)], ["max", empty(max_us)]] : [])) {
+      const which = before ? run === before ? ", before" : ", after" : "";
+      const perSecond = rates(timeline);
+      made.append(asTable(`Over time${which}`, ["time", "messages/s", "errors", ...series.map(([name]) => name)],
         () => timeline.start_s.map((start, i) => [
-          `${number(start)} s`, count(rates(timeline)[i]), count(timeline.errors[i]),
-          ...(p50_us ? [time(p50_us[i]), time(p99_us[i]), time(max_us[i])] : []),
-        ])));
+          `${number(start)} s`, count(perSecond[i]), count(timeline.errors[i]), ...series.map(([, values]) => time(values[i])),
+        ]), which));
     }
   };
 

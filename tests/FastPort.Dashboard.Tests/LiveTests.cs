@@ -80,6 +80,26 @@ public sealed class LiveTests
     }
 
     [Fact]
+    public async Task AThousandMessageTypesHaveTheSeriesOfTheFirst24()
+    {
+        var time = new FakeTimeProvider();
+        await using var feed = new Feed(time);
+        for (int type = 1; type <= 1000; type++)
+        {
+            feed.Stats.ForType((ushort)type).RecordHandled(2000, 500, 1000);
+        }
+
+        time.Advance(Second);
+        await feed.TakenAsync(2);
+
+        JsonElement figures = await feed.LatestAsync();
+        string[] first = [.. Enumerable.Range(1, 24).Select(static type => $"0x{type:X4}")];
+        Assert.Equal(["all", .. first], figures.GetProperty("series").EnumerateArray().Select(static s => s.GetString()));
+        Assert.Equal(25, figures.GetProperty("latencies").GetArrayLength());
+        Assert.Equal(1000, Lifetime(figures, 0));
+    }
+
+    [Fact]
     public async Task TheHistoryIsBounded()
     {
         var time = new FakeTimeProvider();

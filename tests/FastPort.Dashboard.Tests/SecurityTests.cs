@@ -305,6 +305,11 @@ public sealed class SecurityTests
             using HttpResponseMessage login = await LoginAsync(http, DashboardHost.Token);
 
             Assert.Contains("; secure;", Assert.Single(login.Headers.GetValues("Set-Cookie")), StringComparison.Ordinal);
+
+            // A page without TLS is another one, as whoever is on the way could make it.
+            string insecure = $"http://{host.Url.Authority}";
+            using HttpResponseMessage refused = await LoginAsync(http, DashboardHost.Token, insecure);
+            Assert.Equal(HttpStatusCode.Forbidden, refused.StatusCode);
         }
         finally
         {
@@ -312,15 +317,38 @@ public sealed class SecurityTests
         }
     }
 
+    [Theory]
+    [InlineData("https://plant.example", HttpStatusCode.Redirect)]
+    [InlineData("http://plant.example", HttpStatusCode.Redirect)]
+    [InlineData("https://evil.example", HttpStatusCode.Forbidden)]
+    [InlineData("https://plant.example:444", HttpStatusCode.Forbidden)]
+    public async Task ALoginThroughAProxyThatEndsTlsIsTheDashboardsOwn(string origin, HttpStatusCode expected)
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowedHosts:0", "plant.example"));
+        using var request = new HttpRequestMessage(HttpMethod.Post, "/login");
+        request.Content = new FormUrlEncodedContent([KeyValuePair.Create("token", DashboardHost.Token)]);
+        request.Headers.Host = "plant.example";
+        request.Headers.Add("Origin", origin);
+
+        using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal(expected, answer.StatusCode);
+        if (expected == HttpStatusCode.Redirect)
+        {
+            string cookie = Assert.Single(answer.Headers.GetValues("Set-Cookie"));
+            Assert.Equal(origin.StartsWith("https:", StringComparison.Ordinal), cookie.Contains("; secure", StringComparison.Ordinal));
+        }
+    }
+
     private static Task<HttpResponseMessage> LoginAsync(DashboardHost host, string token) => LoginAsync(host.Http, token);
 
-    private static async Task<HttpResponseMessage> LoginAsync(HttpClient http, string token)
+    private static async Task<HttpResponseMessage> LoginAsync(HttpClient http, string token, string? origin = null)
     {
         using var request = new HttpRequestMessage(HttpMethod.Post, "/login")
         {
             Content = new FormUrlEncodedContent([KeyValuePair.Create("token", token)]),
         };
-        request.Headers.Add("Origin", http.BaseAddress!.GetLeftPart(UriPartial.Authority));
+        request.Headers.Add("Origin", origin ?? http.BaseAddress!.GetLeftPart(UriPartial.Authority));
         return await http.SendAsync(request, TestContext.Current.CancellationToken);
     }
 

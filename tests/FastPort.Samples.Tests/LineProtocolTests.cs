@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Hosting;
@@ -47,22 +48,28 @@ public sealed class LineProtocolTests
         Assert.True(connection.BytesReceived <= written + Line);
     }
 
-    [Fact]
-    public async Task A_line_that_is_too_long_is_a_protocol_error()
+    // One byte more than it may have; with its end in the same burst, too.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_line_that_is_too_long_is_a_protocol_error(bool isEnded)
     {
+        byte[] line = [.. new byte[(64 * 1024) + 1], .. isEnded ? "\n"u8 : []];
+        var lines = new ConcurrentQueue<string>();
         var opened = new TaskCompletionSource<Connection>(TaskCreationOptions.RunContinuationsAsynchronously);
         var options = new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"] };
         await using var server = new ConnectionServer(options, connection =>
         {
             opened.SetResult(connection);
-            return new LineProtocol(connection, static (lines, text) => lines.Send(text));
+            return new LineProtocol(connection, (_, text) => lines.Enqueue(text));
         });
         await server.StartAsync();
         using var peer = new TcpClient();
         await peer.ConnectAsync("127.0.0.1", server.Endpoints[0].Port);
 
-        await peer.GetStream().WriteAsync(new byte[70_000]);
+        await peer.GetStream().WriteAsync(line);
 
         Assert.Equal(CloseKind.ProtocolError, (await (await opened.Task.WaitAsync(Soon)).Closed.WaitAsync(Soon)).Kind);
+        Assert.Empty(lines);
     }
 }

@@ -2,10 +2,12 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using Google.Protobuf;
 using Xunit;
+using ByteString = Google.Protobuf.ByteString;
 
 namespace FastPort.Samples.Tests;
 
@@ -26,7 +28,7 @@ public sealed class SampleTests
         Assert.Equal(4, bots.Count);
         Assert.Equal(["20", "20", "20", "10"], bots.Select(b => b.Groups[1].Value));
         Assert.All(bots, b => Assert.True(int.Parse(b.Groups[2].Value, CultureInfo.InvariantCulture) > 0, b.Value));
-        Assert.Matches(@"demo: [1-9]\d* ticks, 0 inputs dropped, ", game.Output);
+        Assert.Matches(@"demo: [1-9]\d* ticks, ", game.Output);
         // Not the last line for sure: the console logger writes on a thread of its own.
         Assert.Contains("demo: good", game.Output, StringComparison.Ordinal);
     }
@@ -104,6 +106,57 @@ public sealed class SampleTests
         sample.CloseInput();
 
         Assert.Equal(0, await sample.WaitAsync());
+    }
+
+    [Fact]
+    public async Task LineProtocol_ends_when_its_connection_has_ended()
+    {
+        using SampleProcess sample = SampleProcess.Start("LineProtocol", "line://127.0.0.1:0");
+        await sample.ReadWordAfterAsync("listening on ");
+
+        // Longer than the server takes. The input stays open.
+        sample.Type(new string('x', 70_000));
+
+        Assert.Equal(0, await sample.WaitAsync());
+        Assert.Contains("A line has more than 65536 bytes.", sample.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task OpcUaServer_knows_its_users_as_they_are_written()
+    {
+        string folder = Directory.CreateTempSubdirectory("fastport-").FullName;
+        try
+        {
+            using SampleProcess server = SampleProcess.Start(
+                "OpcUaServer", "--OpcUaServer:Endpoints:0=opc.tcp://127.0.0.1:0", "--OpcUaServer:SecurityPolicies:0=None",
+                $"--OpcUaServer:Certificates:Directory={folder}", "--OpcUaServer:AllowAnonymous=false", "--Users:ann=secret");
+            string endpoint = await server.ReadWordAfterAsync("Listening on ");
+
+            // A certificate of its own directory is trusted with a password.
+            async Task<StatusCode> ConnectAsync(string? name, string password)
+            {
+                var options = new OpcUaClientOptions { UserName = name, Password = password };
+                options.Certificates.Directory = folder;
+                try
+                {
+                    await using OpcUaClient client = await OpcUaClient.ConnectAsync(endpoint, options);
+                    return StatusCodes.Good;
+                }
+                catch (OpcUaException e)
+                {
+                    return e.Status;
+                }
+            }
+
+            Assert.Equal(StatusCodes.Good, await ConnectAsync("ann", "secret"));
+            Assert.False((await ConnectAsync("ANN", "secret")).IsGood);
+            Assert.False((await ConnectAsync("ann", "Secret")).IsGood);
+            Assert.False((await ConnectAsync(null, "")).IsGood);
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
     }
 
     [Fact]

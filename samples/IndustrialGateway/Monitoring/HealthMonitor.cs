@@ -16,7 +16,7 @@ internal sealed class HealthMonitor(FastPortServer server, LatencyStats latencie
         ServerCountersSnapshot counters = server.Counters.Snapshot();
 
         // A server's first metric is decode-to-send: queue and handler together.
-        LatencySnapshot decodeToSend = latencies.Read().All.Metrics[0].Lifetime;
+        LatencySnapshot decodeToSend = latencies.ReadTotals().All.Metrics[0].Lifetime;
         return new HealthReport
         {
             UptimeSeconds = (long)time.GetElapsedTime(_started).TotalSeconds,

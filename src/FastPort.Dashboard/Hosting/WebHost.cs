@@ -1,5 +1,9 @@
+using System.Net;
+using System.Threading.RateLimiting;
 using FastPort.Dashboard.Security;
+using FastPort.Limits;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -18,6 +22,14 @@ internal static class WebHost
     // Requests are answered in milliseconds, and event streams are ended by the dashboard.
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(2);
 
+    private const int MaxConnections = 512;
+
+    /// <summary>
+    /// Connections of one address, for IPv6 of one /64 network: one host cannot take those that health probes need. All pages that can be
+    /// open may be, through one proxy.
+    /// </summary>
+    public const int MaxConnectionsPerAddress = MaxConnections / 4;
+
     public static WebApplication Create(
         DashboardUrl url,
         IConfiguration configuration,
@@ -33,14 +45,23 @@ internal static class WebHost
         // The host of the program handles signals; the dashboard outlives their first one.
         builder.Services.RemoveAll<IHostLifetime>();
         builder.Services.AddSingleton<IHostLifetime, NoLifetime>();
+        builder.Services.AddSingleton(static _ => PartitionedRateLimiter.Create<EndPoint?, string>(static peer =>
+            RateLimitPartition.GetConcurrencyLimiter(
+                Ban.SubjectOf(peer) ?? string.Empty,
+                static _ => new ConcurrencyLimiterOptions { PermitLimit = MaxConnectionsPerAddress })));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(static kestrel =>
         {
             kestrel.AddServerHeader = false;
             kestrel.Limits.MaxRequestBodySize = 16 * 1024;
             kestrel.Limits.MaxRequestLineSize = 4 * 1024;
             kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
-            kestrel.Limits.MaxConcurrentConnections = 256;
+            kestrel.Limits.MaxConcurrentConnections = MaxConnections;
             kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(10);
+
+            // Of connections without a request; an event stream is one request.
+            kestrel.Limits.KeepAliveTimeout = TimeSpan.FromSeconds(10);
+            var limiter = kestrel.ApplicationServices.GetRequiredService<PartitionedRateLimiter<EndPoint?>>();
+            kestrel.ConfigureEndpointDefaults(endpoint => endpoint.Use(next => connection => ServeAsync(connection, next, limiter)));
         });
         builder.WebHost.UseUrls(url.ToString());
         if (url.IsSecure)
@@ -58,6 +79,16 @@ internal static class WebHost
         }
 
         return application;
+    }
+
+    // Where the limit is reached, the connection is closed.
+    private static async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next, PartitionedRateLimiter<EndPoint?> limiter)
+    {
+        using RateLimitLease lease = limiter.AttemptAcquire(connection.RemoteEndPoint);
+        if (lease.IsAcquired)
+        {
+            await next(connection).ConfigureAwait(false);
+        }
     }
 
     // Kestrel's section with nothing but certificates: its endpoints are the host's, not the dashboard's.

@@ -6,8 +6,8 @@ namespace FastPort.Dashboard.Live;
 /// <summary>Reads the latencies and counts of a server once a second. Used by one thread at a time.</summary>
 internal sealed class LatencySampler(LatencyStats stats)
 {
-    // Message types are few, but a program may have thousands: charts and history have those that came first.
-    private const int MaxSeries = 24;
+    // Message types are few, but a program may have thousands: charts and history have the 24 that came first, and all together.
+    private const int MaxSeries = 25;
 
     // Snapshots that begin a window are this far apart. Each holds some KB.
     private static readonly TimeSpan Step = TimeSpan.FromSeconds(10);

@@ -71,7 +71,7 @@ internal static class DurationHistograms
             }
 
             Append(output, $"{family.Name}_bucket{{{labels},le=\"+Inf\"}} {latency.Count}\n");
-            Append(output, $"{family.Name}_sum{{{labels}}} {(double)latency.Sum / 1e9:R}\n");
+            Append(output, string.Create(CultureInfo.InvariantCulture, $"{family.Name}_sum{{{labels}}} {(double)latency.Sum / 1e9:R}\n"));
             Append(output, $"{family.Name}_count{{{labels}}} {latency.Count}\n");
         }
     }

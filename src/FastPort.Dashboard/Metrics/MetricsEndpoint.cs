@@ -1,9 +1,9 @@
 using System.Diagnostics.Metrics;
+using FastPort.Configuration;
 using FastPort.Telemetry;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Microsoft.Net.Http.Headers;
 using OpenTelemetry;
@@ -65,7 +65,5 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
     }
 
     // Of the server that the dashboard shows.
-    private LatencyStats? Latencies => options.Value.ServerName.Length == 0
-        ? services.GetService<LatencyStats>()
-        : services.GetKeyedService<LatencyStats>(options.Value.ServerName);
+    private LatencyStats? Latencies => NamedServices.Find<LatencyStats>(services, options.Value.ServerName);
 }

@@ -85,7 +85,13 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             context.Response.Cookies.Append(
                 token.CookieName,
                 token.Cookie,
-                new CookieOptions { HttpOnly = true, SameSite = SameSiteMode.Strict, Secure = context.Request.IsHttps, Path = "/" });
+                new CookieOptions
+                {
+                    HttpOnly = true,
+                    SameSite = SameSiteMode.Strict,
+                    Secure = RequestOrigin.IsSecure(context.Request),
+                    Path = "/",
+                });
         }
     }
 

@@ -21,6 +21,8 @@ internal sealed class HealthHost : IAsyncDisposable
         _http = new HttpClient { BaseAddress = host.Services.GetRequiredService<DashboardServer>().Url, Timeout = Patience.Limit };
     }
 
+    public int DashboardPort => _http.BaseAddress!.Port;
+
     public FastPortServer Server => _host.Services.GetRequiredService<FastPortServer>();
 
     public static async Task<HealthHost> StartAsync(

@@ -1,8 +1,10 @@
 using System.Net;
+using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Health;
+using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
@@ -244,6 +246,48 @@ public sealed class HealthTests
         await host.ReadyAsync();
         await host.ReadyAsync();
         Assert.Equal(2, check.Runs);
+    }
+
+    [Fact]
+    public async Task Connections_of_another_address_without_a_request_take_nobodys_place()
+    {
+        const int Count = 600;
+        await using HealthHost host = await HealthHost.StartAsync();
+        List<Socket> silent = [];
+        try
+        {
+            for (int i = 0; i < Count; i++)
+            {
+                var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                silent.Add(socket);
+                socket.Bind(new IPEndPoint(IPAddress.Parse("127.0.0.2"), 0));
+                await socket.ConnectAsync(IPAddress.Loopback, host.DashboardPort, TestContext.Current.CancellationToken);
+            }
+
+            Task[] ends = [.. silent.Select(EndAsync)];
+            await Patience.UntilAsync(
+                () => ends.Count(static end => end.IsCompleted) >= Count - WebHost.MaxConnectionsPerAddress, "most are refused");
+            Assert.Equal((HttpStatusCode.OK, Ready), await host.ReadyAsync());
+
+            // The others are closed after a while.
+            await Task.WhenAll(ends).WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+        }
+        finally
+        {
+            silent.ForEach(static socket => socket.Dispose());
+        }
+
+        static async Task EndAsync(Socket socket)
+        {
+            try
+            {
+                Assert.Equal(0, await socket.ReceiveAsync(new byte[1]));
+            }
+            catch (SocketException)
+            {
+                // It was reset.
+            }
+        }
     }
 
     [Fact]

@@ -69,6 +69,30 @@ public sealed partial class PrometheusTests
     }
 
     [Fact]
+    public void Numbers_have_a_point_whatever_the_culture_of_the_program()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, typeName: static _ => "Echo");
+        stats.ForType(0x100).RecordHandled(1_500_000, 250_000, 750_000);
+        var output = new ArrayBufferWriter<byte>();
+        var comma = (CultureInfo)CultureInfo.InvariantCulture.Clone();
+        comma.NumberFormat.NumberDecimalSeparator = ",";
+        CultureInfo before = CultureInfo.CurrentCulture;
+        CultureInfo.CurrentCulture = comma;
+        try
+        {
+            DurationHistograms.Write(output, stats.ReadTotals());
+        }
+        finally
+        {
+            CultureInfo.CurrentCulture = before;
+        }
+
+        string text = Encoding.UTF8.GetString(output.WrittenSpan);
+        Assert.Equal(1.5e-3, new PrometheusText(text).Find($"fastport_request_duration_seconds_sum{{{Echo}}}") ?? 0, 1e-4);
+        Assert.DoesNotMatch("[0-9],[0-9]", text);
+    }
+
+    [Fact]
     public async Task Bounds_stay_the_same_from_the_first_message_on()
     {
         await using MeteredServer server = await MeteredServer.StartAsync();

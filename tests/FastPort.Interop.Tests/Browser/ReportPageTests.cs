@@ -125,6 +125,47 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [BrowserTheory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task A_column_without_messages_is_a_gap(int empty)
+    {
+        int[] busy = [.. Enumerable.Range(0, 3).Where(i => i != empty)];
+        IPage page = await OpenAsync(HtmlReport.Create(WithOutage(empty)));
+        ILocator chart = page.GetByRole(AriaRole.Img, new PageGetByRoleOptions { Name = "P50, P99 and maximum over time" });
+
+        Assert.Equal(0, await LinesAsync(empty));
+        Assert.All(await Task.WhenAll(busy.Select(LinesAsync)), static pixels => Assert.InRange(pixels, 50, int.MaxValue));
+        await page.Locator("section:has(h2:text-is('Over time')) summary").ClickAsync();
+        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) .figures tbody tr:nth-child({empty + 1}) td"))
+            .ToHaveTextAsync(["0", "1", "-", "-", "-"]);
+        await Assertions.Expect(page.Locator($"section:has(h2:text-is('Over time')) .figures tbody tr:nth-child({busy[1] + 1}) td"))
+            .ToHaveTextAsync(["1,000", "0", "100.0 µs", "200.0 µs", "300.0 µs"]);
+
+        // Of the inner part of a column.
+        Task<int> LinesAsync(int column) =>
+            ChartPixels.CountAsync(chart, ["c1", "c2", "c4"], (column + 0.1) / 3, (column + 0.9) / 3);
+    }
+
+    // The runs' columns are at different times: the later one's lines are drawn at the times of both.
+    [BrowserFact]
+    public async Task A_comparison_has_the_gaps_and_the_tables_of_both()
+    {
+        byte[] before = WithOutage(1);
+        byte[] after = System.Text.Encoding.UTF8.GetBytes(System.Text.Encoding.UTF8.GetString(before)
+            .Replace("[0,1,2]", "[0,1.001,2.002]", StringComparison.Ordinal)
+            .Replace("[1,1,1]", "[1.001,1.001,1]", StringComparison.Ordinal));
+        IPage page = await OpenAsync(HtmlReport.Compare(before, after));
+        ILocator chart = page.GetByRole(AriaRole.Img, new PageGetByRoleOptions { Name = "P50, P99 and maximum over time" });
+
+        Assert.Equal(0, await ChartPixels.CountAsync(chart, ["c1", "c2", "c4"], 0.36, 0.64));
+        Assert.InRange(await ChartPixels.CountAsync(chart, ["c1", "c2", "c4"], 0.05, 0.3), 50, int.MaxValue);
+        Assert.InRange(await ChartPixels.CountAsync(chart, ["c1", "c2", "c4"], 0.7, 0.95), 50, int.MaxValue);
+        Assert.Equal(
+            ["As a table, before", "As a table, after"],
+            await page.Locator("section:has(h2:text-is('Over time')) summary").AllInnerTextsAsync());
+    }
+
+    [BrowserTheory]
     [InlineData(true)]
     [InlineData(false)]
     public async Task A_one_way_load_and_one_with_latencies_are_compared(bool oneWayFirst)
@@ -144,6 +185,21 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
 
         Assert.Contains("Over time", await page.Locator("h2").AllInnerTextsAsync());
         Assert.True(await IsDrawnAsync(page));
+    }
+
+    // Three seconds; in one of them nothing was answered.
+    private static byte[] WithOutage(int empty)
+    {
+        string Of(string busy, string none) => string.Join(',', Enumerable.Range(0, 3).Select(i => i == empty ? none : busy));
+        return System.Text.Encoding.UTF8.GetBytes(
+            $$"""
+            {"schema":2,"mode":"echo","server":"tcp://127.0.0.1:6628","connections":1,"in_flight":1,"payload_bytes":64,"rate":null,
+             "duration_s":3.0,"messages":2000,"errors":1,"messages_per_s":667,"bytes_per_s":42667,"rtt_us":null,"server_us":null,
+             "network_us":null,"environment":{"os":"Linux","cpu_count":2},"per_connection":null,
+             "timeline":{"start_s":[0,1,2],"seconds":[1,1,1],"messages":[{{Of("1000", "0")}}],"errors":[{{Of("0", "1")}}],
+             "p50_us":[{{Of("100", "0")}}],"p99_us":[{{Of("200", "0")}}],"max_us":[{{Of("300", "0")}}],"rows_per_octave":8,
+             "heat":[{{Of("[80,1000]", "[]")}}] } }
+            """);
     }
 
     // Whether every canvas has more than one color.

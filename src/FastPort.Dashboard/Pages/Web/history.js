@@ -8,6 +8,10 @@ const HEIGHT = 168;
 // Widths and dashes tell the lines apart, too, not colors alone.
 const dashes = [[], [8, 5], [2, 4]];
 
+// A value between two gaps has no line, as of messages that come once in a while: it is a dot.
+const alone = (u, i) => u.data[i].flatMap((value, at, all) =>
+  value != null && all[at - 1] == null && all[at + 1] == null ? [at] : []);
+
 const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
 class Chart {
@@ -66,7 +70,8 @@ class Chart {
       series: [
         {},
         ...this.definition.lines.map((_, i) => ({
-          scale, stroke: () => charts.color(`c${i + 1}`), width: 2, dash: dashes[i], points: { show: false }, spanGaps: false,
+          scale, stroke: () => charts.color(`c${i + 1}`), width: 2, dash: dashes[i], spanGaps: false,
+          points: { show: false, filter: alone, size: 5, fill: () => charts.color(`c${i + 1}`) },
           ...(i === 0 && !log ? { fill: () => `${charts.color("c1")}22` } : {}),
         })),
       ],
