@@ -43,14 +43,15 @@ public abstract class ServerOptions : IDescribedOptions
 
     /// <summary>
     /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to 20,000. The limit is lower
-    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself.
+    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all servers of the
+    /// process share these.
     /// </summary>
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>
     /// Maximum number of connections per IP address, for IPv6 per /64 network; 0 to 1,000,000, 0 for no limit. Peers on Unix sockets have
-    /// no address and no such limit. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback addresses. A
-    /// number applies to loopback addresses too.
+    /// no address and no such limit. Defaults to null: a quarter of <see cref="MaxConnections"/>, or of what the descriptors allow, and no
+    /// limit for loopback addresses. A number applies to loopback addresses too.
     /// </summary>
     public int? MaxConnectionsPerAddress { get; set; }
 
