@@ -66,8 +66,9 @@ public abstract class ServerOptions : IDescribedOptions
     /// <summary>
     /// Proxies whose connections begin with a PROXY header (version 1 or 2), as addresses (<c>10.0.0.1</c>), networks (<c>10.0.0.0/8</c>),
     /// and <c>unix</c> for all peers of Unix sockets. The client's address that the header tells counts from then on: in limits, logs and
-    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A connection from there without a header is refused; from everywhere else
-    /// headers are not read. Defaults to none.
+    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A client whose address is not told has the proxy's own; none, and no limit per
+    /// address, if the proxy is on this machine. A connection from there without a header is refused; from everywhere else headers are not
+    /// read. Defaults to none.
     /// </summary>
     public IList<string> TrustedProxies { get; set; } = [];
 
