@@ -175,10 +175,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             }
 
             _clock = new ConnectionClock(_time);
-        }
 
-        Memory.Enter(this);
-        Bans.Added += CloseBanned;
+            // Before a stop can begin, which takes both back.
+            Memory.Enter(this);
+            Bans.Added += CloseBanned;
+        }
 
         try
         {
@@ -277,7 +278,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     {
         lock (_gate)
         {
-            foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
+            foreach (string text in _options.ListenAt)
             {
                 if (_stopping)
                 {

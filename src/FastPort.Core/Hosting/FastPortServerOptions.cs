@@ -62,6 +62,8 @@ public sealed class FastPortServerOptions : ServerOptions
     /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
 
+    internal override IList<string> ListenAt => Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : Endpoints;
+
     internal override bool HasSessions => true;
 
     /// <inheritdoc/>

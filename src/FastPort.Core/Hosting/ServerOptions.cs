@@ -108,6 +108,9 @@ public abstract class ServerOptions : IDescribedOptions
     /// <summary>Time that a stopping server waits for its connections before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary><see cref="Endpoints"/>, or what stands in for none.</summary>
+    internal virtual IList<string> ListenAt => Endpoints;
+
     /// <summary>Whether the protocol has sessions with identities and messages that are counted.</summary>
     internal virtual bool HasSessions => false;
 
@@ -122,6 +125,11 @@ public abstract class ServerOptions : IDescribedOptions
     {
         List<string> problems = [];
         OptionSection.Visit(Section, problems, configured: null, Describe);
+        if (problems.Count == 0 && ListenAt.Count == 0)
+        {
+            problems.Add($"{Section}:{nameof(Endpoints)} is empty; give a list of URIs: {TransportSelection.Examples}.");
+        }
+
         return problems;
     }
 
