@@ -35,6 +35,9 @@ public interface ITransportListener : IAsyncDisposable
 
     /// <summary>Stops accepting; connections already handed over stay open. Idempotent.</summary>
     ValueTask StopAsync();
+
+    /// <summary>The same as <see cref="StopAsync"/>.</summary>
+    ValueTask IAsyncDisposable.DisposeAsync() => StopAsync();
 }
 
 /// <summary>Opens outgoing connections to one endpoint.</summary>

@@ -257,8 +257,6 @@ public sealed class TrustedProxyTests
             });
 
             public ValueTask StopAsync() => here.StopAsync();
-
-            public ValueTask DisposeAsync() => here.DisposeAsync();
         }
     }
 }
