@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -37,6 +38,7 @@ public interface ITransportListener : IAsyncDisposable
     ValueTask StopAsync();
 
     /// <summary>The same as <see cref="StopAsync"/>.</summary>
+    [SuppressMessage("Usage", "CA1816", Justification = "An interface has no finalizer to suppress.")]
     ValueTask IAsyncDisposable.DisposeAsync() => StopAsync();
 }
 
