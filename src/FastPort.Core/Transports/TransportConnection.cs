@@ -91,7 +91,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>The queue to which the loop and other threads write.</summary>
     protected abstract SendQueue Output { get; }
 
-    /// <summary>The peer is a proxy, and this is the address of its client; null if that is not known. Before the connection is served.</summary>
+    /// <summary>The peer is a proxy, and this is its client's address; null if it is not known. Before the connection is served.</summary>
     public void SetClient(EndPoint? client)
     {
         _remote = client;

@@ -21,7 +21,7 @@ internal static class Errno
     {
         switch (error)
         {
-            // The runtime has no name for these two of the network under an accepted connection, which are to be retried at once (accept(2)).
+            // The runtime has no name for these two of the network under an accepted connection, which accept(2) has retried at once.
             case NoNetwork:
                 return SocketError.HostDown;
             case Protocol:
