@@ -11,8 +11,9 @@ switch (args)
     case ["inline"]:
         await InlineMode.RunAsync();
         return 0;
-    case ["scarce", var transport, var loops]:
-        await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture));
+    case ["scarce", var transport, var loops, .. var second]:
+        await ScarceMode.RunAsync(
+            Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture), second is ["second"]);
         return 0;
     case ["lock-step", .. var spinMicroseconds]:
         await LockStepMode.RunAsync(spinMicroseconds is [var one] ? int.Parse(one, CultureInfo.InvariantCulture) : null);
@@ -44,7 +45,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> | lock-step [<spin-us>] | spinners "
+            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> [second] | lock-step [<spin-us>] | spinners "
             + "| half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "

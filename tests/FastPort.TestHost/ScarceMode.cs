@@ -5,23 +5,26 @@ using FastPort.Transports;
 namespace FastPort.TestHost;
 
 /// <summary>
-/// A server in a process that was given few descriptors. Prints its log, and its counts for every line on standard input: after "eat" has
-/// taken every descriptor that was left, after "free" has given them back.
+/// Servers in a process that was given few descriptors. Prints their log, and their counts for every line on standard input: after "eat"
+/// has taken every descriptor that was left, after "free" has given them back.
 /// </summary>
 internal static class ScarceMode
 {
-    public static async Task RunAsync(TransportKind transport, int loops)
+    /// <param name="transport">The transport of all servers.</param>
+    /// <param name="loops">Event loops of each server.</param>
+    /// <param name="hasSecond">Whether there is a second server, which requires Hello.</param>
+    public static async Task RunAsync(TransportKind transport, int loops, bool hasSecond)
     {
         StartAllThreads();
-        var options = new FastPortServerOptions { Transport = transport, Loops = loops };
-        options.Endpoints.Add("tcp://127.0.0.1:0");
+        var options = new FastPortServerOptions { Transport = transport, Loops = loops, Endpoints = { "tcp://127.0.0.1:0" } };
         using var log = new ConsoleLog();
         await using var server = new FastPortServer(options, new MessageHandlers(), loggerFactory: log);
         int offLoop = 0;
         server.SessionOpened += session => offLoop += session.Connection.IsOnLoop ? 0 : 1;
         await server.StartAsync();
+        await using FastPortServer? second = hasSecond ? await StartSecondAsync(transport, log) : null;
         List<FileStream> eaten = [];
-        Console.WriteLine(Figures(server, offLoop));
+        Console.WriteLine(Figures(server, second, offLoop));
         while (Console.ReadLine() is { } line)
         {
             switch (line)
@@ -35,14 +38,30 @@ internal static class ScarceMode
                     break;
             }
 
-            Console.WriteLine(Figures(server, offLoop));
+            Console.WriteLine(Figures(server, second, offLoop));
         }
     }
 
+    private static async Task<FastPortServer> StartSecondAsync(TransportKind transport, ConsoleLog log)
+    {
+        var options = new FastPortServerOptions
+        {
+            Transport = transport,
+            Loops = 1,
+            Endpoints = { "tcp://127.0.0.1:0" },
+            RequireRoutingId = true,
+        };
+        options.Session.HandshakeTimeout = TimeSpan.Zero;
+        var server = new FastPortServer(options, new MessageHandlers(), loggerFactory: log);
+        await server.StartAsync();
+        return server;
+    }
+
     // Opens nothing to stay open.
-    private static string Figures(FastPortServer server, int openedOffLoop) =>
-        $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} "
-        + $"connections={server.ConnectionCount} opened-off-loop={openedOffLoop} "
+    private static string Figures(FastPortServer server, FastPortServer? second, int openedOffLoop) =>
+        $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} second-port={second?.Endpoints[0].Port ?? 0} "
+        + $"accept-errors={server.Counters.Snapshot().AcceptErrors + (second?.Counters.Snapshot().AcceptErrors ?? 0)} "
+        + $"connections={server.ConnectionCount + (second?.ConnectionCount ?? 0)} opened-off-loop={openedOffLoop} "
         + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
 
     // 0 also where none is left to look with.

@@ -40,31 +40,6 @@ public sealed partial class ArrayPoolCircularBuffer
     public Memory<byte> GetMemory(int sizeHint = 0) => GetWritableMemory(sizeHint);
 
     /// <summary>
-    /// All free bytes of the present array. Grows and moves nothing; a ring without an array rents its minimum. Both spans are empty if the
-    /// ring is full: call <see cref="TryReserve"/> first if room is needed.
-    /// </summary>
-    /// <remarks>
-    /// Invalidates a region returned earlier. <see cref="Advance"/> commits from the start of <paramref name="first"/> on into
-    /// <paramref name="second"/>.
-    /// </remarks>
-    /// <param name="first">The free bytes that follow the unread ones, up to the wrap.</param>
-    /// <param name="second">The free bytes after the wrap; empty if the free bytes do not wrap.</param>
-    public void GetWritableSpans(out Span<byte> first, out Span<byte> second)
-    {
-        int length = Length;
-        if (_array is null || _isShowing)
-        {
-            Reallocate(ArrayFor(length));
-        }
-
-        StartOverWhenEmpty(length);
-        int contiguous = ContiguousFree(length);
-        _granted = _limit - length;
-        first = new Span<byte>(_array, WriteIndex(length), contiguous);
-        second = new Span<byte>(_array, 0, _granted - contiguous);
-    }
-
-    /// <summary>
     /// Grows if necessary so that more bytes fit, and keeps this room until the bytes have been written: the ring does not shrink below it
     /// and does not return its array while a connection waits for input. The next call replaces an earlier reservation; 0 cancels it.
     /// </summary>
@@ -171,32 +146,6 @@ public sealed partial class ArrayPoolCircularBuffer
         _length = length + source.Length;
     }
 
-    /// <summary>
-    /// Overwrites unread bytes, across the wrap, for example with a length prefix or a time stamp that is known only afterwards.
-    /// </summary>
-    /// <param name="position">
-    /// Absolute position of the first byte: the value of <see cref="WritePosition"/> before that byte was written.
-    /// </param>
-    /// <param name="bytes">The bytes; must not lie in this ring.</param>
-    /// <exception cref="ArgumentOutOfRangeException">Not all bytes to overwrite are unread.</exception>
-    public void Patch(long position, ReadOnlySpan<byte> bytes)
-    {
-        int length = Length;
-        long offset = position - _readPosition;
-        if ((ulong)offset > (ulong)length || bytes.Length > length - (int)offset)
-        {
-            ThrowPosition(position, bytes.Length);
-        }
-
-        if (_isShowing)
-        {
-            // The shown bytes belong to another ring: patch a copy.
-            Reallocate(ArrayFor(length));
-        }
-
-        CopyIn(WriteIndex((int)offset), bytes);
-    }
-
     /// <summary>Drops the unread bytes at and after a position, for an encoder that failed halfway.</summary>
     /// <remarks>Invalidates a region returned earlier.</remarks>
     /// <param name="position">
@@ -209,7 +158,7 @@ public sealed partial class ArrayPoolCircularBuffer
         long offset = position - _readPosition;
         if ((ulong)offset > (ulong)length)
         {
-            ThrowPosition(position, 0);
+            ThrowPosition(position);
         }
 
         _granted = 0;
@@ -284,8 +233,8 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     [DoesNotReturn]
-    private void ThrowPosition(long position, int count) =>
+    private void ThrowPosition(long position) =>
         throw new ArgumentOutOfRangeException(
             nameof(position), position,
-            $"{count} bytes at position {position} do not lie within the unread bytes {_readPosition} to {_readPosition + _length}.");
+            $"The position does not lie within the unread bytes {_readPosition} to {_readPosition + _length}.");
 }

@@ -16,11 +16,11 @@ namespace FastPort.Buffers;
 /// uses only the requested power of two, even if the pool returns a longer array. Arrays are not cleared when rented or returned.
 /// </para>
 /// <para>
-/// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="Patch"/>,
-/// <see cref="RewindTo"/>, <see cref="GetWritableSpans"/> and all reading members never move bytes. <see cref="GetWritableSpan"/>,
-/// <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>,
-/// <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and
-/// <see cref="Dispose"/> may return the array: do not call any of these while a socket operation uses memory of this ring.
+/// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="RewindTo"/> and all
+/// reading members never move bytes. <see cref="GetWritableSpan"/>, <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>,
+/// <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>, <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may
+/// move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: do not call any of these while a
+/// socket operation uses memory of this ring.
 /// </para>
 /// <para>
 /// A ring that a connection passes to its protocol may show the bytes of another ring (an in-process peer's); the reader sees no
@@ -139,8 +139,7 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     }
 
     /// <summary>
-    /// Total bytes written and not rewound: the absolute position of the next byte, for a later call of <see cref="Patch"/> or
-    /// <see cref="RewindTo"/>.
+    /// Total bytes written and not rewound: the absolute position of the next byte, for a later call of <see cref="RewindTo"/>.
     /// </summary>
     public long WritePosition => _readPosition + Length;
 

@@ -15,24 +15,25 @@ namespace FastPort.Hosting;
 /// </param>
 /// <param name="rates">Rates of connections. Defaults to none.</param>
 /// <param name="bans">Bans. Defaults to none.</param>
-internal sealed class Admission(int maxConnections, int? maxPerAddress, RateLimiter? rates = null, BanCheck? bans = null)
+/// <param name="descriptors">The descriptors that connections take. Defaults to none: they are counted elsewhere.</param>
+internal sealed class Admission(
+    int maxConnections,
+    int? maxPerAddress,
+    RateLimiter? rates = null,
+    BanCheck? bans = null,
+    ConnectionDescriptors? descriptors = null)
 {
     private readonly ConcurrentDictionary<IPNetwork, int> _perAddress = new();
-    private volatile int _maxConnections = maxConnections;
     private int _count;
 
     /// <summary>Connections admitted and not yet ended.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>Maximum number of admitted connections. Set at the start, before and after the listeners.</summary>
-    public int MaxConnections
-    {
-        get => _maxConnections;
-        set => _maxConnections = value;
-    }
+    /// <summary>Maximum number of admitted connections: fewer than configured where the process has not so many descriptors.</summary>
+    public int MaxConnections => Math.Min(maxConnections, descriptors?.Max ?? int.MaxValue);
 
     /// <summary>Maximum number of admitted connections per address; 0 for no limit.</summary>
-    public int MaxPerAddress { get; } = maxPerAddress ?? Math.Max(1, maxConnections / 4);
+    public int MaxPerAddress => maxPerAddress ?? Math.Max(1, MaxConnections / 4);
 
     /// <summary>Admits a connection (null), or returns why not. <see cref="Leave"/> must be called once for each admitted one.</summary>
     /// <param name="remote">The peer's address; null if it is not known yet.</param>
@@ -44,15 +45,22 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress, RateLimi
             return refused;
         }
 
-        if (Interlocked.Increment(ref _count) > MaxConnections)
+        if (Interlocked.Increment(ref _count) > maxConnections)
         {
             Interlocked.Decrement(ref _count);
             return ConnectionRejection.ConnectionLimit;
         }
 
-        if (!TryAdd(remote))
+        if (descriptors?.TryTake() == false)
         {
             Interlocked.Decrement(ref _count);
+            why = $"this process has descriptors for {descriptors.Max} connections";
+            return ConnectionRejection.ConnectionLimit;
+        }
+
+        if (!TryAdd(remote))
+        {
+            FreePlace();
             return ConnectionRejection.AddressLimit;
         }
 
@@ -80,8 +88,14 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress, RateLimi
 
     public void Leave(EndPoint? remote)
     {
-        Interlocked.Decrement(ref _count);
+        FreePlace();
         Remove(remote);
+    }
+
+    private void FreePlace()
+    {
+        Interlocked.Decrement(ref _count);
+        descriptors?.Give();
     }
 
     private bool TryAdd(EndPoint? remote)

@@ -59,13 +59,20 @@ public sealed partial class ConnectionServer : IMemoryHolder
         var reason = new CloseReason(
             CloseKind.MemoryLimit,
             $"Its received messages that wait for a peer and its unread sent ones held {bytes} bytes, and {option} was used up.");
-        if (listening is not null)
+        if (listening is null)
+        {
+            connection.Abort(reason);
+            return;
+        }
+
+        try
         {
             listening.TellAndClose(reason);
         }
-        else
+        catch (Exception e) when (e is not OutOfMemoryException)
         {
-            connection.Abort(reason);
+            // As ClaimOrEnd: the budget has others to close.
+            connection.Abort(new CloseReason(CloseKind.Internal, "The protocol threw when told to close its peer.", Exception: e));
         }
     }
 }

@@ -64,8 +64,6 @@ public sealed partial class ConnectionServer
         string section = _options.Section;
         reason = why ?? rejection switch
         {
-            ConnectionRejection.ConnectionLimit when _admission.MaxConnections < _options.MaxConnections =>
-                $"this process has descriptors for {_admission.MaxConnections} connections",
             ConnectionRejection.ConnectionLimit => $"{section}:MaxConnections is {_options.MaxConnections}",
             ConnectionRejection.AddressLimit => $"{section}:MaxConnectionsPerAddress is {_admission.MaxPerAddress}",
             ConnectionRejection.StageLimit => $"{section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}",

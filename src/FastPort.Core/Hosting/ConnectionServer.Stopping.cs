@@ -95,7 +95,7 @@ public sealed partial class ConnectionServer
 
         if (!await AllClosedAsync(_options.ShutdownTimeout, _hurry.Token).ConfigureAwait(false))
         {
-            ServerLog.StopAborts(_logger, _accepted.Count, _options.ShutdownTimeout);
+            ServerLog.StopAborts(_logger, _accepted.Count);
             foreach (AcceptedConnection accepted in _accepted.Values)
             {
                 accepted.Connection.Abort(CloseReason.Stopping);

@@ -122,7 +122,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         Rates = options.Rates.IsEmpty ? null : new RateLimiter(options.Rates, counters, _time);
         Bans = components.Bans ?? new BanList(_time);
         BanCheck = new BanCheck(Bans, new AddressNetworks(options.Rates.Exempt));
-        _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress, Rates, BanCheck);
+        _admission = new Admission(
+            options.MaxConnections, options.MaxConnectionsPerAddress, Rates, BanCheck, ConnectionDescriptors.OfProcess);
         _inStages = new Admission(
             options.MaxConnectionsInStages,
             options.MaxConnectionsPerAddress > 0 ? Math.Max(1, options.MaxConnectionsInStages / 4) : options.MaxConnectionsPerAddress);
@@ -153,6 +154,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 
+    /// <summary>Maximum number of connections: fewer than configured where the process has not so many descriptors.</summary>
+    internal int MaxConnections => _admission.MaxConnections;
+
     /// <summary>A snapshot of the connections that have their protocol.</summary>
     public IReadOnlyCollection<Connection> Connections => [.. _accepted.Values.Select(static a => a.Served).OfType<Connection>()];
 
@@ -171,20 +175,21 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             }
 
             _clock = new ConnectionClock(_time);
-        }
 
-        Memory.Enter(this);
-        Bans.Added += CloseBanned;
+            // Before a stop can begin, which takes both back.
+            Memory.Enter(this);
+            Bans.Added += CloseBanned;
+        }
 
         try
         {
-            KeepDescriptors();
+            ConnectionDescriptors.OfProcess.Measure();
             ConnectionSettings settings = _settings(_clock);
             PrepareEncryption(settings);
             Listen(settings);
 
             // Again: the event loops, possibly many, have opened their descriptors.
-            KeepDescriptors();
+            ConnectionDescriptors.OfProcess.Measure();
         }
         catch
         {
@@ -273,7 +278,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     {
         lock (_gate)
         {
-            foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
+            foreach (string text in _options.ListenAt)
             {
                 if (_stopping)
                 {
@@ -317,23 +322,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
     }
 
-    // Peers must not be able to take the last descriptor: the runtime ends a process that cannot start a thread.
-    private void KeepDescriptors()
-    {
-        if (DescriptorLimit.Read() is not { } limit)
-        {
-            return;
-        }
-
-        long connections = (long)DescriptorLimit.ConnectionsWithin(limit) + _admission.Count;
-        _admission.MaxConnections = (int)Math.Min(_options.MaxConnections, connections);
-    }
-
     private void WarnAboutDescriptors()
     {
-        if (DescriptorLimit.Read() is { } limit && limit < _options.MaxConnections)
+        if (_admission.MaxConnections is var possible && possible < _options.MaxConnections && DescriptorLimit.Read() is { } limit)
         {
-            ServerLog.DescriptorLimit(_logger, _options.Section, _options.MaxConnections, limit, _admission.MaxConnections);
+            ServerLog.DescriptorLimit(_logger, _options.Section, _options.MaxConnections, limit, possible);
         }
     }
 }

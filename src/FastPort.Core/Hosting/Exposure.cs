@@ -8,14 +8,17 @@ internal static class Exposure
 {
     /// <summary>One sentence for each endpoint that other machines reach unencrypted or without showing who they are.</summary>
     /// <param name="endpoints">The endpoints.</param>
+    /// <param name="transports">The transports, for schemes that are served through others.</param>
     /// <param name="authenticates">Whether peers must show who they are to the protocol.</param>
     /// <param name="checksCertificates">Whether peers of encrypted endpoints must show a certificate of a configured authority.</param>
-    public static IReadOnlyList<string> Find(IEnumerable<string> endpoints, bool authenticates, bool checksCertificates)
+    public static IReadOnlyList<string> Find(
+        IEnumerable<string> endpoints, TransportCollection transports, bool authenticates, bool checksCertificates)
     {
         List<string> found = [];
         foreach (string text in endpoints)
         {
-            if (!Endpoint.TryParse(text, out Endpoint? endpoint, out _) || endpoint.IsNamed || endpoint.IsLoopback)
+            if (!Endpoint.TryParse(text, out Endpoint? endpoint, out _)
+                || Endpoint.IsName(transports.SchemeBelow(endpoint.Scheme)) || endpoint.IsLoopback)
             {
                 continue;
             }

@@ -66,6 +66,12 @@ internal sealed class FastPortHostedService(
         }
 
         TimeSpan limit = server.ShutdownTimeout > ShortestReportTime ? server.ShutdownTimeout : ShortestReportTime;
+        if (cancellationToken.IsCancellationRequested)
+        {
+            // The stop took longer than the host allows, with a long DrainDelay always: the report has had no time yet.
+            cancellationToken = CancellationToken.None;
+        }
+
         try
         {
             await writer.FinishAsync().WaitAsync(limit, stats.Time, cancellationToken).ConfigureAwait(false);

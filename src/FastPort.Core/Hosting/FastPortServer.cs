@@ -118,17 +118,18 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     {
         IReadOnlyList<string> exposed = Exposure.Find(
             _options.Endpoints,
+            _components.Transports,
             _components.Authenticator is not null,
             _options.Tls.ClientCertificates == ClientCertificateMode.Required && _options.Tls.ClientAuthorityFile.Length != 0);
         if (exposed.Count != 0 && _options.RequireSecureDefaults)
         {
             throw new FastPortOptionsException(
-                [.. exposed.Select(static what => $"{what} FastPort:RequireSecureDefaults forbids it.")]);
+                [.. exposed.Select(what => $"{what} {_options.Section}:RequireSecureDefaults forbids it.")]);
         }
 
         foreach (string what in exposed)
         {
-            ServerLog.Exposed(_logger, what);
+            ServerLog.Exposed(_logger, what, _options.Section);
         }
 
         return _connections.StartAsync(cancellationToken);

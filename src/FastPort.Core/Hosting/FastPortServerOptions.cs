@@ -27,7 +27,7 @@ public sealed class FastPortServerOptions : ServerOptions
     /// <summary>
     /// Maximum number of connections that have not said Hello, if Hello is required (an authenticator, or <see cref="RequireRoutingId"/>);
     /// 0 to 1,000,000, 0 for no limit. Ignored if Hello is not required. Defaults to null: half of
-    /// <see cref="ServerOptions.MaxConnections"/>, twice what one address may have.
+    /// <see cref="ServerOptions.MaxConnections"/>, or of what the descriptors allow: twice what one address may have.
     /// </summary>
     public int? MaxUnidentifiedConnections { get; set; }
 
@@ -61,6 +61,8 @@ public sealed class FastPortServerOptions : ServerOptions
 
     /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
+
+    internal override IList<string> ListenAt => Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : Endpoints;
 
     internal override bool HasSessions => true;
 

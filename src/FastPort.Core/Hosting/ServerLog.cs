@@ -22,8 +22,8 @@ internal static partial class ServerLog
     [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections have up to {Timeout} to finish")]
     public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
 
-    [LoggerMessage(3004, LogLevel.Warning, "{Connections} connections did not finish within {Timeout} and are aborted")]
-    public static partial void StopAborts(ILogger logger, int connections, TimeSpan timeout);
+    [LoggerMessage(3004, LogLevel.Warning, "{Connections} connections have not finished and are aborted")]
+    public static partial void StopAborts(ILogger logger, int connections);
 
     [LoggerMessage(3005, LogLevel.Information, "Stopped")]
     public static partial void Stopped(ILogger logger);
@@ -34,8 +34,8 @@ internal static partial class ServerLog
     [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be created or started")]
     public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 
-    [LoggerMessage(3009, LogLevel.Warning, "{What} FastPort:RequireSecureDefaults would refuse it; see docs/security.md")]
-    public static partial void Exposed(ILogger logger, string what);
+    [LoggerMessage(3009, LogLevel.Warning, "{What} {Section}:RequireSecureDefaults would refuse it; see docs/security.md")]
+    public static partial void Exposed(ILogger logger, string what, string section);
 
     [LoggerMessage(3008, LogLevel.Debug, "A stage of a connection from {RemoteEndPoint} failed")]
     public static partial void StageFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);

@@ -43,14 +43,15 @@ public abstract class ServerOptions : IDescribedOptions
 
     /// <summary>
     /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to 20,000. The limit is lower
-    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself.
+    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all servers of the
+    /// process share these.
     /// </summary>
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>
     /// Maximum number of connections per IP address, for IPv6 per /64 network; 0 to 1,000,000, 0 for no limit. Peers on Unix sockets have
-    /// no address and no such limit. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback addresses. A
-    /// number applies to loopback addresses too.
+    /// no address and no such limit. Defaults to null: a quarter of <see cref="MaxConnections"/>, or of what the descriptors allow, and no
+    /// limit for loopback addresses. A number applies to loopback addresses too.
     /// </summary>
     public int? MaxConnectionsPerAddress { get; set; }
 
@@ -65,8 +66,9 @@ public abstract class ServerOptions : IDescribedOptions
     /// <summary>
     /// Proxies whose connections begin with a PROXY header (version 1 or 2), as addresses (<c>10.0.0.1</c>), networks (<c>10.0.0.0/8</c>),
     /// and <c>unix</c> for all peers of Unix sockets. The client's address that the header tells counts from then on: in limits, logs and
-    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A connection from there without a header is refused; from everywhere else
-    /// headers are not read. Defaults to none.
+    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A client whose address is not told has the proxy's own; none, and no limit per
+    /// address, if the proxy is on this machine. A connection from there without a header is refused; from everywhere else headers are not
+    /// read. Defaults to none.
     /// </summary>
     public IList<string> TrustedProxies { get; set; } = [];
 
@@ -106,6 +108,9 @@ public abstract class ServerOptions : IDescribedOptions
     /// <summary>Time that a stopping server waits for its connections before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary><see cref="Endpoints"/>, or what stands in for none.</summary>
+    internal virtual IList<string> ListenAt => Endpoints;
+
     /// <summary>Whether the protocol has sessions with identities and messages that are counted.</summary>
     internal virtual bool HasSessions => false;
 
@@ -120,6 +125,11 @@ public abstract class ServerOptions : IDescribedOptions
     {
         List<string> problems = [];
         OptionSection.Visit(Section, problems, configured: null, Describe);
+        if (problems.Count == 0 && ListenAt.Count == 0)
+        {
+            problems.Add($"{Section}:{nameof(Endpoints)} is empty; give a list of URIs: {TransportSelection.Examples}.");
+        }
+
         return problems;
     }
 

@@ -34,9 +34,12 @@ internal sealed class TrustedProxies
 
     /// <summary>Whether connections of this peer begin with a PROXY header.</summary>
     public bool Contain(EndPoint? peer) =>
-        peer is IPEndPoint ? _networks.Contain(peer) : _unix && peer?.AddressFamily == AddressFamily.Unix;
+        _networks.Contain(peer) || (_unix && peer is UnixDomainSocketEndPoint);
 
-    /// <summary>A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address.</summary>
+    /// <summary>
+    /// A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address. A client whose
+    /// address is not told has the proxy's own (proxy-protocol.txt, 2.2), or none where that would make it a peer on this machine.
+    /// </summary>
     public async ValueTask<Connection?> ReadHeaderAsync(Connection connection, CancellationToken cancellationToken)
     {
         if (!Contain(connection.RemoteEndPoint))
@@ -49,9 +52,11 @@ internal sealed class TrustedProxies
         ProxyHeader header = await preamble.Header.WaitAsync(cancellationToken).ConfigureAwait(false);
         if (!header.IsOwn)
         {
-            ((TransportConnection)connection).SetClient(header.Client);
+            ((TransportConnection)connection).SetClient(header.Client ?? Elsewhere(connection.RemoteEndPoint));
         }
 
         return connection;
     }
+
+    private static IPEndPoint? Elsewhere(EndPoint? proxy) => proxy is IPEndPoint ip && !IPAddress.IsLoopback(ip.Address) ? ip : null;
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -35,6 +36,10 @@ public interface ITransportListener : IAsyncDisposable
 
     /// <summary>Stops accepting; connections already handed over stay open. Idempotent.</summary>
     ValueTask StopAsync();
+
+    /// <summary>The same as <see cref="StopAsync"/>.</summary>
+    [SuppressMessage("Usage", "CA1816", Justification = "An interface has no finalizer to suppress.")]
+    ValueTask IAsyncDisposable.DisposeAsync() => StopAsync();
 }
 
 /// <summary>Opens outgoing connections to one endpoint.</summary>

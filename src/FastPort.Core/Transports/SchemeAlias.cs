@@ -53,8 +53,6 @@ internal sealed class AliasListener(Endpoint endpoint, ITransportListener below)
     }
 
     public ValueTask StopAsync() => below.StopAsync();
-
-    public ValueTask DisposeAsync() => below.DisposeAsync();
 }
 
 /// <summary>Connects to an alias's endpoint through the transport below.</summary>

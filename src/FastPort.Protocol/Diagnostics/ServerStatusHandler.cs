@@ -41,16 +41,19 @@ public static class ServerStatusHandler
         });
     }
 
-    /// <summary>Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process.</summary>
+    /// <summary>
+    /// Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process. Behind a trusted proxy the
+    /// client counts; one whose address the proxy does not tell is not on this machine.
+    /// </summary>
     /// <param name="session">The session.</param>
     public static bool IsLocal(Session session)
     {
         ArgumentNullException.ThrowIfNull(session);
         return session.RemoteEndPoint switch
         {
-            null or UnixDomainSocketEndPoint => true,
+            UnixDomainSocketEndPoint => true,
             IPEndPoint { Address: var address } => IPAddress.IsLoopback(address),
-            _ => false,
+            var peer => peer?.ToString()?.StartsWith("inproc://", StringComparison.Ordinal) == true,
         };
     }
 

@@ -131,11 +131,10 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.Equal(0, await client.EndAsync());
 
-        // On a crowded machine a handler's core may be taken away for so long that this is told too.
+        // Other warnings are of the machine: few descriptors, or a handler whose core was taken away for long.
         Assert.Single(
             client.Output.Split('\n'),
-            static line =>
-                line.Contains(" WRN ", StringComparison.Ordinal) && !line.Contains("blocked the loop", StringComparison.Ordinal));
+            line => line.Contains(" WRN ", StringComparison.Ordinal) && line.Contains(file, StringComparison.Ordinal));
     }
 
     [Fact]

@@ -37,11 +37,9 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
         { nameof(ArrayPoolCircularBuffer.GetWritableMemory), ring => ring.GetWritableMemory() },
         { nameof(ArrayPoolCircularBuffer.GetSpan), ring => ring.GetSpan() },
         { nameof(ArrayPoolCircularBuffer.GetMemory), ring => ring.GetMemory() },
-        { nameof(ArrayPoolCircularBuffer.GetWritableSpans), ring => ring.GetWritableSpans(out _, out _) },
         { nameof(ArrayPoolCircularBuffer.TryReserve), ring => ring.TryReserve(0) },
         { nameof(ArrayPoolCircularBuffer.Advance), ring => ring.Advance(0) },
         { nameof(ArrayPoolCircularBuffer.Write), ring => ring.Write([]) },
-        { nameof(ArrayPoolCircularBuffer.Patch), ring => ring.Patch(0, []) },
         { nameof(ArrayPoolCircularBuffer.RewindTo), ring => ring.RewindTo(0) },
         { nameof(ArrayPoolCircularBuffer.TryReleaseWhenEmpty), ring => ring.TryReleaseWhenEmpty() },
         { nameof(ArrayPoolCircularBuffer.TryShrink), ring => ring.TryShrink() },
@@ -145,21 +143,6 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
         _ring.GetWritableSpan();
         invalidate(_ring);
         Assert.Throws<InvalidOperationException>(() => _ring.Advance(1));
-    }
-
-    [Theory]
-    [InlineData(-1, 0)]
-    [InlineData(0, 1)]
-    [InlineData(1, 2)]
-    [InlineData(2, 4)]
-    [InlineData(5, 1)]
-    [InlineData(6, 0)]
-    [InlineData(long.MinValue, 0)]
-    [InlineData(long.MaxValue, 1)]
-    public void Refuses_to_patch_what_is_not_unread(long position, int count)
-    {
-        Assert.Throws<ArgumentOutOfRangeException>(nameof(position), () => _ring.Patch(position, new byte[count]));
-        AssertUnchanged();
     }
 
     [Theory]

@@ -32,31 +32,6 @@ public sealed class ArrayPoolCircularBufferTests
 
     [Theory]
     [MemberData(nameof(SmallCapacities))]
-    public void Patches_every_range_at_every_wrap_offset(int capacity)
-    {
-        var pool = new TrackingArrayPool(surplus: 3);
-        for (int head = 0; head < capacity; head++)
-        {
-            using var ring = new ArrayPoolCircularBuffer(capacity, capacity, pool);
-            byte[] expected = Bytes(capacity);
-            MoveHeadTo(ring, head, capacity);
-            for (int offset = 0; offset <= capacity; offset++)
-            {
-                for (int count = 0; count <= capacity - offset; count++)
-                {
-                    byte[] patch = Bytes(count, from: 100 + offset);
-                    ring.Patch(ring.ReadPosition + offset, patch);
-                    patch.CopyTo(expected, offset);
-                    Assert.Equal(expected, ring.GetReadableSequence(0, capacity).ToArray());
-                }
-            }
-        }
-
-        pool.AssertAllReturned();
-    }
-
-    [Theory]
-    [MemberData(nameof(SmallCapacities))]
     public void Hands_out_contiguous_regions_of_every_size_at_every_wrap_offset(int capacity)
     {
         foreach (int maximum in new[] { capacity, 4 * capacity })
@@ -93,7 +68,6 @@ public sealed class ArrayPoolCircularBufferTests
         ring.CopyTo(0, []);
         ring.Consume(0);
         ring.Write([]);
-        ring.Patch(0, []);
         ring.RewindTo(0);
         Assert.True(ring.TryReserve(0) && ring.TryReleaseWhenEmpty());
         Assert.False(ring.TryShrink());
@@ -103,14 +77,6 @@ public sealed class ArrayPoolCircularBufferTests
 
         ring.Write([1]);
         Assert.Equal((1L, 4096), (pool.Rents, ring.Capacity));
-    }
-
-    [Fact]
-    public void Scattered_spans_of_a_ring_without_an_array_are_never_empty()
-    {
-        using var ring = new ArrayPoolCircularBuffer(16, 64, new TrackingArrayPool());
-        ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
-        Assert.Equal((16, 0), (first.Length, second.Length));
     }
 
     [Fact]
@@ -126,9 +92,7 @@ public sealed class ArrayPoolCircularBufferTests
         using var ring = new ArrayPoolCircularBuffer(16, 16, new TrackingArrayPool());
         MoveHeadTo(ring, head: 11, length: 9);
         ring.Consume(9);
-        ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
-        Assert.Equal((16, 0), (first.Length, second.Length));
-        Assert.Equal(16, ring.GetWritableSpan(16).Length);
+        Assert.Equal(16, ring.GetWritableSpan().Length);
     }
 
     [Fact]
@@ -151,8 +115,6 @@ public sealed class ArrayPoolCircularBufferTests
         MoveHeadTo(ring, head: 7, length: 90);
         Assert.Equal(128, ring.Capacity);
 
-        ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
-        Assert.Equal(10, first.Length + second.Length);
         Assert.Equal(10, ring.GetWritableSpan(10).Length);
         Assert.False(ring.TryReserve(11));
         RingCapacityExceededException refused = Assert.Throws<RingCapacityExceededException>(() => ring.GetWritableSpan(11));
@@ -167,8 +129,6 @@ public sealed class ArrayPoolCircularBufferTests
         Assert.Throws<RingCapacityExceededException>(() => ring.GetMemory());
         Assert.False(ring.TryReserve(int.MaxValue));
         Assert.Throws<RingCapacityExceededException>(() => ring.GetWritableSpan(int.MaxValue));
-        ring.GetWritableSpans(out first, out second);
-        Assert.True(first.IsEmpty && second.IsEmpty);
         CheckEveryRange(ring, Bytes(100));
     }
 
@@ -268,18 +228,14 @@ public sealed class ArrayPoolCircularBufferTests
     }
 
     [Fact]
-    public void Patches_a_length_prefix_and_rewinds_a_message_that_failed()
+    public void Rewinds_a_message_that_failed()
     {
         using var ring = new ArrayPoolCircularBuffer(8, 64, new TrackingArrayPool());
         ring.Write(Bytes(5));
-        long prefix = ring.WritePosition;
-        ring.Write([0, 0]);
-        ring.Write(Bytes(6));
-        ring.Patch(prefix, [6, 0]);
         long message = ring.WritePosition;
         ring.Write(Bytes(30));
         ring.RewindTo(message);
-        Assert.Equal([.. Bytes(5), 6, 0, .. Bytes(6)], ring.GetReadableSequence(0, ring.Length).ToArray());
+        Assert.Equal(Bytes(5), ring.GetReadableSequence(0, ring.Length).ToArray());
     }
 
     [Fact]
@@ -318,7 +274,7 @@ public sealed class ArrayPoolCircularBufferTests
         ring.Write(new byte[head]);
 
         // A region stays where it is while all before it is consumed; a write into the then empty ring would start over at index 0.
-        ring.GetWritableSpans(out Span<byte> first, out _);
+        Span<byte> first = ring.GetWritableSpan();
         ring.Consume(head);
         byte[] bytes = Bytes(length);
         int inRegion = Math.Min(length, first.Length);

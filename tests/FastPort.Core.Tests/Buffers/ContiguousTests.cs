@@ -80,7 +80,7 @@ public sealed class ContiguousTests
             // A region stays where it is while all before it is consumed.
             ring.Write(new byte[head]);
             byte[] bytes = [.. Enumerable.Range(1, length).Select(static i => (byte)i)];
-            ring.GetWritableSpans(out Span<byte> first, out _);
+            Span<byte> first = ring.GetWritableSpan();
             int inRegion = Math.Min(length, first.Length);
             ring.Consume(head);
             bytes.AsSpan(0, inRegion).CopyTo(first);

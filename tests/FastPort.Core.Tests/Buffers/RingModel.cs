@@ -13,10 +13,8 @@ internal enum RingAction
     MemoryThenAdvance,
     AdvanceInTwoSteps,
     ConsumeWhileRegionIsOut,
-    ScatteredSpans,
     Consume,
     ConsumeAll,
-    Patch,
     Rewind,
     Reserve,
     Shrink,
@@ -140,17 +138,11 @@ internal sealed class RingModel : IDisposable
                 }
 
                 break;
-            case RingAction.ScatteredSpans:
-                Scatter(part);
-                break;
             case RingAction.Consume:
                 Consume(size % (_unread.Count + 1));
                 break;
             case RingAction.ConsumeAll:
                 Consume(_unread.Count);
-                break;
-            case RingAction.Patch:
-                Patch(size, part);
                 break;
             case RingAction.Rewind:
                 int kept = _unread.Count - (size % (_unread.Count + 1));
@@ -198,35 +190,11 @@ internal sealed class RingModel : IDisposable
         _unread.AddRange(bytes);
     }
 
-    private void Scatter(int part)
-    {
-        _ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
-        Assert.Equal(Math.Min(_ring.Capacity, _ring.MaximumCapacity) - _unread.Count, first.Length + second.Length);
-        Assert.True(second.IsEmpty || !first.IsEmpty);
-        byte[] bytes = NextBytes(part % (first.Length + second.Length + 1));
-        int before = Math.Min(bytes.Length, first.Length);
-        bytes.AsSpan(0, before).CopyTo(first);
-        bytes.AsSpan(before).CopyTo(second);
-        _ring.Advance(bytes.Length);
-        _unread.AddRange(bytes);
-    }
-
     private void Consume(int count)
     {
         _ring.Consume(count);
         _unread.RemoveRange(0, count);
         _readPosition += count;
-    }
-
-    private void Patch(int size, int part)
-    {
-        int offset = part % (_unread.Count + 1);
-        byte[] bytes = NextBytes(size % (_unread.Count - offset + 1));
-        _ring.Patch(_readPosition + offset, bytes);
-        for (int i = 0; i < bytes.Length; i++)
-        {
-            _unread[offset + i] = bytes[i];
-        }
     }
 
     private void Reserve(int size)

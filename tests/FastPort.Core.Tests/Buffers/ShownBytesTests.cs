@@ -92,9 +92,7 @@ public sealed class ShownBytesTests
     [Theory]
     [InlineData("write")]
     [InlineData("span")]
-    [InlineData("spans")]
     [InlineData("reserve")]
-    [InlineData("patch")]
     public void A_write_moves_them_to_an_array_of_the_rings_own(string how)
     {
         using Shown shown = new(5);
@@ -113,17 +111,8 @@ public sealed class ShownBytesTests
                 ring.Advance(1);
                 left = [.. left, 99];
                 break;
-            case "spans":
-                ring.GetWritableSpans(out Span<byte> one, out Span<byte> two);
-                one.Fill(99);
-                two.Fill(99);
-                break;
-            case "reserve":
-                Assert.True(ring.TryReserve(100));
-                break;
             default:
-                ring.Patch(ring.ReadPosition, [99]);
-                left[0] = 99;
+                Assert.True(ring.TryReserve(100));
                 break;
         }
 

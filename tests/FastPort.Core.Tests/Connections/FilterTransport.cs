@@ -23,8 +23,6 @@ internal sealed class FilterTransport(ITransport inner, Func<Connection, bool, C
         public void Start(Action<Connection> accepted) => inner.Start(connection => accepted(filter(connection, true)));
 
         public ValueTask StopAsync() => inner.StopAsync();
-
-        public ValueTask DisposeAsync() => inner.DisposeAsync();
     }
 
     private sealed class Connector(ITransportConnector inner, Func<Connection, bool, Connection> filter) : ITransportConnector

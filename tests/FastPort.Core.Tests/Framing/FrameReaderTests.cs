@@ -72,7 +72,7 @@ public sealed class FrameReaderTests
             if (offset > 0)
             {
                 ring.Write(new byte[offset]);
-                ring.GetWritableSpans(out _, out _);
+                ring.GetWritableSpan();
             }
 
             // One byte stays unread until the next is written, so that the ring is never empty and never starts anew at 0.
@@ -137,8 +137,7 @@ public sealed class FrameReaderTests
 
     private static void Append(ArrayPoolCircularBuffer ring, byte value)
     {
-        ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
-        (first.IsEmpty ? second : first)[0] = value;
+        ring.GetWritableSpan()[0] = value;
         ring.Advance(1);
     }
 

@@ -40,6 +40,26 @@ public sealed class AdmissionTests
     }
 
     [Fact]
+    public void Where_descriptors_are_short_an_address_has_a_quarter_of_the_connections_they_allow()
+    {
+        var descriptors = new ConnectionDescriptors();
+        var admission = new Admission(maxConnections: 40, maxPerAddress: null, descriptors: descriptors);
+        descriptors.Max = 8;
+        Assert.Equal((8, 2), (admission.MaxConnections, admission.MaxPerAddress));
+        Assert.Null(admission.TryEnter(Address("192.0.2.1"), out _));
+        Assert.Null(admission.TryEnter(Address("192.0.2.1"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("192.0.2.1"), out _));
+
+        // Who was refused has left its place, and another server of the process uses the rest.
+        var other = new Admission(maxConnections: 40, maxPerAddress: 0, descriptors: descriptors);
+        Assert.All(Enumerable.Range(0, 6), i => Assert.Null(other.TryEnter(Address("192.0.2.1"), out _)));
+        Assert.Equal(ConnectionRejection.ConnectionLimit, admission.TryEnter(Address("192.0.2.2"), out string? why));
+        Assert.Equal("this process has descriptors for 8 connections", why);
+        other.Leave(Address("192.0.2.1"));
+        Assert.Null(admission.TryEnter(Address("192.0.2.2"), out _));
+    }
+
+    [Fact]
     public void IPv6_counts_by_networks_of_64_bits()
     {
         var admission = new Admission(maxConnections: 40, maxPerAddress: 2);

@@ -30,6 +30,15 @@ public sealed class ConnectionServerTests : EchoServerTests
     }
 
     [Fact]
+    public void Another_protocol_has_no_endpoint_of_FastPorts()
+    {
+        FastPortOptionsException e = Assert.Throws<FastPortOptionsException>(
+            () => new ConnectionServer(new OtherOptions(), _ => throw new NotSupportedException()));
+
+        Assert.StartsWith("Other:Endpoints is empty; give a list of URIs: ", Assert.Single(e.Problems), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Limits_close_the_connections_above_them()
     {
         Options.MaxConnectionsPerAddress = 1;
@@ -243,4 +252,6 @@ public sealed class ConnectionServerTests : EchoServerTests
             ],
             failure.Problems);
     }
+
+    private sealed class OtherOptions() : ServerOptions("Other");
 }

@@ -2,6 +2,7 @@ using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Sessions;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;
@@ -24,9 +25,21 @@ public sealed class ExposureTests
     [InlineData("tcp://server.example:0", false, "everybody who reaches it may connect, and everything can be read on the way.")]
     public void What_is_exposed_is_said(string endpoint, bool authenticates, string end)
     {
-        IReadOnlyList<string> found = Exposure.Find([endpoint], authenticates, checksCertificates: false);
+        IReadOnlyList<string> found = Exposure.Find([endpoint], [], authenticates, checksCertificates: false);
 
         Assert.Equal(end.Length == 0 ? [] : [$"{endpoint} can be reached from other machines: {end}"], found);
+    }
+
+    [Fact]
+    public void A_scheme_that_is_served_within_the_machine_is_not_exposed_and_one_over_TCP_is()
+    {
+        TransportCollection transports = new TransportCollection()
+            .MapScheme("game", over: "inproc").MapScheme("file", over: "unix").MapScheme("plant", over: "tcp");
+        string[] endpoints = ["game://x", "file:///run/x", "plant://0.0.0.0:0"];
+
+        string found = Assert.Single(Exposure.Find(endpoints, transports, authenticates: false, checksCertificates: false));
+
+        Assert.StartsWith("plant://0.0.0.0:0 can be reached", found, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -34,7 +47,7 @@ public sealed class ExposureTests
     {
         string[] endpoints = ["tls://0.0.0.0:0", "tcp://0.0.0.0:0"];
 
-        string found = Assert.Single(Exposure.Find(endpoints, authenticates: false, checksCertificates: true));
+        string found = Assert.Single(Exposure.Find(endpoints, [], authenticates: false, checksCertificates: true));
 
         Assert.StartsWith("tcp://0.0.0.0:0 can be reached from other machines: everybody", found, StringComparison.Ordinal);
     }
@@ -45,6 +58,24 @@ public sealed class ExposureTests
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Endpoints = ["tcp://0.0.0.0:0"]);
 
         Assert.StartsWith("tcp://0.0.0.0:0 can be reached", Assert.Single(server.Log.WithId(3009)).Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_option_is_named_by_the_section_of_the_server()
+    {
+        var options = new FastPortServerOptions { Endpoints = { "tcp://0.0.0.0:0" } };
+        OptionSection.Visit("Plant", [], configured: null, options.Describe);
+        var log = new RecordingLog();
+        await using (var server = new FastPortServer(options, loggerFactory: log))
+        {
+            await server.StartAsync();
+        }
+
+        Assert.Contains(" Plant:RequireSecureDefaults would", Assert.Single(log.WithId(3009)).Text, StringComparison.Ordinal);
+        options.RequireSecureDefaults = true;
+        await using var refused = new FastPortServer(options);
+        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => refused.StartAsync());
+        Assert.EndsWith(" Plant:RequireSecureDefaults forbids it.", Assert.Single(e.Problems), StringComparison.Ordinal);
     }
 
     [Fact]

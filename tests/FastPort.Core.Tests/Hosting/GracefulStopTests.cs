@@ -208,6 +208,18 @@ public sealed class GracefulStopTests
     }
 
     [Fact]
+    public async Task A_caller_that_does_not_wait_is_not_told_of_a_timeout()
+    {
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = _time);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.PingAsync();
+
+        await server.Server.StopAsync(new CancellationToken(canceled: true)).InTimeAsync();
+
+        Assert.Equal("1 connections have not finished and are aborted", Assert.Single(server.Log.WithId(3004)).Text);
+    }
+
+    [Fact]
     public async Task A_stopped_server_refuses_connections_and_its_port_is_free()
     {
         TestServer server = await TestServer.StartAsync();

@@ -90,6 +90,30 @@ public sealed class ProtocolMemoryTests : EchoServerTests
     }
 
     [Fact]
+    public async Task A_protocol_that_throws_when_it_is_told_ends_and_the_others_are_told()
+    {
+        Options.MaxBufferedMegabytes = 1;
+        MakeProtocol = connection =>
+        {
+            lock (_made)
+            {
+                _made.Add(new Collector(connection, isKnown: true, TimeSpan.FromSeconds(2)) { ThrowsWhenTold = _made.Count == 0 });
+                return _made[^1];
+            }
+        };
+        await StartAsync();
+        using RawPeer throws = await ConnectAsync();
+        await throws.TrySendAsync(new byte[2 * Megabyte]);
+        await Patience.UntilAsync(() => _made.Count == 1 && _made[0].Ended is not null, "the one that throws has ended");
+        using RawPeer other = await ConnectAsync();
+        await other.TrySendAsync(new byte[2 * Megabyte]);
+        await Patience.UntilAsync(() => _made.Count == 2 && _made[1].Ended is not null, "the other one has ended");
+
+        Assert.Equal((CloseKind.Internal, CloseKind.MemoryLimit), (_made[0].Ended!.Kind, _made[1].Ended!.Kind));
+        Assert.True(_made[1].WasTold);
+    }
+
+    [Fact]
     public async Task A_small_part_of_a_message_beside_the_ring_does_not_count()
     {
         const int Small = 4 * 1024;
@@ -132,6 +156,8 @@ public sealed class ProtocolMemoryTests : EchoServerTests
 
         public bool Throws { get; init; }
 
+        public bool ThrowsWhenTold { get; init; }
+
         public bool IsPeerKnown => Throws ? throw new InvalidOperationException("on purpose") : isKnown;
 
         public TimeSpan? UnfinishedFor => late;
@@ -139,6 +165,11 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         public void TellAndClose(CloseReason reason)
         {
             WasTold = true;
+            if (ThrowsWhenTold)
+            {
+                throw new InvalidOperationException("on purpose");
+            }
+
             connection.Close(reason);
         }
 

@@ -34,6 +34,21 @@ public sealed class StalledOutputTests : IDisposable
     }
 
     [Fact]
+    public async Task A_token_that_was_canceled_during_the_drain_delay_does_not_cost_the_report()
+    {
+        FastPortHostedService service = await StartAsync();
+        Task stop = service.StopAsync(new CancellationToken(canceled: true));
+        await _console.IsStalled.InTimeAsync();
+        Assert.False(stop.IsCompleted);
+
+        _console.Release();
+
+        await stop.InTimeAsync();
+        await service.DisposeAsync().InTimeAsync();
+        Assert.Empty(_log.WithId(5005));
+    }
+
+    [Fact]
     public async Task The_host_stops_after_the_shutdown_timeout()
     {
         FastPortHostedService service = await StartAsync();
@@ -86,6 +101,8 @@ public sealed class StalledOutputTests : IDisposable
 
         public Task IsStalled => _stalled.Task;
 
+        public void Release() => _released.Set();
+
         // As the console's own writer: on the caller's thread.
         public override Task WriteAsync(string? value)
         {
@@ -96,7 +113,7 @@ public sealed class StalledOutputTests : IDisposable
 
         protected override void Dispose(bool disposing)
         {
-            _released.Set();
+            Release();
             base.Dispose(disposing);
         }
     }

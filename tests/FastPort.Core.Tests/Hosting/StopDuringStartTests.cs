@@ -54,7 +54,5 @@ public sealed class StopDuringStartTests
             IsStopped = true;
             return ValueTask.CompletedTask;
         }
-
-        public ValueTask DisposeAsync() => StopAsync();
     }
 }

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Text;
+using FastPort.Clients;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
@@ -131,7 +133,7 @@ public sealed class TrustedProxyTests
     [Theory]
     [InlineData("PROXY UNKNOWN\r\n", false)]
     [InlineData("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", true)]
-    public async Task A_client_that_is_not_told_has_no_address_and_the_proxy_itself_has_its_own(string header, bool own)
+    public async Task A_client_of_a_local_proxy_that_is_not_told_is_no_local_peer_and_the_proxy_itself_is_one(string header, bool own)
     {
         await using TestServer server = await StartAsync();
         using RawPeer peer = await server.ConnectAsync();
@@ -140,6 +142,38 @@ public sealed class TrustedProxyTests
 
         await peer.ReadFrameAsync();
         Assert.Equal(own ? peer.LocalEndPoint : null, (await server.SessionAsync()).RemoteEndPoint);
+    }
+
+    [Theory]
+    [InlineData("PROXY UNKNOWN\r\n")]
+    [InlineData("\r\n\r\n\0\r\nQUIT\n\x21\0\0\0")]
+    public async Task A_client_that_is_not_told_has_the_address_of_its_proxy_and_its_limits(string header)
+    {
+        var proxy = IPEndPoint.Parse("192.0.2.99:4711");
+        await using TestServer server = await StartAsync(
+            static o => (o.TrustedProxies, o.MaxConnectionsPerAddress) = (["192.0.2.99"], 1), transport: new FarAwayTransport(proxy));
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Encoding.Latin1.GetBytes(header), Wire.HelloRequest(1));
+        await peer.ReadFrameAsync();
+        Assert.Equal(proxy, (await server.SessionAsync()).RemoteEndPoint);
+
+        using RawPeer second = await server.ConnectAsync();
+        await second.SendAsync(Encoding.Latin1.GetBytes(header), Wire.HelloRequest(1));
+
+        await second.ExpectGoneAsync();
+        Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.AddressLimit));
+    }
+
+    [Fact]
+    public async Task A_link_within_the_process_has_no_proxy()
+    {
+        string link = $"inproc://{Guid.NewGuid()}";
+        await using TestServer server = await StartAsync(o => (o.Endpoints, o.TrustedProxies) = ([link], ["unix"]));
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = link });
+
+        await client.ConnectAsync().InTimeAsync();
+
+        Assert.Equal(link, $"{(await server.SessionAsync()).RemoteEndPoint}");
     }
 
     [Fact]
@@ -183,12 +217,46 @@ public sealed class TrustedProxyTests
         Assert.Contains("10.0.0.0/8", e.Message, StringComparison.Ordinal);
     }
 
-    private static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, TimeProvider? time = null) =>
+    private static Task<TestServer> StartAsync(
+        Action<FastPortServerOptions>? options = null, TimeProvider? time = null, ITransport? transport = null) =>
         TestServer.StartAsync(
             options: o =>
             {
                 o.TrustedProxies = ["127.0.0.0/8"];
                 options?.Invoke(o);
             },
-            components: c => c.Time = time);
+            components: c =>
+            {
+                c.Time = time;
+                if (transport is not null)
+                {
+                    c.Transports.Add(transport);
+                }
+            });
+
+    // Listens here, and its peers come from another machine.
+    private sealed class FarAwayTransport(IPEndPoint peer) : ITransport
+    {
+        private readonly TransportCollection _here = TransportCollection.CreateDefault();
+
+        public bool Supports(string scheme) => _here.Supports(scheme);
+
+        public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
+            new Listener(_here.CreateListener(endpoint, settings), peer);
+
+        public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => throw new NotSupportedException();
+
+        private sealed class Listener(ITransportListener here, IPEndPoint peer) : ITransportListener
+        {
+            public Endpoint Endpoint => here.Endpoint;
+
+            public void Start(Action<Connection> accepted) => here.Start(connection =>
+            {
+                ((TransportConnection)connection).SetClient(peer);
+                accepted(connection);
+            });
+
+            public ValueTask StopAsync() => here.StopAsync();
+        }
+    }
 }

@@ -30,6 +30,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
 
     public int Port { get; private set; }
 
+    /// <summary>The port of the process's second server; 0 if it has one only.</summary>
+    public int SecondPort { get; private set; }
+
     /// <param name="mode">With <c>inline</c> a server whose sockets complete on one polling thread.</param>
     public static async Task<TestHostProcess> ServeAsync(string mode = "serve")
     {
@@ -39,10 +42,18 @@ internal sealed class TestHostProcess : IAsyncDisposable
     }
 
     /// <summary>A server that may open only so many descriptors and prints its log.</summary>
-    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(TransportKind transport, int descriptors, int loops = 0)
+    /// <param name="transport">Its transport.</param>
+    /// <param name="descriptors">The descriptors of the process.</param>
+    /// <param name="loops">Its event loops.</param>
+    /// <param name="hasSecond">Whether a second one, which requires Hello, runs in the same process.</param>
+    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(
+        TransportKind transport, int descriptors, int loops = 0, bool hasSecond = false)
     {
-        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport} {loops}");
-        host.Port = (int)(await host.ReadAsync())["port"];
+        string second = hasSecond ? "second" : string.Empty;
+        var host = new TestHostProcess(
+            "bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport} {loops} {second}");
+        Dictionary<string, long> figures = await host.ReadAsync();
+        (host.Port, host.SecondPort) = ((int)figures["port"], (int)figures["second-port"]);
         return host;
     }
 

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Transports;
+using FastPort.Transports.Epoll.Native;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
@@ -37,6 +38,14 @@ public sealed class AcceptErrorsTests
             new[] { SocketError.NotSocket, SocketError.InvalidArgument, SocketError.OperationAborted },
             static e => Assert.Equal(AcceptErrorClass.Fatal, AcceptErrors.Sort(e)));
     }
+
+    // accept(2): ENETDOWN, EPROTO, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, and what ends one connection.
+    [LinuxTheory]
+    [InlineData(nameof(AcceptErrorClass.Transient), 100, 71, 92, 112, 64, 113, 95, 101, 4, 11, 103, 104, 110)]
+    [InlineData(nameof(AcceptErrorClass.Pressure), 23, 24, 105, 12, 1, 13)]
+    [InlineData(nameof(AcceptErrorClass.Fatal), 9, 22, 88)]
+    public void Errors_of_the_system_have_their_classes(string expected, params int[] errors) => Assert.All(
+        errors, error => Assert.Equal(expected, $"{AcceptErrors.Sort(Errno.ToSocketError(error))}"));
 
     [Fact]
     public void Delays_double_from_a_tenth_of_a_second_to_five_and_start_anew_after_a_success()

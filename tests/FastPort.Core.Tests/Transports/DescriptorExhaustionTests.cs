@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
 using FastPort.Core.Tests.Memory;
 using FastPort.Core.Tests.Support;
 using FastPort.Transports;
@@ -65,6 +67,42 @@ public sealed class DescriptorExhaustionTests
     [LinuxTheory]
     [InlineData(TransportKind.Sockets)]
     [InlineData(TransportKind.Epoll)]
+    public async Task Two_servers_of_a_process_share_what_it_has_and_strangers_get_half_of_it(TransportKind transport)
+    {
+        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors, 1, hasSecond: true);
+        List<RawConnection> peers = [];
+        try
+        {
+            await FillAsync(host.SecondPort, rejections: 1);
+            await FillAsync(host.Port, rejections: 2);
+
+            int most = Number(host, "this process has descriptors for ([0-9]+) connections");
+            Assert.Equal(most / 2, Number(host, "FastPort:MaxUnidentifiedConnections is ([0-9]+)"));
+            await Patience.UntilAsync(async () => (await host.MeasureAsync())["connections"] == most, "the rejected ones were gone");
+            Dictionary<string, long> full = await host.MeasureAsync();
+            Assert.Equal(0, full["accept-errors"]);
+            Assert.InRange(full["descriptors-free"], 32, Descriptors);
+            Assert.Equal(2, host.Log.Count(static line => line.EventId == 3002));
+        }
+        finally
+        {
+            peers.ForEach(static p => p.Dispose());
+        }
+
+        async Task FillAsync(int port, int rejections)
+        {
+            while (host.Log.Count(static line => line.EventId == 3001) < rejections)
+            {
+                Assert.InRange(peers.Count, 0, 10 * Descriptors);
+                peers.Add(new RawConnection(port));
+                await host.MeasureAsync();
+            }
+        }
+    }
+
+    [LinuxTheory]
+    [InlineData(TransportKind.Sockets)]
+    [InlineData(TransportKind.Epoll)]
     public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(
         TransportKind transport)
     {
@@ -101,4 +139,11 @@ public sealed class DescriptorExhaustionTests
         // Code of the user runs neither on the accepting thread nor, after a wait, on the clock's.
         Assert.Equal(0, end["opened-off-loop"]);
     }
+
+    private static int Number(TestHostProcess host, string pattern) => host.Log
+        .Where(static line => line.EventId == 3001)
+        .Select(line => Regex.Match(line.Text, pattern))
+        .Where(static match => match.Success)
+        .Select(static match => int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))
+        .First();
 }

@@ -1,4 +1,6 @@
+using System.Net.Sockets;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol.Clients;
@@ -44,31 +46,51 @@ public sealed class ServerStatusTests
         await served.Client.RequestAsync(DiagnosticType.Echo, new Echo(), Echo.Parser);
     }
 
-    [Fact]
-    public async Task A_peer_on_this_machine_is_local()
+    [Theory]
+    [InlineData("tcp://127.0.0.1:0")]
+    [InlineData("inproc://status")]
+    public async Task A_peer_on_this_machine_is_local(string endpoint)
     {
         bool? isLocal = null;
-        await using Served served = await Served.StartAsync(session =>
-        {
-            isLocal = ServerStatusHandler.IsLocal(session);
-            return true;
-        });
+        await using Served served = await Served.StartAsync(
+            session =>
+            {
+                isLocal = ServerStatusHandler.IsLocal(session);
+                return true;
+            },
+            endpoint);
 
         await served.AskAsync();
 
         Assert.True(isLocal);
     }
 
+    [Fact]
+    public async Task A_client_that_a_proxy_on_this_machine_does_not_tell_is_not_local()
+    {
+        var isLocal = new TaskCompletionSource<bool>();
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, TrustedProxies = ["127.0.0.1"] });
+        server.SessionOpened += session => isLocal.SetResult(ServerStatusHandler.IsLocal(session));
+        await server.StartAsync();
+        using var proxy = new TcpClient();
+        await proxy.ConnectAsync("127.0.0.1", server.Endpoints[0].Port);
+
+        await proxy.GetStream().WriteAsync("PROXY UNKNOWN\r\n"u8.ToArray());
+
+        Assert.False(await isLocal.Task.WaitAsync(Patience.Token));
+    }
+
     private sealed class Served(IHost host, FastPortClient client) : IAsyncDisposable
     {
         public FastPortClient Client => client;
 
-        public static async Task<Served> StartAsync(Func<Session, bool>? allow)
+        public static async Task<Served> StartAsync(Func<Session, bool>? allow, string endpoint = "tcp://127.0.0.1:0")
         {
             HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
             builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
             {
-                ["FastPort:Endpoints:0"] = "tcp://127.0.0.1:0",
+                ["FastPort:Endpoints:0"] = endpoint,
                 ["FastPort:ServerName"] = "plant",
             });
             builder.Services.AddFastPort(builder.Configuration)

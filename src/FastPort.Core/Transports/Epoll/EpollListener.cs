@@ -74,8 +74,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
         await _closed.Task.ConfigureAwait(false);
     }
 
-    public ValueTask DisposeAsync() => StopAsync();
-
     void ILoopHandler.OnReady(uint events)
     {
         for (int i = 0; i < AcceptsPerTurn && _watched; i++)

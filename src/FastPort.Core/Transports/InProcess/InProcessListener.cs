@@ -54,8 +54,6 @@ internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings se
         return ValueTask.CompletedTask;
     }
 
-    public ValueTask DisposeAsync() => StopAsync();
-
     private void HandOver(InProcessConnection connection)
     {
         try

@@ -48,8 +48,6 @@ internal sealed class SocketListener : ITransportListener
         return ValueTask.CompletedTask;
     }
 
-    public ValueTask DisposeAsync() => StopAsync();
-
     // Not on the thread of the caller, which may be the clock's: accepting goes on for as long as peers connect.
     private void AcceptSoon() => ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
 

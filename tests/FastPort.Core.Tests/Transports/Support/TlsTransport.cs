@@ -30,8 +30,6 @@ internal sealed class TlsTransport(ITransport below) : ITransport
 
         public ValueTask StopAsync() => below.StopAsync();
 
-        public ValueTask DisposeAsync() => below.DisposeAsync();
-
         private async Task EncryptAsync(Connection connection, Action<Connection> accepted)
         {
             try
