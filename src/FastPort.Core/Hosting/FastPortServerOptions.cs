@@ -79,7 +79,7 @@ public sealed class FastPortServerOptions : ServerOptions
         ShutdownGrace = section.Time(
             nameof(ShutdownGrace),
             ShutdownGrace,
-            time => time >= TimeSpan.Zero && time <= ShutdownTimeout,
+            time => time >= TimeSpan.Zero && (!section.ChecksTogether || time <= ShutdownTimeout),
             $"allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
         section.Section(nameof(Session), Session.Describe);
         section.Section(nameof(Routing), Routing.Describe);
