@@ -59,11 +59,31 @@ public sealed class ServerStatusTests
         Assert.True(isLocal);
     }
 
+    [Fact]
+    public async Task The_time_since_the_start_does_not_follow_the_wall_clock()
+    {
+        var clock = new SetClock();
+        await using Served served = await Served.StartAsync(allow: null, clock);
+        ServerStatus before = await served.AskAsync();
+        clock.Set = TimeSpan.FromHours(2);
+
+        ServerStatus after = await served.AskAsync();
+
+        Assert.InRange(after.UptimeMs, before.UptimeMs, (ulong)TimeSpan.FromHours(1).TotalMilliseconds);
+    }
+
+    private sealed class SetClock : TimeProvider
+    {
+        public TimeSpan Set { get; set; }
+
+        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + Set;
+    }
+
     private sealed class Served(IHost host, FastPortClient client) : IAsyncDisposable
     {
         public FastPortClient Client => client;
 
-        public static async Task<Served> StartAsync(Func<Session, bool>? allow)
+        public static async Task<Served> StartAsync(Func<Session, bool>? allow, TimeProvider? time = null)
         {
             HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
             builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
@@ -71,6 +91,7 @@ public sealed class ServerStatusTests
                 ["FastPort:Endpoints:0"] = "tcp://127.0.0.1:0",
                 ["FastPort:ServerName"] = "plant",
             });
+            builder.Services.AddSingleton(time ?? TimeProvider.System);
             builder.Services.AddFastPort(builder.Configuration)
                 .Map(static handlers => handlers.MapDiagnostics())
                 .MapStatus(allow);

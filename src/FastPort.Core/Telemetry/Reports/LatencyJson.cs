@@ -70,6 +70,7 @@ internal static class LatencyJson
         }
 
         writer.WriteEndArray();
+        writer.WriteNumber("sessions_left_out", report.SessionsLeftOut);
         writer.WriteStartArray("operations");
         foreach (var operation in report.Operations)
         {
