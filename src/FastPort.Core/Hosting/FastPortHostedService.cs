@@ -73,7 +73,7 @@ internal sealed class FastPortHostedService(
         catch (Exception e) when (e is TimeoutException or OperationCanceledException)
         {
             // Not awaited: the log may write to the same console.
-            _ = Task.Run(() => TelemetryLog.ReportGivenUp(_logger, limit), CancellationToken.None);
+            _ = Task.Run(() => TelemetryLog.ReportGivenUp(SafeLogger.Of(_logger), limit), CancellationToken.None);
         }
     }
 }
