@@ -29,7 +29,7 @@ internal sealed class FastPortHostedService(
         _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates, () => server.Bans.Entries.Count);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
-            _writer = new LatencyStatsWriter(stats, options, _logger, console);
+            _writer = new LatencyStatsWriter(stats, options, _logger, console, name);
             _writer.Start();
         }
     }

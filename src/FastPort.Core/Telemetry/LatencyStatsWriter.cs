@@ -50,9 +50,16 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     /// Receives the tables if <see cref="LatencyStatsOptions.EnableConsoleOutput"/> is set; not disposed. Defaults to
     /// <see cref="Console.Out"/>.
     /// </param>
+    /// <param name="name">
+    /// The name of the server, for files: behind the role in their names, and in the <c>.json</c> file. Defaults to null: it has none.
+    /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
     public LatencyStatsWriter(
-        LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
+        LatencyStats stats,
+        LatencyStatsOptions options,
+        ILogger<LatencyStatsWriter> logger,
+        TextWriter? console = null,
+        string? name = null)
     {
         ArgumentNullException.ThrowIfNull(stats);
         ArgumentNullException.ThrowIfNull(options);
@@ -67,7 +74,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _console = options.EnableConsoleOutput ? console ?? Console.Out : null;
         _files = options.EnableFileOutput
             ? new LatencyStatsFiles(
-                options, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role)
+                options, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role, name)
             : null;
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
         _columns = new PeriodicTimer(ColumnLength, stats.Time);
