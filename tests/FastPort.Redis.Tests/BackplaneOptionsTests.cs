@@ -17,7 +17,8 @@ public sealed class BackplaneOptionsTests
     [InlineData("password=s3cret", "it has no address; ")]
     public void A_connection_that_cannot_be_used_is_not_shown(string connection, string why)
     {
-        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(() => Read("FastPort:Backplane:Connection", connection));
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
+            () => Read("FastPort:Backplane:Connection", connection));
 
         Assert.Equal(
             $"FastPort:Backplane:Connection is not usable ({connection.Length} characters); {why}{Example}",

@@ -43,7 +43,8 @@ public sealed class OptionSection
     /// <param name="problems">Receives a message for every unknown key and every value that is not allowed.</param>
     /// <param name="configured">The configuration with the values; null to only check.</param>
     /// <param name="describe">Names each option of the section and stores its value.</param>
-    public static void Visit(string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe) =>
+    public static void Visit(
+        string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe) =>
         Visit(path, problems, configured, describe, checksTogether: true);
 
     /// <summary>Runs a pass; see <see cref="ChecksTogether"/>.</summary>
