@@ -104,9 +104,9 @@ public sealed partial class PrometheusTests
         await using DashboardHost host = await DashboardHost.StartAsync(services =>
         {
             services.AddMetrics();
-            services.AddFastPort(Other, Section(new("S:Endpoints:0", "inproc://metered-other")));
+            services.AddFastPort(Other, Section(("S:Endpoints:0", "inproc://metered-other")));
             services.AddKeyedSingleton(Peer, calls);
-            services.AddFastPortClient(Peer, Section(new("S:Endpoint", "inproc://nobody"), new("S:RetryConnect", "true")));
+            services.AddFastPortClient(Peer, Section(("S:Endpoint", "inproc://nobody"), ("S:RetryConnect", "true")));
         });
         host.Services.GetRequiredKeyedService<LatencyStats>(Other).ForType(0x100).RecordHandled(3_000_000, 1_000_000, 2_000_000);
         host.Services.GetRequiredService<LatencyStats>().ForType(0x100).RecordHandled(3_000_000, 1_000_000, 2_000_000);
@@ -127,8 +127,9 @@ public sealed partial class PrometheusTests
 
         PrometheusText Of(string name) =>
             new(string.Join('\n', lines.Where(line => line.Contains($"=\"{name}\"", StringComparison.Ordinal))));
-        static IConfigurationSection Section(params KeyValuePair<string, string?>[] settings) =>
-            new ConfigurationBuilder().AddInMemoryCollection(settings).Build().GetSection("S");
+        static IConfigurationSection Section(params (string Key, string? Value)[] settings) => new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.Select(static one => KeyValuePair.Create(one.Key, one.Value)))
+            .Build().GetSection("S");
     }
 
     [PrometheusFact]
