@@ -50,9 +50,12 @@ public sealed class DashboardOptions : IDescribedOptions
     {
         ArgumentNullException.ThrowIfNull(section);
         Url = section.Text(nameof(Url), Url, static url => url is "" || DashboardUrl.TryParse(url, out _), UrlExample);
-        Token = section.Text(
-            nameof(Token), Token, static token => token is "" || IsToken(token),
-            $"give {MinTokenCharacters} to 256 visible ASCII characters without spaces");
+        Token = section.Secret(
+            nameof(Token),
+            Token,
+            static token => token is "" || IsToken(token)
+                ? null
+                : $"give {MinTokenCharacters} to 256 visible ASCII characters without spaces");
         AllowedHosts = section.List(nameof(AllowedHosts), AllowedHosts, "give a list of host names");
         AllowActions = section.Flag(nameof(AllowActions), AllowActions);
         ServerName = section.Text(nameof(ServerName), ServerName, static name => name is not null, "give the name of a server");
@@ -60,28 +63,31 @@ public sealed class DashboardOptions : IDescribedOptions
         // Kestrel reads and checks the keys of its certificate options itself.
         section.Section("Certificate", static certificate =>
         {
-            foreach (string key in (string[])["Path", "KeyPath", "Password", "Subject", "Store", "Location"])
+            foreach (string key in (string[])["Path", "KeyPath", "Subject", "Store", "Location"])
             {
                 certificate.Text(key, null, static _ => true, "give a text");
             }
 
+            certificate.Secret("Password", null, static _ => null);
             certificate.Flag("AllowInvalid", false);
         });
-        DescribeTogether(section);
+        if (DashboardUrl.TryParse(Url, out DashboardUrl? named) && named is { Host: "localhost", Port: 0 })
+        {
+            section.Add(
+                nameof(Url), $"'{Url}' has a name and port 0; the system chooses ports of addresses only, as in http://127.0.0.1:0.");
+        }
+
+        if (section.ChecksTogether)
+        {
+            DescribeTogether(section);
+        }
     }
 
-    // What must fit together. Reported for the values as they are after all configuration, and for those of the section.
     private void DescribeTogether(OptionSection section)
     {
         if (AllowActions && Token.Length == 0)
         {
             section.Add(nameof(AllowActions), "actions change the server and need a token; give one in Dashboard:Token.");
-        }
-
-        if (DashboardUrl.TryParse(Url, out DashboardUrl? named) && named is { Host: "localhost", Port: 0 })
-        {
-            section.Add(
-                nameof(Url), $"'{Url}' has a name and port 0; the system chooses ports of addresses only, as in http://127.0.0.1:0.");
         }
 
         if (Token.Length == 0 && DashboardUrl.TryParse(Url, out DashboardUrl? url) && !url.IsLoopback)

@@ -45,8 +45,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     public void Describe(OptionSection section)
     {
         ArgumentNullException.ThrowIfNull(section);
-        Connection = section.Text(
-            nameof(Connection), Connection, IsConnection, "give addresses and options of Redis, for example 127.0.0.1:6379") ?? Connection;
+        Connection = section.Secret(nameof(Connection), Connection, WhatIsWrong) ?? Connection;
         KeyPrefix = section.Text(nameof(KeyPrefix), KeyPrefix, IsName, "give 1 to 64 letters, digits or -_.:") ?? KeyPrefix;
         Node = section.Text(nameof(Node), Node, IsName, "give 1 to 64 letters, digits or -_.:") ?? Node;
         Lease = section.Time(nameof(Lease), Lease, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
@@ -58,15 +57,35 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         text is { Length: > 0 and <= 64 }
         && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
 
-    private static bool IsConnection(string? text)
+    // The text may have a password, wherever it was written: only the number of the wrong part is told.
+    private static string? WhatIsWrong(string? text)
+    {
+        const string example = "give addresses and options of Redis, for example 127.0.0.1:6379";
+        if (string.IsNullOrWhiteSpace(text))
+        {
+            return example;
+        }
+
+        if (Parse(text) is { } whole)
+        {
+            return whole.EndPoints.Count != 0 ? null : $"it has no address; {example}";
+        }
+
+        string[] parts = text.Split(',');
+        int wrong = Array.FindIndex(parts, static part => part.Length != 0 && Parse(part) is null);
+        return wrong < 0 ? example
+            : $"part {wrong + 1} of {parts.Length}, between commas, is no address and no known option with a value; {example}";
+    }
+
+    private static ConfigurationOptions? Parse(string text)
     {
         try
         {
-            return !string.IsNullOrWhiteSpace(text) && ConfigurationOptions.Parse(text).EndPoints.Count != 0;
+            return ConfigurationOptions.Parse(text);
         }
         catch (ArgumentException)
         {
-            return false;
+            return null;
         }
     }
 }

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Security.Claims;
-using FastPort.Connections;
 using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;

@@ -68,7 +68,7 @@ public sealed class DashboardStartTests
         "Url", "http://0.0.0.0:6680")]
     [InlineData("Dashboard:Url: 'http://[::]:6680' can be reached from other machines, so the dashboard needs a token",
         "Url", "http://[::]:6680")]
-    [InlineData("Dashboard:Token is 'short'; give 16 to 256 visible ASCII characters", "Token", "short")]
+    [InlineData("Dashboard:Token is not usable (6 characters); give 16 to 256 visible ASCII characters", "Token", "s3cret")]
     [InlineData("Dashboard:AllowActions: actions change the server and need a token", "AllowActions", "true")]
     [InlineData("Dashboard:Uri is no known key; known are Url, Token", "Uri", "http://127.0.0.1:6680")]
     [InlineData("Dashboard:ServerName is 'other'; no server was added with that name.", "ServerName", "other")]
@@ -80,6 +80,20 @@ public sealed class DashboardStartTests
             () => host.StartAsync(TestContext.Current.CancellationToken));
 
         Assert.StartsWith(expected, Assert.Single(e.Failures), StringComparison.Ordinal);
+        Assert.True(key != "Token" || !e.Message.Contains(value, StringComparison.Ordinal), e.Message);
+    }
+
+    [Fact]
+    public void An_address_of_the_section_and_a_token_of_the_code_are_checked_together()
+    {
+        using IHost host = DashboardHost.Build(
+            static services => services.PostConfigure<DashboardOptions>(static options => options.Token = DashboardHost.Token),
+            ("Dashboard:Url", "http://0.0.0.0:6680"),
+            ("Dashboard:AllowActions", "true"));
+
+        DashboardOptions options = host.Services.GetRequiredService<IOptions<DashboardOptions>>().Value;
+
+        Assert.Equal(("http://0.0.0.0:6680", true), (options.Url, options.AllowActions));
     }
 
     [Theory]

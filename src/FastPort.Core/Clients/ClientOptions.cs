@@ -97,7 +97,7 @@ public abstract class ClientOptions : IDescribedOptions
         MaxReconnectDelay = section.Time(
             nameof(MaxReconnectDelay),
             MaxReconnectDelay,
-            time => time >= ReconnectDelay && time <= Day,
+            time => time <= Day && (!section.ChecksTogether || time >= ReconnectDelay),
             $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
 
 

@@ -90,15 +90,16 @@ public sealed class FastPortClientOptions : ClientOptions
         RequestTimeout = section.Timeout(nameof(RequestTimeout), RequestTimeout);
         CloseTimeout = section.Timeout(nameof(CloseTimeout), CloseTimeout);
         RoutingId = Optional(nameof(RoutingId), RoutingId);
-        Token = Optional(nameof(Token), Token);
+        Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a text, empty for none" : null);
         TokenFile = Optional(nameof(TokenFile), TokenFile);
-        if ((Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
+        if (section.ChecksTogether
+            && (Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
         {
             section.Add(nameof(Token), "more than one of Token, TokenFile and TokenProvider is set; keep one");
         }
 
         AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
-        if (SendsToken && !AllowPlaintext && Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out _)
+        if (section.ChecksTogether && SendsToken && !AllowPlaintext && Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out _)
             && endpoint.Scheme == "tcp" && !endpoint.IsLoopback)
         {
             section.Add(

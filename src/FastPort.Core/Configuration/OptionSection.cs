@@ -19,11 +19,12 @@ public sealed class OptionSection
     private readonly IConfigurationSection? _configured;
     private readonly List<string> _known = [];
 
-    private OptionSection(string path, ICollection<string> problems, IConfigurationSection? configured)
+    private OptionSection(string path, ICollection<string> problems, IConfigurationSection? configured, bool checksTogether)
     {
         _path = path;
         _problems = problems;
         _configured = configured;
+        ChecksTogether = checksTogether;
     }
 
     private delegate bool Parser<T>(string text, out T value);
@@ -31,19 +32,32 @@ public sealed class OptionSection
     /// <summary>The section's path in the configuration, which messages name.</summary>
     public string Path => _path;
 
+    /// <summary>
+    /// Whether options that must fit together are to be checked. False while a section is read whose other half code may set: then only
+    /// what stands in the section is reported, each value by itself.
+    /// </summary>
+    public bool ChecksTogether { get; }
+
     /// <summary>Runs a pass.</summary>
     /// <param name="path">The section's path, for the messages.</param>
     /// <param name="problems">Receives a message for every unknown key and every value that is not allowed.</param>
     /// <param name="configured">The configuration with the values; null to only check.</param>
     /// <param name="describe">Names each option of the section and stores its value.</param>
-    public static void Visit(string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe)
+    public static void Visit(
+        string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe) =>
+        Visit(path, problems, configured, describe, checksTogether: true);
+
+    /// <summary>Runs a pass; see <see cref="ChecksTogether"/>.</summary>
+    internal static void Visit(
+        string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe, bool checksTogether)
     {
-        if (configured is { Value: { Length: > 0 } text })
+        // The text is not shown: it may be a secret whose key was left out.
+        if (configured is { Value.Length: > 0 })
         {
-            problems.Add($"{path} is '{text}'; give a section with keys.");
+            problems.Add($"{path} is a text; give a section with keys.");
         }
 
-        var section = new OptionSection(path, problems, configured);
+        var section = new OptionSection(path, problems, configured, checksTogether);
         describe(section);
         foreach (IConfigurationSection child in configured?.GetChildren() ?? [])
         {
@@ -60,7 +74,7 @@ public sealed class OptionSection
     public void Section(string key, Action<OptionSection> describe)
     {
         _known.Add(key);
-        Visit($"{_path}:{key}", _problems, _configured?.GetSection(key), describe);
+        Visit($"{_path}:{key}", _problems, _configured?.GetSection(key), describe, ChecksTogether);
     }
 
     /// <summary>Accepts a section in this one that another component reads and checks.</summary>
@@ -185,7 +199,29 @@ public sealed class OptionSection
             },
             isAllowed);
 
-    /// <summary>The values of a list, not checked. A configured list replaces the one that is there.</summary>
+    /// <summary>A text that must not be read in logs: a password, a token. Messages have its length in its place.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="problem">
+    /// What is wrong with a value, without showing any of it, as in "give 16 to 256 characters"; null if nothing is.
+    /// </param>
+    [return: NotNullIfNotNull(nameof(value))]
+    public string? Secret(string key, string? value, Func<string?, string?> problem)
+    {
+        ArgumentNullException.ThrowIfNull(problem);
+        string? read = Text(key, value, static _ => true, "give a text");
+        if (problem(read) is { } sentence)
+        {
+            int length = read?.Length ?? 0;
+            Refuse(key, length == 0 ? "empty" : string.Create(CultureInfo.InvariantCulture, $"not usable ({length} characters)"), sentence);
+        }
+
+        return read;
+    }
+
+    /// <summary>
+    /// The values of a list, not checked. A configured list replaces the one that is there, an empty one (<c>[]</c>), too.
+    /// </summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">The list without the configuration.</param>
     /// <param name="allowed">The end of the message about what is no list.</param>
@@ -197,13 +233,17 @@ public sealed class OptionSection
             return value;
         }
 
+        string?[] given = [.. list.GetChildren().Select(static item => item.Value)];
         if (list.Value is { Length: > 0 } text)
         {
             Refuse(key, Shown(text), allowed);
         }
+        else if (given.Length == 0 && list.Value is not null)
+        {
+            // An empty JSON array is read as a key with an empty text; without the key, or with null, there is no value.
+            return [];
+        }
 
-        // The configured list replaces the list set in code.
-        string?[] given = [.. list.GetChildren().Select(static item => item.Value)];
         if (given.Contains(null))
         {
             Refuse(key, "a list of sections", allowed);
@@ -216,12 +256,21 @@ public sealed class OptionSection
     /// <param name="key">The option.</param>
     /// <param name="shown">Its value.</param>
     /// <param name="allowed">The allowed values, as in "allowed are 1 to 5".</param>
-    public void Refuse(string key, string shown, string allowed) => _problems.Add($"{_path}:{key} is {shown}; {allowed}.");
+    public void Refuse(string key, string shown, string allowed) => Report(key, $" is {shown}; {allowed}.");
 
     /// <summary>Adds a message that contains the option's value.</summary>
     /// <param name="key">The option.</param>
     /// <param name="problem">What is wrong, as a sentence.</param>
-    public void Add(string key, string problem) => _problems.Add($"{_path}:{key}: {problem}");
+    public void Add(string key, string problem) => Report(key, $": {problem}");
+
+    // Without ChecksTogether, an option that the section does not have is none of its problems.
+    private void Report(string key, string problem)
+    {
+        if (ChecksTogether || _configured?.GetSection(key).Exists() == true)
+        {
+            _problems.Add($"{_path}:{key}{problem}");
+        }
+    }
 
     private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed)
     {

@@ -7,7 +7,7 @@ namespace FastPort.Configuration;
 
 /// <summary>
 /// Reads the options of one name from a section and checks them after all other configuration. Reports all problems together: those of the
-/// section (unknown keys, unreadable values) and those of the resulting values.
+/// section (unknown keys, values that cannot be read or are out of range) and those of the resulting values.
 /// </summary>
 internal sealed class SectionOptions<TOptions>(
     string name, IConfigurationSection? section, string path)
@@ -20,7 +20,7 @@ internal sealed class SectionOptions<TOptions>(
     {
         if (section is not null && optionsName == name)
         {
-            Visit(options, [], section);
+            Visit(options, [], section, checksTogether: false);
         }
     }
 
@@ -34,16 +34,17 @@ internal sealed class SectionOptions<TOptions>(
         List<string> problems = [];
         if (section is not null)
         {
-            // Reads into options that are discarded: a wrong value in the section is reported even if code has replaced it since.
-            Visit(new TOptions(), problems, section);
+            // Reads into options that are discarded: a wrong value in the section is reported even if code has replaced it since. What
+            // must fit together is checked below only, on what section and code have given together.
+            Visit(new TOptions(), problems, section, checksTogether: false);
         }
 
-        Visit(options, problems, configured: null);
+        Visit(options, problems, configured: null, checksTogether: true);
         return problems.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(problems.Distinct(StringComparer.Ordinal));
     }
 
-    private void Visit(TOptions options, List<string> problems, IConfigurationSection? configured) =>
-        OptionSection.Visit(path, problems, configured, options.Describe);
+    private void Visit(TOptions options, List<string> problems, IConfigurationSection? configured, bool checksTogether) =>
+        OptionSection.Visit(path, problems, configured, options.Describe, checksTogether);
 }
 
 /// <summary>Registers <see cref="IDescribedOptions"/>.</summary>

@@ -29,7 +29,7 @@ internal sealed class FastPortHostedService(
         _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates, () => server.Bans.Entries.Count);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
-            _writer = new LatencyStatsWriter(stats, options, _logger, console);
+            _writer = new LatencyStatsWriter(stats, options, _logger, console, name);
             _writer.Start();
         }
     }
@@ -79,7 +79,7 @@ internal sealed class FastPortHostedService(
         catch (Exception e) when (e is TimeoutException or OperationCanceledException)
         {
             // Not awaited: the log may write to the same console.
-            _ = Task.Run(() => TelemetryLog.ReportGivenUp(_logger, limit), CancellationToken.None);
+            _ = Task.Run(() => TelemetryLog.ReportGivenUp(SafeLogger.Of(_logger), limit), CancellationToken.None);
         }
     }
 }

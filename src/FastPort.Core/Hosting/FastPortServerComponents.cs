@@ -15,7 +15,10 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// <summary>Called for every message before its handler. Defaults to null: every message is allowed.</summary>
     public Authorizer? Authorizer { get; set; }
 
-    /// <summary>Measures handled messages (role server). Defaults to null: not measured.</summary>
+    /// <summary>
+    /// Measures handled messages (role server). In a host it is the one of the services, which the reports read; another is refused.
+    /// Defaults to null: not measured.
+    /// </summary>
     public LatencyStats? LatencyStats { get; set; }
 
     /// <summary>

@@ -32,8 +32,8 @@ public sealed class FastPortServerOptions : ServerOptions
     public int? MaxUnidentifiedConnections { get; set; }
 
     /// <summary>
-    /// Whether latencies are also reported for each session, besides the total and each message type. Costs about 50 KB per session.
-    /// Defaults to false.
+    /// Whether latencies are also measured for each session, besides the total and each message type. Costs about 50 KB per session. In a
+    /// host it switches measuring on; without one it needs <see cref="FastPortServerComponents.LatencyStats"/>. Defaults to false.
     /// </summary>
     public bool MeasureSessions { get; set; }
 
@@ -81,7 +81,7 @@ public sealed class FastPortServerOptions : ServerOptions
         ShutdownGrace = section.Time(
             nameof(ShutdownGrace),
             ShutdownGrace,
-            time => time >= TimeSpan.Zero && time <= ShutdownTimeout,
+            time => time >= TimeSpan.Zero && (!section.ChecksTogether || time <= ShutdownTimeout),
             $"allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
         section.Section(nameof(Session), Session.Describe);
         section.Section(nameof(Routing), Routing.Describe);

@@ -110,7 +110,9 @@ public static class FastPortServerRegistration
         }
 
         LatencyStatsOptions stats = NamedServices.Options<LatencyStatsOptions>(provider, builder.Name);
-        bool measures = builder.MeasuresLatencies || stats.MeasureAlways || stats.EnableConsoleOutput || stats.EnableFileOutput;
+        FastPortServerOptions options = NamedServices.Options<FastPortServerOptions>(provider, builder.Name);
+        bool measures = builder.MeasuresLatencies || stats.MeasureAlways || stats.EnableConsoleOutput || stats.EnableFileOutput
+            || options.MeasureSessions;
         var components = new FastPortServerComponents
         {
             Time = provider.GetRequiredService<TimeProvider>(),
@@ -121,6 +123,13 @@ public static class FastPortServerRegistration
             configure(provider, components);
         }
 
+        if (components.LatencyStats is { } given && given != NamedServices.Get<LatencyStats>(provider, builder.Name))
+        {
+            throw new InvalidOperationException(
+                "ConfigureComponents has set a LatencyStats that nothing would report; leave the one that the services have, or register "
+                + "yours in its place.");
+        }
+
         if (components.RoutingIdClaims is null && section.GetSection(BackplaneKey).Exists())
         {
             throw new FastPortOptionsException(
@@ -129,7 +138,6 @@ public static class FastPortServerRegistration
 
         components.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);
         components.Authorizer ??= SessionServices.FindAuthorizer(provider, builder);
-        FastPortServerOptions options = NamedServices.Options<FastPortServerOptions>(provider, builder.Name);
         var server = new FastPortServer(options, handlers, components, NamedServices.LoggerFactory(provider));
         foreach (Action<IServiceProvider, FastPortServer> subscribe in builder.Subscriptions)
         {

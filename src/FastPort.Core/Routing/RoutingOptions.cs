@@ -60,7 +60,8 @@ public sealed class RoutingOptions
         MaxTopicChangesPerSecond = section.Number(nameof(MaxTopicChangesPerSecond), MaxTopicChangesPerSecond, 1, 1_000_000);
         MaxTopicBytes = section.Number(nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
         SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of prefixes of topics");
-        foreach (string prefix in SharedTopics.Where(prefix => Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
+        foreach (string prefix in SharedTopics.Where(
+            prefix => section.ChecksTogether && Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
         {
             section.Refuse(
                 nameof(SharedTopics), $"'{prefix}'", $"a prefix has at most {MaxTopicBytes} bytes in UTF-8, as MaxTopicBytes says");

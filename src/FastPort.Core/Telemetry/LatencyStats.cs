@@ -15,9 +15,6 @@ namespace FastPort.Telemetry;
 /// </remarks>
 public sealed class LatencyStats
 {
-    /// <summary>Maximum number of ended sessions in reports until an interval is cut: those that ended first.</summary>
-    internal const int MaxEndedSessions = 1000;
-
     private const string NameOfAll = "all";
 
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
@@ -30,12 +27,13 @@ public sealed class LatencyStats
     private readonly Lock _naming = new();
     private readonly HashSet<string> _names = new(StringComparer.Ordinal) { NameOfAll };
 
-    // Guards only _ended, for short times: sessions end on their loops, which must not wait for a report of thousands of sessions. Taken
-    // within _readers, never the reverse.
-    private readonly Lock _endedGate = new();
-    private readonly List<LatencyScopeReport> _ended = [];
+    private readonly EndedSessions _ended = new();
 
-    // Guards the fields below: reports and restarts run one at a time.
+    // Reports with sessions and restarts run one at a time, so that intervals follow one another. With many sessions that takes long:
+    // readers of the totals do not wait for it. Taken before _readers.
+    private readonly Lock _sessionReaders = new();
+
+    // Guards the fields below.
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
     private readonly List<ReportedCount> _counts = [];
@@ -155,8 +153,8 @@ public sealed class LatencyStats
     }
 
     /// <summary>
-    /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut, at most
-    /// <see cref="MaxEndedSessions"/> such sessions; the figures over all and per type keep its messages.
+    /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut, of such
+    /// sessions the last 1,000; the figures over all and per type keep its messages.
     /// </summary>
     /// <param name="sessionId">The session id.</param>
     /// <returns>The session's figures; null if the session was not measured.</returns>
@@ -169,12 +167,9 @@ public sealed class LatencyStats
 
         // A cut: a report that is being made, and has the series in its list still, does not count these messages a second time.
         var last = series.Report(cut: true, Now);
-        lock (_endedGate)
+        if (IsWorthTelling(last))
         {
-            if (IsWorthTelling(last) && _ended.Count < MaxEndedSessions)
-            {
-                _ended.Add(last);
-            }
+            _ended.Add(last);
         }
 
         return last;
@@ -188,27 +183,23 @@ public sealed class LatencyStats
     /// </summary>
     public void StartMeasuring()
     {
-        lock (_readers)
+        lock (_sessionReaders)
         {
-            // Many sessions take time: the types are restarted last, close to the clock reading from which their rates are computed.
-            foreach (var series in _sessions.Values.Concat(_operations.Values).Concat(_types.Values))
+            Restart(_sessions.Values);
+            _ended.Clear();
+            lock (_readers)
             {
-                series.Restart();
+                // The types last, close to the clock reading from which their rates are computed.
+                Restart(_operations.Values);
+                Restart(_types.Values);
+                _counts.ForEach(static count => count.Restart());
+                RecentSamples.Clear();
+                _timeline.Clear();
+                _measuringSince = Time.GetUtcNow();
+                Volatile.Write(ref _end, long.MaxValue);
+                _lifetimeStart = _intervalStart = Time.GetTimestamp();
+                _otherErrorsAtStart = _otherErrorsAtCut = Interlocked.Read(ref _otherErrors);
             }
-
-            _counts.ForEach(static count => count.Restart());
-
-            lock (_endedGate)
-            {
-                _ended.Clear();
-            }
-
-            RecentSamples.Clear();
-            _timeline.Clear();
-            _measuringSince = Time.GetUtcNow();
-            Volatile.Write(ref _end, long.MaxValue);
-            _lifetimeStart = _intervalStart = Time.GetTimestamp();
-            _otherErrorsAtStart = _otherErrorsAtCut = Interlocked.Read(ref _otherErrors);
         }
     }
 
@@ -228,7 +219,7 @@ public sealed class LatencyStats
     /// The present figures; the interval continues. For readers other than the one that cuts intervals; see
     /// <see cref="LatencySnapshot.Since"/>.
     /// </summary>
-    public LatencyReport Read() => Report(cut: false);
+    public LatencyReport Read() => ReportWithSessions(cut: false);
 
     /// <summary>
     /// The present figures over all, per type and per operation, without sessions and recent samples: the cost does not depend on the
@@ -238,7 +229,7 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            return Report(cut: false, Now, [], null);
+            return Report(cut: false, []);
         }
     }
 
@@ -252,7 +243,7 @@ public sealed class LatencyStats
                 return;
             }
 
-            LatencyReport totals = Report(cut: false, Now, [], null);
+            LatencyReport totals = Report(cut: false, []);
             _timeline.Sample(totals.All.Lifetime, totals.All.Metrics[0].Lifetime, totals.All.LifetimeErrors);
         }
     }
@@ -271,58 +262,62 @@ public sealed class LatencyStats
     }
 
     /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
-    internal LatencyReport CutInterval() => Report(cut: true);
+    internal LatencyReport CutInterval() => ReportWithSessions(cut: true);
 
-    private LatencyReport Report(bool cut)
+    private LatencyReport ReportWithSessions(bool cut)
     {
-        lock (_readers)
+        lock (_sessionReaders)
         {
-            var now = Now;
-            var sessions = Reports(_sessions.Values, cut, now, since: null);
-            AddEnded(sessions, cut);
+            var sessions = Reports(_sessions.Values, cut, Now, since: null);
+            long leftOut = _ended.AddTo(sessions, cut);
             sessions.Sort(
                 static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
-            LatencyReport report = Report(cut, now, sessions, RecentReport());
-            report.Timeline = _timeline.Read(report.All.Lifetime, report.All.Metrics[0].Lifetime, report.All.LifetimeErrors);
-            return report;
-        }
-    }
-
-    // A session that has ended since the sessions were read may be in both lists: its last messages are those of the next interval.
-    private void AddEnded(List<LatencyScopeReport> sessions, bool cut)
-    {
-        HashSet<ulong> known = [.. sessions.Select(static s => s.Key)];
-        lock (_endedGate)
-        {
-            sessions.AddRange(_ended.Where(s => !known.Contains(s.Key)));
-            if (cut)
+            LatencyRecentReport? recent = RecentReport();
+            lock (_readers)
             {
-                _ended.RemoveAll(s => !known.Contains(s.Key));
+                LatencyReport report = Report(cut, sessions, leftOut, recent);
+                report.Timeline = _timeline.Read(report.All.Lifetime, report.All.Metrics[0].Lifetime, report.All.LifetimeErrors);
+                return report;
             }
         }
     }
 
     // The caller holds _readers.
-    private LatencyReport Report(bool cut, long now, List<LatencyScopeReport> sessions, LatencyRecentReport? recent)
+    private LatencyReport Report(
+        bool cut, IReadOnlyList<LatencyScopeReport> sessions, long sessionsLeftOut = 0, LatencyRecentReport? recent = null)
     {
+        // Before anything is cut: the application's functions may throw.
+        IReadOnlyList<CountReport> counts = ReportedCount.ReportAll(_counts, cut);
+        var now = Now;
         var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
         types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
         var operations = Reports(_operations.Values, cut, now, (_intervalStart, _lifetimeStart));
         operations.Sort(static (a, b) => string.CompareOrdinal(a.Name, b.Name));
+        DateTimeOffset taken = Time.GetUtcNow();
         return new LatencyReport
         {
             Role = Role,
             Started = Started,
             MeasuringSince = _measuringSince,
-            Taken = Time.GetUtcNow(),
+            Taken = taken,
+            MeasuredUntil = taken - Time.GetElapsedTime(now, Time.GetTimestamp()),
             ProcessId = Environment.ProcessId,
             All = OverAll(types, cut, now),
             Types = types,
             Operations = operations,
             Sessions = sessions,
-            Counts = ReportedCount.ReportAll(_counts, cut),
+            SessionsLeftOut = sessionsLeftOut,
+            Counts = counts,
             Recent = recent,
         };
+    }
+
+    private static void Restart(ICollection<LatencySeries> series)
+    {
+        foreach (LatencySeries one in series)
+        {
+            one.Restart();
+        }
     }
 
     private static bool IsWorthTelling(LatencyScopeReport report) => report.LifetimeCount > 0 || report.LifetimeErrors > 0;

@@ -1,3 +1,4 @@
+using System.Text;
 using FastPort.Configuration;
 
 namespace FastPort.Telemetry;
@@ -12,6 +13,9 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     internal const int MaxSamplesLimit = 10_000_000;
 
     /// <summary>Highest <see cref="FileWriteIntervalSeconds"/>: a day.</summary>
+    // File systems allow names of 255 bytes; a server's name, the start, the process and an ending follow.
+    private const int MaxPrefixBytes = 100;
+
     internal const int MaxFileWriteIntervalSeconds = 86_400;
 
     /// <summary>Whether tables are written to the console. Defaults to true.</summary>
@@ -45,7 +49,8 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     public string OutputDirectory { get; set; } = "Stats";
 
     /// <summary>
-    /// First part of the file names, 1 to 100 characters that are valid in a file name. Defaults to <c>latency_stats</c>.
+    /// First part of the file names, 1 to 100 characters that are valid in a file name, at most 100 bytes in UTF-8. Defaults to
+    /// <c>latency_stats</c>.
     /// </summary>
     public string OutputFilePrefix { get; set; } = "latency_stats";
 
@@ -81,8 +86,9 @@ public sealed class LatencyStatsOptions : IDescribedOptions
         OutputFilePrefix = section.Text(
             nameof(OutputFilePrefix),
             OutputFilePrefix,
-            static prefix => !string.IsNullOrWhiteSpace(prefix) && prefix.Length <= 100 && !prefix.AsSpan().ContainsAny(InvalidInNames),
-            "give 1 to 100 characters valid in a file name, no directory separators");
+            static prefix => !string.IsNullOrWhiteSpace(prefix)
+                && Encoding.UTF8.GetByteCount(prefix) <= MaxPrefixBytes && !prefix.AsSpan().ContainsAny(InvalidInNames),
+            $"give 1 to {MaxPrefixBytes} characters valid in a file name ({MaxPrefixBytes} bytes in UTF-8), no directory separators");
         FileWriteIntervalSeconds = section.Number(
             nameof(FileWriteIntervalSeconds), FileWriteIntervalSeconds, 1, MaxFileWriteIntervalSeconds,
             $"give 1 to {MaxFileWriteIntervalSeconds} seconds");

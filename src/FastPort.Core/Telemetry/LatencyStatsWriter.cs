@@ -9,7 +9,8 @@ namespace FastPort.Telemetry;
 /// </summary>
 /// <remarks>
 /// A failed output does not affect the traffic: the writer logs a warning at the first failure, counts each failure in
-/// <see cref="FailedWrites"/>, retries at each interval, and logs when the output works again. The files are named
+/// <see cref="FailedWrites"/>, retries at each interval, and logs when the output works again. Files are written before the console, and
+/// go on while a console that nobody reads holds up a table; those that come meanwhile are left out there. The files are named
 /// <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
 /// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> and with <see cref="LatencyStatsOptions.EnableHtmlOutput"/>
 /// <c>.html</c> too, the start in local time. Thread-safe.
@@ -27,8 +28,12 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     // Only RunAsync uses the outputs and their state; after it has ended, only the final report.
     private readonly LatencyStatsFiles? _files;
     private bool _filesFail;
-    private bool _consoleFails;
+    private bool _reportsFail;
     private int _reports;
+
+    // The console's last write, which alone uses _consoleFails.
+    private Task _consoleWrite = Task.CompletedTask;
+    private bool _consoleFails;
 
     // Guards the two tasks.
     private readonly Lock _lifecycle = new();
@@ -45,9 +50,16 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     /// Receives the tables if <see cref="LatencyStatsOptions.EnableConsoleOutput"/> is set; not disposed. Defaults to
     /// <see cref="Console.Out"/>.
     /// </param>
+    /// <param name="name">
+    /// The name of the server, for files: behind the role in their names, and in the <c>.json</c> file. Defaults to null: it has none.
+    /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
     public LatencyStatsWriter(
-        LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
+        LatencyStats stats,
+        LatencyStatsOptions options,
+        ILogger<LatencyStatsWriter> logger,
+        TextWriter? console = null,
+        string? name = null)
     {
         ArgumentNullException.ThrowIfNull(stats);
         ArgumentNullException.ThrowIfNull(options);
@@ -58,17 +70,17 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         }
 
         _stats = stats;
-        _logger = logger;
+        _logger = SafeLogger.Of(logger);
         _console = options.EnableConsoleOutput ? console ?? Console.Out : null;
         _files = options.EnableFileOutput
             ? new LatencyStatsFiles(
-                options, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role)
+                options, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role, name)
             : null;
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
         _columns = new PeriodicTimer(ColumnLength, stats.Time);
     }
 
-    /// <summary>Number of failed writes to files and to the console.</summary>
+    /// <summary>Number of failed writes to files and to the console, and of reports that could not be made.</summary>
     public long FailedWrites => Interlocked.Read(ref _failedWrites);
 
     /// <summary>Starts to write in the background. Without this call only the final report is written.</summary>
@@ -87,7 +99,10 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     }
 
     /// <summary>Ends the background task and writes the final report once; later calls return the same task.</summary>
-    /// <remarks>The task waits for the disk without a limit; use <see cref="Task.WaitAsync(CancellationToken)"/> for a timeout.</remarks>
+    /// <remarks>
+    /// The task waits for disk and console without a limit; use <see cref="Task.WaitAsync(CancellationToken)"/> for a timeout. It does not
+    /// throw: a failure is logged and counted.
+    /// </remarks>
     public Task FinishAsync()
     {
         lock (_lifecycle)
@@ -101,18 +116,34 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        while (await _timer.WaitForNextTickAsync())
+        Task<bool> tick = _timer.WaitForNextTickAsync().AsTask();
+        while (await tick)
         {
-            await WriteReportAsync(final: false);
+            tick = _timer.WaitForNextTickAsync().AsTask();
+            await TryWriteReportAsync(final: false, tick);
         }
     }
 
     // Apart from the reports, which can wait for a disk.
     private async Task SampleTimelineAsync()
     {
+        bool fails = false;
         while (await _columns.WaitForNextTickAsync())
         {
-            _stats.SampleTimeline();
+            try
+            {
+                _stats.SampleTimeline();
+                fails = false;
+            }
+            catch (Exception error)
+            {
+                // Nothing is lost: the next column is longer.
+                if (!fails)
+                {
+                    fails = true;
+                    TelemetryLog.ColumnFailed(_logger, error);
+                }
+            }
         }
     }
 
@@ -126,23 +157,60 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
             await loop;
         }
 
-        await WriteReportAsync(final: true);
+        await TryWriteReportAsync(final: true, next: null);
     }
 
-    private async Task WriteReportAsync(bool final)
+    // Counts of the application can throw, and many sessions take memory. Later reports and the last one are made all the same.
+    private async Task TryWriteReportAsync(bool final, Task? next)
+    {
+        try
+        {
+            await WriteReportAsync(final, next);
+            _reportsFail = false;
+        }
+        catch (Exception error)
+        {
+            Interlocked.Increment(ref _failedWrites);
+            if (!_reportsFail)
+            {
+                _reportsFail = true;
+                TelemetryLog.ReportFailed(_logger, error);
+            }
+        }
+    }
+
+    private async Task WriteReportAsync(bool final, Task? next)
     {
         var report = _stats.CutInterval();
-        if (_console is not null)
-        {
-            await WriteConsoleAsync(_console, final ? LatencyTable.Lifetime(report) : LatencyTable.Interval(report));
-        }
-
         if (_files is not null)
         {
             await WriteFilesAsync(_files, report, final);
         }
 
+        if (_console is not null)
+        {
+            await WriteTableAsync(_console, final ? LatencyTable.Lifetime(report) : LatencyTable.Interval(report), next);
+        }
+
         TelemetryLog.ReportWritten(_logger, ++_reports, final);
+    }
+
+    // Waits until the next report is due at the longest, the final report without a limit.
+    private async Task WriteTableAsync(TextWriter console, string table, Task? next)
+    {
+        if (next is null)
+        {
+            await _consoleWrite;
+        }
+        else if (!_consoleWrite.IsCompleted)
+        {
+            Interlocked.Increment(ref _failedWrites);
+            return;
+        }
+
+        // Writers of consoles block their caller.
+        _consoleWrite = Task.Run(() => WriteConsoleAsync(console, table));
+        await (next is null ? _consoleWrite : Task.WhenAny(_consoleWrite, next));
     }
 
     private async Task WriteConsoleAsync(TextWriter console, string table)

@@ -23,18 +23,23 @@ internal sealed class ReportedCount
     }
 
     /// <summary>The counts of all, in the order in which they were added; those with the same owner and name as one.</summary>
-    public static IReadOnlyList<CountReport> ReportAll(List<ReportedCount> counts, bool cut) =>
-    [
-        .. counts.Select(count => count.Report(cut)).GroupBy(static report => (report.Owner, report.Name)).Select(static same =>
-            same.Aggregate(static (a, b) => a with { Interval = a.Interval + b.Interval, Lifetime = a.Lifetime + b.Lifetime })),
-    ];
+    public static IReadOnlyList<CountReport> ReportAll(List<ReportedCount> counts, bool cut)
+    {
+        // All are read before any interval is cut: where one throws, the intervals of all go on.
+        List<CountIncrease> now = counts.ConvertAll(static count => count.Read());
+        return
+        [
+            .. counts.Select((count, i) => count.Report(now[i], cut)).GroupBy(static report => (report.Owner, report.Name)).Select(
+                static same =>
+                    same.Aggregate(static (a, b) => a with { Interval = a.Interval + b.Interval, Lifetime = a.Lifetime + b.Lifetime })),
+        ];
+    }
 
     /// <summary>Counts from now on.</summary>
     public void Restart() => _atStart = _atCut = Read();
 
-    private CountReport Report(bool cut)
+    private CountReport Report(CountIncrease now, bool cut)
     {
-        CountIncrease now = Read();
         var report = new CountReport(_owner, _name, now - _atCut, now - _atStart);
         _atCut = cut ? now : _atCut;
         return report;

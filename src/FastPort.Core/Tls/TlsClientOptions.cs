@@ -53,7 +53,7 @@ public sealed class TlsClientOptions
         PasswordFile = section.Text(nameof(PasswordFile), PasswordFile, static _ => true, string.Empty);
         Revocation = section.Choice(nameof(Revocation), Revocation);
         AllowTls12 = section.Flag(nameof(AllowTls12), AllowTls12);
-        if (KeyFile.Length != 0 && CertificateFile.Length == 0)
+        if (section.ChecksTogether && KeyFile.Length != 0 && CertificateFile.Length == 0)
         {
             section.Add(nameof(KeyFile), "there is no CertificateFile; name the certificate of this key.");
         }

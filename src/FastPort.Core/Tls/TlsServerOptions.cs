@@ -79,6 +79,11 @@ public sealed class TlsServerOptions
         Revocation = section.Choice(nameof(Revocation), Revocation);
         AllowTls12 = section.Flag(nameof(AllowTls12), AllowTls12);
         MaxConcurrentHandshakes = section.Number(nameof(MaxConcurrentHandshakes), MaxConcurrentHandshakes, 0, 256);
+        if (!section.ChecksTogether)
+        {
+            return;
+        }
+
         if (UseDevelopmentCertificate && CertificateFile.Length != 0)
         {
             section.Add(nameof(UseDevelopmentCertificate), "CertificateFile is set, too; keep one.");

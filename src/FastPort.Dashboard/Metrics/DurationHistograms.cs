@@ -15,6 +15,7 @@ namespace FastPort.Dashboard.Metrics;
 internal static class DurationHistograms
 {
     private const string TypeLabel = "message_type";
+    private const string ServerTag = "fastport.server";
 
     private static readonly (long Nanoseconds, string Seconds)[] Bounds = [.. CreateBounds()];
 
@@ -29,16 +30,15 @@ internal static class DurationHistograms
 
     /// <summary>Whether an instrument is left out: it is a latency's number, sum or percentiles, which its histogram has.</summary>
     /// <remarks>
-    /// A client's latencies have no histogram, so their number and sum stay. Their percentiles cannot: Prometheus wants the label
-    /// <c>quantile</c> on summaries alone.
+    /// The latencies of clients and of other servers have no histogram, so their number and sum stay. Their percentiles cannot:
+    /// Prometheus wants the label <c>quantile</c> on summaries alone.
     /// </remarks>
-    public static bool Replace(Instrument instrument)
-    {
-        bool hasHistogram = !instrument.Name.StartsWith("fastport.client.", StringComparison.Ordinal);
-        return instrument.Name.Contains(".duration.", StringComparison.Ordinal)
-            && (hasHistogram || instrument.Name.EndsWith(".quantile", StringComparison.Ordinal))
-            && instrument is not Histogram<double>;
-    }
+    /// <param name="instrument">The instrument.</param>
+    /// <param name="server">The name of the server whose histograms are written; empty for the one without a name.</param>
+    public static bool Replace(Instrument instrument, string server) =>
+        instrument.Name.Contains(".duration.", StringComparison.Ordinal)
+        && instrument is not Histogram<double>
+        && (instrument.Name.EndsWith(".quantile", StringComparison.Ordinal) || HasHistogram(instrument, server));
 
     /// <summary>Writes the histograms of all message types and operations.</summary>
     /// <param name="output">Receives the text.</param>
@@ -52,6 +52,12 @@ internal static class DurationHistograms
 
         WriteFamily(output, report.Operations, 0, "operation");
     }
+
+    // A meter has one tag, its server's or its client's name, or none where that has no name.
+    private static bool HasHistogram(Instrument instrument, string server) =>
+        !instrument.Name.StartsWith("fastport.client.", StringComparison.Ordinal)
+        && (instrument.Meter.Tags?.ToArray() ?? []) is var tags
+        && (server.Length == 0 ? tags.Length == 0 : tags.Contains(new KeyValuePair<string, object?>(ServerTag, server)));
 
     private static void WriteFamily(IBufferWriter<byte> output, IReadOnlyList<LatencyScopeReport> scopes, int metric, string label)
     {

@@ -27,9 +27,10 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
     public void Map(IEndpointRouteBuilder routes)
     {
         // Made when the dashboard starts: without one, none of OpenTelemetry is loaded.
+        string server = options.Value.ServerName;
         _provider = Sdk.CreateMeterProviderBuilder()
             .AddMeter("FastPort", Runtime)
-            .AddView(static instrument => IsLeftOut(instrument) ? MetricStreamConfiguration.Drop : null)
+            .AddView(instrument => IsLeftOut(instrument, server) ? MetricStreamConfiguration.Drop : null)
             .AddPrometheusExporter(static exporter =>
             {
                 // Two collectors see what is true now; and what Prometheus itself adds names the target.
@@ -47,7 +48,7 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
     public void Dispose() => _provider?.Dispose();
 
     // Histograms follow for the latencies. The runtime has three gauges whose names end as those of Prometheus histograms do.
-    private static bool IsLeftOut(Instrument instrument) => DurationHistograms.Replace(instrument)
+    private static bool IsLeftOut(Instrument instrument, string server) => DurationHistograms.Replace(instrument, server)
         || (instrument.Meter.Name == Runtime && instrument.Name.EndsWith(".count", StringComparison.Ordinal));
 
     private async Task ServeAsync(HttpContext context, RequestDelegate exporter)

@@ -124,7 +124,7 @@ public sealed class OpcUaClientOptions : ClientOptions
             nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
         SecurityPolicy = section.Choice(nameof(SecurityPolicy), SecurityPolicy);
         SecurityMode = section.Choice(nameof(SecurityMode), SecurityMode);
-        if (SecurityPolicy != OpcUaSecurityPolicy.None
+        if (section.ChecksTogether && SecurityPolicy != OpcUaSecurityPolicy.None
             && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
         {
             section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "with a security policy allowed are Sign, SignAndEncrypt");
@@ -132,7 +132,7 @@ public sealed class OpcUaClientOptions : ClientOptions
 
         section.Section(nameof(Certificates), Certificates.Describe);
         UserName = section.Text(nameof(UserName), UserName, static _ => true, string.Empty);
-        Password = section.Text(nameof(Password), Password, static text => text is not null, "give a text, empty for none");
+        Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a text, empty for none" : null);
         if (UserCertificate is { HasPrivateKey: false })
         {
             section.Refuse(nameof(UserCertificate), "a certificate without private key", "give one with its key");

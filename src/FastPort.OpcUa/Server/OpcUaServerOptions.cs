@@ -246,7 +246,8 @@ public sealed class OpcUaServerOptions : ServerOptions
             section.Refuse(nameof(Users), "given together with ValidateUser or ValidateUserCertificate", "keep one of them");
         }
 
-        MaxSecureChannels = section.Number(nameof(MaxSecureChannels), MaxSecureChannels, 1, MaxConnections);
+        MaxSecureChannels = section.Number(
+            nameof(MaxSecureChannels), MaxSecureChannels, 1, section.ChecksTogether ? MaxConnections : int.MaxValue);
         HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, 100 * Millisecond, Day);
         MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * Second, 30 * Day);
         DescribeMessages(section);

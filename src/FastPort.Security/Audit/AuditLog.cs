@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using System.Threading.Channels;
-using FastPort.Connections;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 

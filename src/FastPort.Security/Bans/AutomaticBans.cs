@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Net;
-using FastPort.Connections;
 using FastPort.Limits;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,4 @@
 using FastPort.Configuration;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Limits;

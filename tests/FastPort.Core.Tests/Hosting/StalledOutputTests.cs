@@ -64,6 +64,32 @@ public sealed class StalledOutputTests : IDisposable
     }
 
     [Fact]
+    public async Task Files_are_written_while_the_console_stands_still()
+    {
+        using var directory = new TemporaryDirectory();
+        var stats = new LatencyStats(LatencyRole.Server, time: _time);
+        var options = new LatencyStatsOptions { OutputDirectory = directory.Path, FileWriteIntervalSeconds = 1 };
+        var writer = new LatencyStatsWriter(stats, options, _log.CreateLogger<LatencyStatsWriter>(), _console);
+        writer.Start();
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await _console.IsStalled.InTimeAsync();
+        string csv = Assert.Single(Directory.GetFiles(directory.Path, "*.csv"));
+        long length = new FileInfo(csv).Length;
+        for (int interval = 2; interval < 5; interval++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            await Patience.UntilAsync(() => new FileInfo(csv).Length > length, "the interval is in the file");
+            length = new FileInfo(csv).Length;
+        }
+
+        Task finish = writer.FinishAsync();
+        Assert.False(finish.IsCompleted);
+        _console.Release();
+        await finish.InTimeAsync();
+        Assert.Equal(2, _console.Writes);
+    }
+
+    [Fact]
     public async Task A_server_stops_although_its_logger_blocks()
     {
         using var log = new BlockedLog();
@@ -101,11 +127,14 @@ public sealed class StalledOutputTests : IDisposable
 
         public Task IsStalled => _stalled.Task;
 
+        public int Writes { get; private set; }
+
         public void Release() => _released.Set();
 
         // As the console's own writer: on the caller's thread.
         public override Task WriteAsync(string? value)
         {
+            Writes++;
             _stalled.TrySetResult();
             _released.Wait(Patience.Limit);
             return Task.CompletedTask;

@@ -6,6 +6,7 @@ internal sealed class FakeClock : TimeProvider
     private readonly Lock _lock = new();
     private readonly List<FakeTimer> _timers = [];
     private DateTimeOffset _now = new(2026, 3, 4, 5, 6, 7, TimeSpan.Zero);
+    private TimeSpan _set;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
@@ -27,11 +28,26 @@ internal sealed class FakeClock : TimeProvider
     {
         lock (_lock)
         {
-            return _now;
+            return _now + _set;
         }
     }
 
-    public override long GetTimestamp() => GetUtcNow().Ticks;
+    public override long GetTimestamp()
+    {
+        lock (_lock)
+        {
+            return _now.Ticks;
+        }
+    }
+
+    /// <summary>Sets the wall clock forward or back. The timestamp and the timers go on.</summary>
+    public void SetUtc(TimeSpan by)
+    {
+        lock (_lock)
+        {
+            _set += by;
+        }
+    }
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {

@@ -70,7 +70,7 @@ public sealed class LatencyStatsOptionsTests
         var options = new LatencyStatsOptions
         {
             OutputDirectory = null!,
-            OutputFilePrefix = new string('x', 101),
+            OutputFilePrefix = new string('ü', 51),
             FileWriteIntervalSeconds = -4,
             MaxSamplesInMemory = -4,
         };

@@ -260,20 +260,64 @@ public sealed class LatencyStatsTests
         var stats = Client();
         stats.ForSession(1);
         stats.EndSession(1);
-        for (var session = 2UL; session < LatencyStats.MaxEndedSessions + 10; session++)
+        for (var session = 2UL; session < EndedSessions.Max + 10; session++)
         {
             stats.ForSession(session).RecordRoundTrip(1_000);
             stats.EndSession(session);
         }
 
-        // One that did nothing is not worth a place.
+        // The last ones. One that did nothing is not worth a place.
+        LatencyReport report = stats.Read();
         Assert.Equal(
-            Enumerable.Range(2, LatencyStats.MaxEndedSessions)
-                .Select(key => (ulong)key), stats.Read().Sessions.Select(session => session.Key));
+            Enumerable.Range(10, EndedSessions.Max).Select(static key => (ulong)key), report.Sessions.Select(static one => one.Key));
+        Assert.Equal(8, report.SessionsLeftOut);
 
         stats.StartMeasuring();
 
         Assert.Empty(stats.Read().Sessions);
+        Assert.Equal(0, stats.Read().SessionsLeftOut);
+    }
+
+    [Fact]
+    public void Sessions_that_are_left_out_are_those_of_the_interval()
+    {
+        var stats = Client();
+        for (var session = 1UL; session <= EndedSessions.Max + 3; session++)
+        {
+            stats.ForSession(session).RecordRoundTrip(1_000);
+            stats.EndSession(session);
+        }
+
+        Assert.Equal([3, 3, 0], ((LatencyReport[])[stats.Read(), stats.CutInterval(), stats.CutInterval()]).Select(r => r.SessionsLeftOut));
+    }
+
+    [Fact]
+    public async Task Totals_do_not_wait_for_the_sessions_of_a_report()
+    {
+        var clock = new CalledClock();
+        var stats = new LatencyStats(LatencyRole.Server, time: clock);
+        stats.ForSession(1).RecordHandled(9_000, 2_000, 5_000);
+        stats.ForType(1).RecordHandled(9_000, 2_000, 5_000);
+        var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var go = new ManualResetEventSlim();
+        int calls = 0;
+        clock.OnElapsed = () =>
+        {
+            // The first time of a report is the first session's.
+            if (Interlocked.Increment(ref calls) == 1)
+            {
+                held.SetResult();
+                go.Wait(Patience.Limit);
+            }
+        };
+        Task<LatencyReport> report = Task.Run(stats.CutInterval);
+        await held.Task.InTimeAsync();
+
+        LatencyReport totals = await Task.Run(stats.ReadTotals).InTimeAsync();
+
+        Assert.Equal((1, false), (totals.All.IntervalCount, report.IsCompleted));
+        go.Set();
+        Assert.Equal([1UL], (await report.InTimeAsync()).Sessions.Select(static s => s.Key));
     }
 
     [Fact]

@@ -15,6 +15,7 @@ public sealed class LatencyStatsWriterTests : IDisposable
     private const int FilesRecovered = 5002;
     private const int ConsoleFailed = 5003;
     private const int ConsoleRecovered = 5004;
+    private const int ReportFailed = 5006;
 
     private readonly TemporaryDirectory _directory = new();
     private readonly FakeClock _clock = new();
@@ -316,6 +317,61 @@ public sealed class LatencyStatsWriterTests : IDisposable
     }
 
     [Fact]
+    public async Task A_count_that_throws_costs_one_report_and_no_message()
+    {
+        bool isBroken = false;
+        _stats.AddCount("a", "read", () => isBroken ? throw new InvalidOperationException("broken") : 5);
+        var writer = Writer(_directory.Path);
+        writer.Start();
+        isBroken = true;
+        _clock.Advance(TimeSpan.FromSeconds(60));
+        await _logger.WaitForAsync(ReportFailed);
+        _clock.Advance(TimeSpan.FromSeconds(60));
+        await Patience.UntilAsync(() => writer.FailedWrites == 2, "the second report failed");
+        isBroken = false;
+        await TickAsync(60);
+        isBroken = true;
+        await writer.FinishAsync();
+
+        Assert.Contains(
+            ",180,180,all,,all,round_trip,1,0.006,0,50,", File.ReadAllText(_directory[BaseName + ".csv"]), StringComparison.Ordinal);
+        Assert.Equal((3, 1, 2), (writer.FailedWrites, _logger.Count(Written), _logger.Count(ReportFailed)));
+    }
+
+    [Fact]
+    public async Task After_a_report_that_failed_the_last_one_is_written()
+    {
+        bool isBroken = false;
+        _stats.AddCount("a", "read", () => isBroken ? throw new InvalidOperationException("broken") : 5);
+        var writer = Writer(_directory.Path);
+        writer.Start();
+        isBroken = true;
+        _clock.Advance(TimeSpan.FromSeconds(60));
+        await _logger.WaitForAsync(ReportFailed);
+        isBroken = false;
+        await writer.FinishAsync();
+
+        Assert.Equal(1, _logger.Count(Written));
+        Assert.Equal(3, FileNames(_directory.Path).Length);
+    }
+
+    [Fact]
+    public async Task A_logger_that_throws_costs_its_lines()
+    {
+        var writer = new LatencyStatsWriter(
+            _stats,
+            new LatencyStatsOptions { EnableConsoleOutput = false, OutputDirectory = _directory.Path },
+            new ThrowingLogger(_logger),
+            _console);
+        writer.Start();
+        await TickAsync(60);
+        await TickAsync(60);
+        await writer.FinishAsync();
+
+        Assert.Equal((0, 3), (writer.FailedWrites, _logger.Count(Written)));
+    }
+
+    [Fact]
     public async Task Finishing_twice_writes_the_final_report_once()
     {
         var writer = Writer(_directory.Path);
@@ -362,6 +418,21 @@ public sealed class LatencyStatsWriterTests : IDisposable
     {
         _clock.Advance(TimeSpan.FromSeconds(seconds));
         await _logger.WaitForAsync(Written);
+    }
+
+    private sealed class ThrowingLogger(ILogger inner) : ILogger<LatencyStatsWriter>
+    {
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
+            inner.Log(logLevel, eventId, state, exception, formatter);
+            throw new IOException("The disk is full.");
+        }
     }
 
     private sealed class BrokenConsole : StringWriter

@@ -118,6 +118,44 @@ public sealed partial class PrometheusTests
         Assert.DoesNotContain(metrics.Names, static name => name.Contains("quantile", StringComparison.Ordinal));
     }
 
+    [Fact]
+    public async Task Latencies_without_a_histogram_have_number_and_sum()
+    {
+        const string Other = "metered-other";
+        const string Peer = "metered-peer";
+        var calls = new LatencyStats(LatencyRole.Client);
+        calls.ForOperation("line1 Read").RecordCall(1_000_000);
+        await using DashboardHost host = await DashboardHost.StartAsync(services =>
+        {
+            services.AddMetrics();
+            services.AddFastPort(Other, Section(("S:Endpoints:0", "inproc://metered-other")));
+            services.AddKeyedSingleton(Peer, calls);
+            services.AddFastPortClient(Peer, Section(("S:Endpoint", "inproc://nobody"), ("S:RetryConnect", "true")));
+        });
+        host.Services.GetRequiredKeyedService<LatencyStats>(Other).ForType(0x100).RecordHandled(3_000_000, 1_000_000, 2_000_000);
+        host.Services.GetRequiredService<LatencyStats>().ForType(0x100).RecordHandled(3_000_000, 1_000_000, 2_000_000);
+
+        string[] lines = (await host.Http.GetStringAsync("/metrics", TestContext.Current.CancellationToken)).Split('\n');
+
+        PrometheusText other = Of(Other);
+        Assert.Equal(1, other.Find("fastport_request_duration_count_total{message_type=\"0x0100\"}"));
+        Assert.Equal(2e-3, other.Find("fastport_request_handler_duration_sum_seconds_total{message_type=\"0x0100\"}"));
+        Assert.Equal(1, Of(Peer).Find("fastport_operation_duration_count_total{operation=\"line1 Read\"}"));
+        Assert.DoesNotContain(other.Names, static name => name.Contains("quantile", StringComparison.Ordinal));
+
+        // That of the server that is shown is a histogram. Other tests have servers without a name in this process.
+        Assert.All(
+            lines.Where(static line => line.StartsWith("fastport_request_duration_count_total", StringComparison.Ordinal)),
+            static line => Assert.Contains("otel_scope_fastport_server=", line, StringComparison.Ordinal));
+        Assert.Contains(lines, static line => line.StartsWith("fastport_request_duration_seconds_count", StringComparison.Ordinal));
+
+        PrometheusText Of(string name) =>
+            new(string.Join('\n', lines.Where(line => line.Contains($"=\"{name}\"", StringComparison.Ordinal))));
+        static IConfigurationSection Section(params (string Key, string? Value)[] settings) => new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.Select(static one => KeyValuePair.Create(one.Key, one.Value)))
+            .Build().GetSection("S");
+    }
+
     [PrometheusFact]
     public async Task Promtool_has_nothing_to_complain_about_a_client() =>
         Assert.Equal((0, string.Empty), await PrometheusTools.CheckAsync(await ClientMetricsAsync()));

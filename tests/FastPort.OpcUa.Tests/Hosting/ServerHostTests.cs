@@ -133,6 +133,23 @@ public sealed class ServerHostTests
     }
 
     [Fact]
+    public async Task An_empty_list_of_policies_is_refused_and_is_not_the_default_that_has_None()
+    {
+        // What a file of JSON gives for [].
+        HostApplicationBuilder builder = Hosts.Create(
+            ("OpcUaServer:Endpoints:0", "opc.tcp://127.0.0.1:0"), ("OpcUaServer:SecurityPolicies", string.Empty));
+        builder.Services.AddOpcUaServer(builder.Configuration);
+        using IHost host = builder.Build();
+
+        OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
+
+        Assert.Equal(
+            "OpcUaServer:SecurityPolicies is empty; give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, "
+                + "Aes256Sha256RsaPss.",
+            Assert.Single(wrong.Failures));
+    }
+
+    [Fact]
     public void Every_option_is_a_key_of_the_section()
     {
         // What only code can give: functions, and objects of the program.

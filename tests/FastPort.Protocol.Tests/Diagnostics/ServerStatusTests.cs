@@ -81,11 +81,32 @@ public sealed class ServerStatusTests
         Assert.False(await isLocal.Task.WaitAsync(Patience.Token));
     }
 
+    [Fact]
+    public async Task The_time_since_the_start_does_not_follow_the_wall_clock()
+    {
+        var clock = new SetClock();
+        await using Served served = await Served.StartAsync(allow: null, clock);
+        ServerStatus before = await served.AskAsync();
+        clock.Set = TimeSpan.FromHours(2);
+
+        ServerStatus after = await served.AskAsync();
+
+        Assert.InRange(after.UptimeMs, before.UptimeMs, (ulong)TimeSpan.FromHours(1).TotalMilliseconds);
+    }
+
+    private sealed class SetClock : TimeProvider
+    {
+        public TimeSpan Set { get; set; }
+
+        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + Set;
+    }
+
     private sealed class Served(IHost host, FastPortClient client) : IAsyncDisposable
     {
         public FastPortClient Client => client;
 
-        public static async Task<Served> StartAsync(Func<Session, bool>? allow, string endpoint = "tcp://127.0.0.1:0")
+        public static async Task<Served> StartAsync(
+            Func<Session, bool>? allow, TimeProvider? time = null, string endpoint = "tcp://127.0.0.1:0")
         {
             HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
             builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
@@ -93,6 +114,7 @@ public sealed class ServerStatusTests
                 ["FastPort:Endpoints:0"] = endpoint,
                 ["FastPort:ServerName"] = "plant",
             });
+            builder.Services.AddSingleton(time ?? TimeProvider.System);
             builder.Services.AddFastPort(builder.Configuration)
                 .Map(static handlers => handlers.MapDiagnostics())
                 .MapStatus(allow);

@@ -91,6 +91,82 @@ public sealed class ConfigurationTests
     }
 
     [Theory]
+    [InlineData("FastPort:ShutdownTimeout", "00:00:01")]
+    [InlineData("FastPort:ShutdownGrace", "00:00:08")]
+    [InlineData("FastPort:Tls:KeyFile", "server.key")]
+    [InlineData("FastPort:Tls:ClientAuthorityFile", "ca.pem")]
+    public void Options_that_must_fit_together_may_come_half_from_the_section_and_half_from_code(string key, string value)
+    {
+        var services = new ServiceCollection();
+        services.AddFastPort(new ConfigurationBuilder().AddInMemoryCollection([new(key, value)]).Build(), options =>
+        {
+            if (key == "FastPort:ShutdownTimeout")
+            {
+                options.ShutdownGrace = TimeSpan.Zero;
+            }
+            else if (key == "FastPort:ShutdownGrace")
+            {
+                options.ShutdownTimeout = TimeSpan.FromSeconds(8);
+            }
+
+            options.Tls.CertificateFile = "server.pem";
+            options.Tls.ClientCertificates = Tls.ClientCertificateMode.Required;
+        });
+        using ServiceProvider provider = services.BuildServiceProvider();
+
+        Assert.Equal("server.pem", provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value.Tls.CertificateFile);
+    }
+
+    [Fact]
+    public void Values_of_section_and_code_that_do_not_fit_together_are_refused_once()
+    {
+        var services = new ServiceCollection();
+        services.AddFastPort(
+            new ConfigurationBuilder().AddInMemoryCollection([new("FastPort:ShutdownTimeout", "00:00:04")]).Build(),
+            static options => options.ShutdownGrace = TimeSpan.FromSeconds(5));
+        using ServiceProvider provider = services.BuildServiceProvider();
+
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
+            () => provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value);
+
+        Assert.Equal(
+            ["FastPort:ShutdownGrace is 00:00:05; allowed are 00:00:00 to ShutdownTimeout (00:00:04)."], failure.Failures);
+    }
+
+    [Fact]
+    public void A_wrong_value_of_the_section_is_named_though_code_has_replaced_it()
+    {
+        var services = new ServiceCollection();
+        services.AddFastPort(
+            new ConfigurationBuilder().AddInMemoryCollection([new("FastPort:Endpoints:0", "nowhere")]).Build(),
+            static options => options.Endpoints = []);
+        using ServiceProvider provider = services.BuildServiceProvider();
+
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
+            () => provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value);
+
+        Assert.StartsWith("FastPort:Endpoints: 'nowhere'", Assert.Single(failure.Failures), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_empty_list_of_JSON_replaces_the_list_and_null_leaves_it()
+    {
+        Assert.Empty(Read("[]"));
+        Assert.Equal(["tcp://127.0.0.1:7"], Read("null"));
+
+        static IList<string> Read(string json)
+        {
+            using var stream = new MemoryStream(System.Text.Encoding.UTF8.GetBytes("{\"S\": {\"Endpoints\": " + json + "}}"));
+            var options = new FastPortServerOptions { Endpoints = ["tcp://127.0.0.1:7"] };
+            List<string> problems = [];
+            OptionSection.Visit(
+                "S", problems, new ConfigurationBuilder().AddJsonStream(stream).Build().GetSection("S"), options.Describe);
+            Assert.Empty(problems);
+            return options.Endpoints;
+        }
+    }
+
+    [Theory]
     [InlineData("FastPort:MaxConnections", "0", "0", "1 to 1000000")]
     [InlineData("FastPort:MaxConnectionsPerAddress", "-1", "-1", "0 to 1000000")]
     [InlineData("FastPort:ShutdownTimeout", "02:00:00", "02:00:00", "00:00:00 to 01:00:00")]
@@ -136,7 +212,6 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed are 1024 to 268435456")]
     [InlineData("FastPort:Session:IdleTimeout", "5 minutes", "allowed are 00:00:00 (off) to 1.00:00:00")]
     [InlineData("FastPort:Session:SendQueueFull", "1", "allowed are Wait, DropOneWay, Disconnect")]
-    [InlineData("FastPort:Session", "default", "give a section with keys")]
     [InlineData("FastPort:Routing:Relay", "on", "allowed are true, false")]
     [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed are true, false")]
     [InlineData("LatencyStats:FileWriteIntervalSeconds", "1m", "give 1 to 86400 seconds")]
@@ -148,6 +223,14 @@ public sealed class ConfigurationTests
         OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
         Assert.Equal($"{key} is '{value}'; {allowed}.", Assert.Single(failure.Failures));
+    }
+
+    [Fact]
+    public void A_text_in_the_place_of_a_section_is_named_and_not_shown()
+    {
+        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:Session", "s3cret")));
+
+        Assert.Equal(["FastPort:Session is a text; give a section with keys."], failure.Problems);
     }
 
     [Fact]

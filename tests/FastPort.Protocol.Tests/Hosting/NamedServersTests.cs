@@ -74,6 +74,67 @@ public sealed class NamedServersTests
     }
 
     [Fact]
+    public async Task Reports_of_a_named_server_have_its_name()
+    {
+        DirectoryInfo directory = Directory.CreateTempSubdirectory("fastport-named-");
+        try
+        {
+            string name = $"line 1/{new string('ü', 100)}";
+            HostApplicationBuilder builder = Create(("A:Endpoints:0", "inproc://reports-of-a-named-server"));
+            builder.Services.AddFastPort(name, builder.Configuration.GetSection("A"));
+            builder.Services.Configure<LatencyStatsOptions>(name, options =>
+            {
+                options.EnableFileOutput = true;
+                options.OutputDirectory = directory.FullName;
+                options.OutputFilePrefix = new string('ü', 50);
+            });
+            using IHost host = builder.Build();
+            await host.StartAsync();
+            await host.StopAsync();
+
+            FileInfo file = Assert.Single(directory.GetFiles("*.json"));
+            Assert.Matches(@"^ü{50}_\d{8}_\d{6}_server_line_1_ü{36}_\d+\.json$", file.Name);
+            using var json = System.Text.Json.JsonDocument.Parse(await File.ReadAllBytesAsync(file.FullName));
+            Assert.Equal(name, json.RootElement.GetProperty("name").GetString());
+        }
+        finally
+        {
+            directory.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task Latencies_that_nothing_would_report_are_refused()
+    {
+        HostApplicationBuilder builder = Create(("A:Endpoints:0", "inproc://latencies-of-its-own"));
+        builder.Services.AddFastPort("a", builder.Configuration.GetSection("A")).ConfigureComponents(
+            static (_, components) => components.LatencyStats = new LatencyStats(LatencyRole.Server));
+        using IHost host = builder.Build();
+
+        var failure = await Assert.ThrowsAsync<InvalidOperationException>(() => host.StartAsync());
+
+        Assert.StartsWith(
+            "ConfigureComponents has set a LatencyStats that nothing would report;", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Measuring_sessions_is_measuring()
+    {
+        HostApplicationBuilder builder = Create(("A:Endpoints:0", "tcp://127.0.0.1:0"), ("A:MeasureSessions", "true"));
+        builder.Services.AddFastPort("a", builder.Configuration.GetSection("A")).Map(static handlers => handlers.MapDiagnostics());
+        using IHost host = builder.Build();
+        await host.StartAsync();
+        await using FastPortClient client = await Loopback.ConnectAsync(host.Services.GetRequiredKeyedService<FastPortServer>("a"));
+        await client.RequestAsync(DiagnosticType.Echo, Loopback.Message("x"), Echo.Parser);
+
+        // The second message began when the first had been measured.
+        await client.RequestAsync(DiagnosticType.SinkReport, Loopback.Message("x"), SinkReport.Parser);
+
+        Assert.NotEmpty(host.Services.GetRequiredKeyedService<LatencyStats>("a").Read().Sessions);
+        await host.StopAsync();
+    }
+
+    [Fact]
     public async Task Every_problem_of_a_named_section_is_told_with_its_path()
     {
         HostApplicationBuilder builder = Create(

@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions.Logging;

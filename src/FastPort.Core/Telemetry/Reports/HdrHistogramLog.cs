@@ -23,8 +23,8 @@ internal static class HdrHistogramLog
     /// <summary>The lines of a report's interval; a latency without values has no line.</summary>
     internal static string IntervalLines(LatencyReport report)
     {
-        // Measuring may have ended before the report was made.
-        DateTimeOffset end = report.MeasuringSince + report.All.Lifetime;
+        // By the wall clock of now: what it was when measuring began is wrong for ever once the clock has been set.
+        DateTimeOffset end = report.MeasuredUntil;
         var text = new StringBuilder();
         AppendLines(text, end, report.All);
         foreach (LatencyScopeReport scope in report.Types.Concat(report.Operations))

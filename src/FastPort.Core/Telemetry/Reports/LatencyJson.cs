@@ -51,13 +51,15 @@ internal static class LatencyJson
     /// <param name="writer">Positioned where a value may stand; not flushed.</param>
     /// <param name="report">The report.</param>
     /// <param name="final">Whether it is the last report of the process.</param>
-    public static void WriteReport(Utf8JsonWriter writer, LatencyReport report, bool final)
+    /// <param name="name">The name of the server; null if it has none.</param>
+    public static void WriteReport(Utf8JsonWriter writer, LatencyReport report, bool final, string? name = null)
     {
         ArgumentNullException.ThrowIfNull(writer);
         ArgumentNullException.ThrowIfNull(report);
         writer.WriteStartObject();
         writer.WriteNumber("schema", Schema);
         writer.WriteString("role", LatencyText.RoleName(report.Role));
+        writer.WriteString("name", name);
         writer.WriteNumber("process_id", report.ProcessId);
         writer.WriteString("started", report.Started.UtcDateTime);
         writer.WriteString("measuring_since", report.MeasuringSince.UtcDateTime);
@@ -70,6 +72,7 @@ internal static class LatencyJson
         }
 
         writer.WriteEndArray();
+        writer.WriteNumber("sessions_left_out", report.SessionsLeftOut);
         writer.WriteStartArray("operations");
         foreach (var operation in report.Operations)
         {
@@ -88,11 +91,11 @@ internal static class LatencyJson
     }
 
     /// <summary>A report as an indented UTF-8 document.</summary>
-    internal static ReadOnlyMemory<byte> ToUtf8(LatencyReport report, bool final)
+    internal static ReadOnlyMemory<byte> ToUtf8(LatencyReport report, bool final, string? name = null)
     {
         var buffer = new ArrayBufferWriter<byte>(16 * 1024);
         using var writer = new Utf8JsonWriter(buffer, new JsonWriterOptions { Indented = true });
-        WriteReport(writer, report, final);
+        WriteReport(writer, report, final, name);
         writer.Flush();
         return buffer.WrittenMemory;
     }

@@ -18,6 +18,9 @@ public sealed class LatencyReport
     /// <summary>When this report was created.</summary>
     public required DateTimeOffset Taken { get; init; }
 
+    /// <summary>Where the times of this report end: <see cref="Taken"/>, or <see cref="LatencyStats.StopMeasuring"/> before it.</summary>
+    internal DateTimeOffset MeasuredUntil { get; init; }
+
     /// <summary>Id of the measuring process.</summary>
     public required int ProcessId { get; init; }
 
@@ -29,6 +32,9 @@ public sealed class LatencyReport
 
     /// <summary>By measured session, the session with the most messages first.</summary>
     public required IReadOnlyList<LatencyScopeReport> Sessions { get; init; }
+
+    /// <summary>Sessions that ended in the interval and are not in <see cref="Sessions"/>: there were too many.</summary>
+    internal long SessionsLeftOut { get; init; }
 
     /// <summary>By operation of the application, by name; without operations that have neither calls nor errors.</summary>
     public required IReadOnlyList<LatencyScopeReport> Operations { get; init; }

@@ -52,7 +52,16 @@ internal static class LatencySessionTable
         {
             text.Append(
                 CultureInfo.InvariantCulture,
-                $"and {LatencyText.Count(rows.Count - limit)} more sessions: the .json file has all of them\n");
+                $"and {LatencyText.Count(rows.Count - limit)} more sessions: the .json file has "
+                + $"{(report.SessionsLeftOut == 0 ? "all of them" : "these")}\n");
+        }
+
+        if (report.SessionsLeftOut > 0)
+        {
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"and {LatencyText.Count(report.SessionsLeftOut)} that ended in the interval: of those the last "
+                + $"{LatencyText.Count(EndedSessions.Max)} are kept\n");
         }
     }
 

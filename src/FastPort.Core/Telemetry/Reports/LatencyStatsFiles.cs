@@ -14,6 +14,10 @@ internal readonly record struct FileWriteResult(int FailedFiles, string? Path, E
 /// </summary>
 internal sealed class LatencyStatsFiles
 {
+    // Names of files have 255 bytes at most, with prefix, start, process id and the ending.
+    private const int MaxServerNameBytes = 80;
+
+    private readonly string? _serverName;
     private readonly string _directory;
     private readonly string _name;
     private readonly AppendedFile _csv = new(LatencyCsv.Header);
@@ -24,14 +28,17 @@ internal sealed class LatencyStatsFiles
     /// <param name="options">Directory, name and kinds of the files. Each write creates the directory if it does not exist.</param>
     /// <param name="started">Local time in the file names.</param>
     /// <param name="role">The role in the file names.</param>
-    internal LatencyStatsFiles(LatencyStatsOptions options, DateTimeOffset started, LatencyRole role)
+    /// <param name="serverName">The name behind the role; null for none.</param>
+    internal LatencyStatsFiles(LatencyStatsOptions options, DateTimeOffset started, LatencyRole role, string? serverName = null)
     {
+        _serverName = serverName;
         _histogramLog = options.EnableHistogramLog ? new AppendedFile(HdrHistogramLog.Header(started)) : null;
         _html = options.EnableHtmlOutput;
         _directory = Path.GetFullPath(options.OutputDirectory);
         _name = string.Create(
             CultureInfo.InvariantCulture,
-            $"{options.OutputFilePrefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
+            $"{options.OutputFilePrefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}{InFileName(serverName)}_"
+            + $"{Environment.ProcessId}");
     }
 
     /// <summary>Characters of CSV rows that wait to be written.</summary>
@@ -57,7 +64,7 @@ internal sealed class LatencyStatsFiles
         var result = default(FileWriteResult);
         result = await TryAsync(
             result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
-        ReadOnlyMemory<byte> json = LatencyJson.ToUtf8(report, final);
+        ReadOnlyMemory<byte> json = LatencyJson.ToUtf8(report, final, _serverName);
         result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, json));
         result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync);
         if (_histogramLog is not null)
@@ -66,6 +73,22 @@ internal sealed class LatencyStatsFiles
         }
 
         return _html ? await TryAsync(result, basePath + ".html", path => ReplaceAsync(path, HtmlReport.Create(json))) : result;
+    }
+
+    private static string InFileName(string? serverName)
+    {
+        if (serverName is null)
+        {
+            return string.Empty;
+        }
+
+        string name = string.Concat(serverName.Select(static c => char.IsLetterOrDigit(c) || c is '-' or '.' ? c : '_'));
+        while (Encoding.UTF8.GetByteCount(name) > MaxServerNameBytes)
+        {
+            name = name[..^1];
+        }
+
+        return $"_{name}";
     }
 
     private static async Task<FileWriteResult> TryAsync(FileWriteResult before, string path, Func<string, Task> write)

@@ -46,6 +46,30 @@ public sealed class HdrHistogramLogTests : IDisposable
     }
 
     [Fact]
+    public async Task Times_are_right_again_once_the_clock_was_set()
+    {
+        var stats = new LatencyStats(LatencyRole.Client, time: _clock);
+        await using var writer = Writer(stats, enabled: true);
+        writer.Start();
+        _clock.SetUtc(TimeSpan.FromHours(3));
+        long[] values = [1_000];
+        Record(stats, values);
+        _clock.Advance(TimeSpan.FromSeconds(60));
+        await _logger.WaitForAsync(Written);
+        DateTimeOffset written = _clock.GetUtcNow();
+        Record(stats, values);
+        _clock.Advance(TimeSpan.FromSeconds(2));
+        stats.StopMeasuring();
+        _clock.Advance(TimeSpan.FromSeconds(5));
+        await writer.FinishAsync();
+
+        HistogramBase[] read = ReadLog();
+
+        AssertInterval(read[0], written.AddSeconds(-60), written, values);
+        AssertInterval(read[^3], written, written.AddSeconds(2), values);
+    }
+
+    [Fact]
     public async Task Values_outside_of_the_range_are_counted_at_its_ends()
     {
         var stats = new LatencyStats(LatencyRole.Client, time: _clock);

@@ -102,12 +102,35 @@ public sealed class HtmlReportTests
     [InlineData("\"messages\":2", "\"messages\":1e300")]
     [InlineData("\"per_connection\":null", "\"per_connection\":[{}]")]
     [InlineData("\"per_connection\":null", "\"timeline\":{\"start_s\":7}")]
+    [InlineData("\"per_connection\":null", "\"timeline\":{\"start_s\":null,\"seconds\":[],\"messages\":[],\"errors\":[]}")]
+    [InlineData("\"per_connection\":null", "\"timeline\":{\"start_s\":[0],\"seconds\":[],\"messages\":[1],\"errors\":[0]}")]
+    [InlineData(
+        "\"per_connection\":null",
+        "\"timeline\":{\"start_s\":[0],\"seconds\":[1],\"messages\":[1],\"errors\":[0],\"rows_per_octave\":2,\"heat\":[null]}")]
+    [InlineData("\"per_connection\":null", "\"histograms\":{\"round_trip\":{\"us\":null,\"counts\":[]}}")]
+    [InlineData("\"per_connection\":null", "\"histograms\":{\"round_trip\":{\"us\":[1,2],\"counts\":[1]}}")]
     public void A_field_of_the_wrong_kind_is_refused(string field, string wrong)
     {
         string text = LoadResult.Replace(field, wrong, StringComparison.Ordinal);
         Assert.NotEqual(LoadResult, text);
 
         Assert.ThrowsAny<JsonException>(() => HtmlReport.Create(Encoding.UTF8.GetBytes(text)));
+    }
+
+    [Fact]
+    public void A_long_histogram_with_fewer_counts_and_a_latency_without_figures_are_refused()
+    {
+        string values = string.Join(',', Enumerable.Range(0, ReportReduction.MaxHistogramValues + 1));
+        string histogram = LoadResult.Replace(
+            "\"per_connection\":null", $"\"histograms\":{{\"round_trip\":{{\"us\":[{values}],\"counts\":[]}}}}", StringComparison.Ordinal);
+        const string Statistics =
+            """
+            {"schema":2,"role":"client","scopes":[{"scope":"all","lifetime":
+             {"seconds":1,"messages":1,"per_s":1,"errors":0,"round_trip":{"us":null}}}]}
+            """;
+
+        Assert.Throws<JsonException>(() => HtmlReport.Create(Encoding.UTF8.GetBytes(histogram)));
+        Assert.Throws<JsonException>(() => HtmlReport.Create(Encoding.UTF8.GetBytes(Statistics)));
     }
 
     // Every bucket of every latency is filled, in every column, and 20,000 sessions were measured.

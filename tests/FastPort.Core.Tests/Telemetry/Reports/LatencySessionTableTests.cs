@@ -93,6 +93,24 @@ public sealed class LatencySessionTableTests
     }
 
     [Fact]
+    public void Ended_sessions_that_are_not_kept_are_told_of()
+    {
+        Record(EndedSessions.Max + 7);
+        for (ulong session = 1; session <= EndedSessions.Max + 7; session++)
+        {
+            _stats.EndSession(session);
+        }
+
+        LatencyReport report = _stats.Read();
+
+        string[] lines = Lines(LatencyTable.Lifetime(report));
+        Assert.Equal("and 980 more sessions: the .json file has these", lines[^2]);
+        Assert.Equal("and 7 that ended in the interval: of those the last 1,000 are kept", lines[^1]);
+        using var json = System.Text.Json.JsonDocument.Parse(LatencyJson.ToUtf8(report, final: false));
+        Assert.Equal(7, json.RootElement.GetProperty("sessions_left_out").GetInt64());
+    }
+
+    [Fact]
     public void An_interval_leaves_out_who_did_nothing_in_it()
     {
         _stats.ForSession(7).RecordRoundTrip(10_000, 1_000);

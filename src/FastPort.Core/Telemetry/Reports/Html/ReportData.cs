@@ -84,6 +84,7 @@ internal sealed record ReportPage(ReportData? Before, ReportData After);
 
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
-    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+    RespectNullableAnnotations = true)]
 [JsonSerializable(typeof(ReportPage))]
 internal sealed partial class ReportJson : JsonSerializerContext;

@@ -55,8 +55,8 @@ internal static class ReportReader
             Title = $"latencies of a {Text(root, "role")}",
             Facts = Facts(
                 root,
-                ("role", "role"), ("process", "process_id"), ("started", "started"), ("measuring since", "measuring_since"),
-                ("written", "written"), ("final", "final")),
+                ("role", "role"), ("name", "name"), ("process", "process_id"), ("started", "started"),
+                ("measuring since", "measuring_since"), ("written", "written"), ("final", "final")),
             Seconds = all.GetProperty("seconds").GetDouble(),
             Messages = all.GetProperty("messages").GetInt64(),
             PerS = all.GetProperty("per_s").GetDouble(),
@@ -69,7 +69,7 @@ internal static class ReportReader
             ],
             Sessions = Worst(sessions),
             SessionsMeasured = sessions.Length,
-            Timeline = Part(root, "timeline", ReportJson.Default.ReportTimeline),
+            Timeline = Timeline(root),
         };
     }
 
@@ -102,7 +102,7 @@ internal static class ReportReader
             Latencies = ResultLatencies(root, root.TryGetProperty("histograms", out JsonElement histograms) ? histograms : null),
             Sessions = Worst(sessions),
             SessionsMeasured = sessions.Length,
-            Timeline = Part(root, "timeline", ReportJson.Default.ReportTimeline),
+            Timeline = Timeline(root),
         };
 
         string Whole(string name) => root.GetProperty(name).GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
@@ -146,11 +146,10 @@ internal static class ReportReader
         {
             if (property.Value.ValueKind == JsonValueKind.Object)
             {
-                ReportHistogram? histogram = withHistograms
-                    ? Part(property.Value, "histogram", ReportJson.Default.ReportHistogram)
-                    : null;
+                ReportFigures figures = Part(property.Value, "us", ReportJson.Default.ReportFigures)
+                    ?? throw new JsonException($"{property.Name} has no figures.");
                 latencies.Add(new ReportLatency(
-                    Shown(property.Name), Part(property.Value, "us", ReportJson.Default.ReportFigures)!, histogram));
+                    Shown(property.Name), figures, withHistograms ? Histogram(property.Value, "histogram") : null));
             }
         }
 
@@ -165,7 +164,7 @@ internal static class ReportReader
         {
             if (Part(result, field, ReportJson.Default.ReportFigures) is { } figures)
             {
-                ReportHistogram? histogram = histograms is { } all ? Part(all, name, ReportJson.Default.ReportHistogram) : null;
+                ReportHistogram? histogram = histograms is { } all ? Histogram(all, name) : null;
                 latencies.Add(new ReportLatency(Shown(name), figures, histogram));
             }
         }
@@ -191,6 +190,35 @@ internal static class ReportReader
         }
 
         return facts;
+    }
+
+    private static ReportHistogram? Histogram(JsonElement parent, string name)
+    {
+        ReportHistogram? histogram = Part(parent, name, ReportJson.Default.ReportHistogram);
+        return histogram is null || histogram.Us.Length == histogram.Counts.Length
+            ? histogram
+            : throw new JsonException($"{name} has {histogram.Us.Length} values and {histogram.Counts.Length} counts.");
+    }
+
+    private static ReportTimeline? Timeline(JsonElement root)
+    {
+        if (Part(root, "timeline", ReportJson.Default.ReportTimeline) is not { } timeline)
+        {
+            return null;
+        }
+
+        foreach (Array? column in (Array?[])[timeline.Seconds, timeline.Messages, timeline.Errors, timeline.P50Us, timeline.P99Us,
+            timeline.MaxUs, timeline.Heat])
+        {
+            if (column is not null && column.Length != timeline.StartS.Length)
+            {
+                throw new JsonException($"timeline has {timeline.StartS.Length} columns and elsewhere {column.Length}.");
+            }
+        }
+
+        return timeline.Heat?.Any(static column => column is null || column.Length % 2 != 0) == true
+            ? throw new JsonException("timeline has a column of the heat map without pairs of row and count.")
+            : timeline;
     }
 
     private static T? Part<T>(JsonElement parent, string name, JsonTypeInfo<T> type)

@@ -1,0 +1,59 @@
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>What is wrong in section <c>Backplane</c> is told without its secrets.</summary>
+public sealed class BackplaneOptionsTests
+{
+    private const string Example = "give addresses and options of Redis, for example 127.0.0.1:6379.";
+
+    [Theory]
+    [InlineData("redis:6379,pasword=s3cret", "part 2 of 2, between commas, is no address and no known option with a value; ")]
+    [InlineData("password=s3c,ret=,redis:6379", "part 2 of 3, between commas, is no address and no known option with a value; ")]
+    [InlineData("redis:6379,user=a,connectTimeout=s3cret", "part 3 of 3, between commas, is no address and no known option with a value; ")]
+    [InlineData("password=s3cret", "it has no address; ")]
+    public void A_connection_that_cannot_be_used_is_not_shown(string connection, string why)
+    {
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
+            () => Read("FastPort:Backplane:Connection", connection));
+
+        Assert.Equal(
+            $"FastPort:Backplane:Connection is not usable ({connection.Length} characters); {why}{Example}",
+            Assert.Single(failure.Failures));
+    }
+
+    [Fact]
+    public void A_connection_in_the_place_of_the_section_is_not_shown()
+    {
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
+            () => Read("FastPort:Backplane", "redis:6379,password=s3cret"));
+
+        Assert.Equal("FastPort:Backplane is a text; give a section with keys.", Assert.Single(failure.Failures));
+    }
+
+    [Fact]
+    public void An_address_with_options_is_read()
+    {
+        Assert.Equal("redis:6379,password=s3cret,", Read("FastPort:Backplane:Connection", "redis:6379,password=s3cret,"));
+    }
+
+    [Fact]
+    public void An_empty_connection_is_named_so()
+    {
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(() => Read("FastPort:Backplane:Connection", ""));
+
+        Assert.Equal($"FastPort:Backplane:Connection is empty; {Example}", Assert.Single(failure.Failures));
+    }
+
+    private static string Read(string key, string value)
+    {
+        IConfiguration configuration = new ConfigurationBuilder().AddInMemoryCollection([new(key, value)]).Build();
+        var services = new ServiceCollection();
+        services.AddFastPort(configuration).AddRedisBackplane(configuration);
+        using ServiceProvider provider = services.BuildServiceProvider();
+        return provider.GetRequiredService<IOptions<RedisBackplaneOptions>>().Value.Connection;
+    }
+}
