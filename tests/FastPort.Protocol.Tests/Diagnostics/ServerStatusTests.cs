@@ -58,7 +58,7 @@ public sealed class ServerStatusTests
                 isLocal = ServerStatusHandler.IsLocal(session);
                 return true;
             },
-            endpoint);
+            endpoint: endpoint);
 
         await served.AskAsync();
 
