@@ -14,8 +14,8 @@ internal static partial class BridgeLog
     public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 
     [LoggerMessage(
-        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]
-    public static partial void NameTwice(ILogger logger, string name, string first, string second);
+        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. {Advice}")]
+    public static partial void NameTwice(ILogger logger, string name, string first, string second, string advice);
 
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
     public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);

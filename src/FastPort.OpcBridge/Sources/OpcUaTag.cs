@@ -18,11 +18,11 @@ internal sealed class OpcUaTags
 {
     private readonly Dictionary<string, OpcUaTag> _byName;
 
-    public OpcUaTags(IReadOnlyList<OpcUaTag> tags, IReadOnlyList<NodeId> nodes, IEnumerable<OpcUaMethod> methods)
+    public OpcUaTags(IReadOnlyList<OpcUaTag> tags, IReadOnlyList<NodeId> nodes, IReadOnlyDictionary<string, OpcUaMethod> methods)
     {
         All = tags;
         Nodes = nodes;
-        Methods = methods.DistinctBy(static method => method.Name).ToDictionary(static method => method.Name, StringComparer.Ordinal);
+        Methods = methods;
         _byName = tags.ToDictionary(static tag => tag.Info.Name, StringComparer.Ordinal);
     }
 
@@ -32,6 +32,7 @@ internal sealed class OpcUaTags
     /// <summary>The node ids of now, by number; null for a tag whose namespace the server does not have.</summary>
     public IReadOnlyList<NodeId> Nodes { get; }
 
+    /// <summary>By name.</summary>
     public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
 
     /// <summary>What is wrong with names: sentences about those that two nodes have.</summary>

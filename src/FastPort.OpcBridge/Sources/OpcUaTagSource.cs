@@ -116,7 +116,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
             tags.Add(new OpcUaTag(tag.Id, Describe(new TagInfo(tags.Count, tag.Name) { IsWritable = _options.AllowWrite }, group), group));
         }
 
-        return new OpcUaTags(tags, new NodeId[tags.Count], []);
+        return new OpcUaTags(tags, new NodeId[tags.Count], new Dictionary<string, OpcUaMethod>());
     }
 
     private static TagInfo Describe(TagInfo info, GroupOptions? group) => info with

@@ -21,8 +21,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // Names whose node browsing has found now, and other nodes that it has found under names, in that order.
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
     private readonly List<(string Name, ExpandedNodeId Id)> _others = [];
-    private readonly List<OpcUaMethod> _methods = [];
+    private readonly Dictionary<string, OpcUaMethod> _methods = new(StringComparer.Ordinal);
     private readonly List<string> _namesTwice = [];
+    private IReadOnlyDictionary<string, OpcUaMethod> _knownMethods = new Dictionary<string, OpcUaMethod>();
 
     // Nodes that have a name of their own.
     private readonly HashSet<NodeId> _configured = [];
@@ -37,6 +38,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
     public async Task<OpcUaTags> LoadAsync(OpcUaTags known, CancellationToken cancellationToken)
     {
+        _knownMethods = known.Methods;
         foreach (OpcUaTag tag in known.All)
         {
             _tags.Add(tag);
@@ -108,15 +110,15 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             {
                 case NodeClass.Variable when !Add(name, client.Namespaces.Expand(found)):
                     return false;
-                case NodeClass.Variable or NodeClass.Object when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
-                case NodeClass.Method when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
+                case NodeClass.Variable or NodeClass.Object or NodeClass.Method
+                    when _browsed.Count + below.Count + _methods.Count + _namesTwice.Count >= _maxNodes:
                     BridgeLog.TooManyNodes(logger, options.Name, _maxNodes);
                     return false;
                 case NodeClass.Variable or NodeClass.Object:
                     below.Add((found, name));
                     break;
                 case NodeClass.Method:
-                    _methods.Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
+                    Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
                     break;
             }
         }
@@ -213,10 +215,34 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             }
             else
             {
-                BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
-                _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");
+                RefuseName(name, $"{known.Id}", $"{id}", "Give one a name of its own under Tags");
             }
         }
+    }
+
+    // Of two methods of one name it stays the one that it was, or that was found first.
+    private void Add(OpcUaMethod method)
+    {
+        if (_methods.TryAdd(method.Name, method))
+        {
+            return;
+        }
+
+        OpcUaMethod first = _methods[method.Name];
+        if (first != method)
+        {
+            (OpcUaMethod stays, OpcUaMethod other) =
+                _knownMethods.GetValueOrDefault(method.Name) == method ? (method, first) : (first, method);
+            _methods[method.Name] = stays;
+            RefuseName(
+                method.Name, $"{stays.Method} of {stays.Object}", $"{other.Method} of {other.Object}", "Give each an endpoint of its own");
+        }
+    }
+
+    private void RefuseName(string name, string first, string second, string advice)
+    {
+        BridgeLog.NameTwice(logger, name, first, second, advice);
+        _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {first} and of {second}. {advice}.");
     }
 
     private async Task DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)

@@ -126,6 +126,43 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Of_two_methods_of_one_name_it_stays_the_one_that_it_was_while_that_is_there()
+    {
+        await RestartAsync(static (space, root) => AddMachine(space, root, 20));
+        Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        Assert.Empty(_bridged.Source.NamesTwice);
+
+        // The other one is found first now.
+        await RestartAsync(static (space, root) =>
+        {
+            AddMachine(space, root, 30);
+            return AddMachine(space, root, 20);
+        });
+        Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        string problem = Assert.Single(_bridged.Source.NamesTwice);
+        Assert.Contains("'plant/machine/which' is the name of", problem, StringComparison.Ordinal);
+        Assert.Matches("i=21 .*i=31 ", problem);
+
+        await RestartAsync(static (space, root) => AddMachine(space, root, 30));
+        Assert.Equal([30u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        Assert.Empty(_bridged.Source.NamesTwice);
+
+        static VariableNode? AddMachine(AddressSpace space, NodeId root, uint id)
+        {
+            var machine = new NodeId(root.NamespaceIndex, id);
+            space.AddObject(root, machine, new QualifiedName(root.NamespaceIndex, "machine"));
+            space.AddMethod(
+                machine,
+                new NodeId(root.NamespaceIndex, id + 1),
+                new QualifiedName(root.NamespaceIndex, "which"),
+                [],
+                [new("id", BuiltInType.UInt32)],
+                (_, _) => new(MethodResult.Good(id)));
+            return null;
+        }
+    }
+
+    [Fact]
     public async Task A_value_whose_type_changes_while_the_server_runs_is_told_with_the_type_that_it_has()
     {
         Variant value = 5;
