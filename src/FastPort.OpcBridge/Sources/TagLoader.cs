@@ -183,15 +183,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             return false;
         }
 
-        GroupOptions? group = settings.Groups.GetValueOrDefault(options.Group);
-        var tag = new OpcUaTag(
-            id,
-            new TagInfo(_tags.Count, name)
-            {
-                Interval = group?.PublishingInterval,
-                ReportsAllChanges = group is null || group.Filter == Deadband.None,
-            },
-            group);
+        var tag = OpcUaTag.Create(id, new TagInfo(_tags.Count, name), settings.Groups.GetValueOrDefault(options.Group));
         _tags.Add(tag);
         _names.Add(name, tag);
         _found.Add(name);
@@ -259,16 +251,21 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         Dictionary<NodeId, string> units = await _unitsAndRanges.ReadUnitsAsync(cancellationToken).ConfigureAwait(false);
         Dictionary<NodeId, (double Low, double High)> ranges =
             await _unitsAndRanges.ReadRangesAsync(cancellationToken).ConfigureAwait(false);
+        HashSet<NodeId> numbers = await NumberTypes.FindAsync(
+            client,
+            types.Where((_, i) => HasFilter(_tags[i])).Select(static one => one.Value.TryGet(out NodeId type) ? type : default),
+            cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)
         {
             // What cannot be read now stays as it is known.
             OpcUaTag tag = _tags[i];
             bool isKnown = access[i].Value.TryGet(out byte level);
-            _tags[i] = tag with
+            bool hasType = types[i].Value.TryGet(out NodeId type);
+            tag = tag with
             {
                 Info = tag.Info with
                 {
-                    Type = types[i].Value.TryGet(out NodeId type) ? TypeOf(type) : tag.Info.Type,
+                    Type = hasType ? TypeOf(type) : tag.Info.Type,
                     Rank = ranks[i].Value.TryGet(out int rank) ? rank : tag.Info.Rank,
                     IsReadable = !isKnown || (level & 1) != 0,
                     IsWritable = options.AllowWrite && (!isKnown || (level & 2) != 0),
@@ -277,8 +274,14 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
                     Description = descriptions[i].Value.TryGet(out LocalizedText text) ? text.Text ?? string.Empty : tag.Info.Description,
                 },
             };
+            _tags[i] = hasType && HasFilter(tag) ? WithFilter(tag, tag.Group!.FilterOf(numbers.Contains(type), tag.Info.Range)) : tag;
         }
     }
+
+    private static bool HasFilter(OpcUaTag tag) => tag.Group is { } group && group.Filter != Deadband.None;
+
+    private static OpcUaTag WithFilter(OpcUaTag tag, Deadband filter) =>
+        tag with { Filter = filter, Info = tag.Info with { ReportsAllChanges = filter == Deadband.None } };
 
     // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4).
     private static TagType TypeOf(NodeId type) =>
