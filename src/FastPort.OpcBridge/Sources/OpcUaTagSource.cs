@@ -141,7 +141,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e)
         {
-            // It tries again unless that is of no use, as with a wrong password.
+            // The client connects again by itself, also after a wrong password: with this error it has not begun.
             BridgeLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
             _loaded.TrySetResult();
         }
