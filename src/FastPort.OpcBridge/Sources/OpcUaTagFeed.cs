@@ -50,6 +50,17 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     public Task<TagStatus> Ended => _ended.Task;
 
+    // The server may sample less often than it was asked to. It publishes what was sampled last.
+    public TimeSpan AgeOf(int tag)
+    {
+        lock (_gate)
+        {
+            return _items.TryGetValue(tag, out OpcUaMonitoredItem? item) && item.SamplingInterval > Interval
+                ? item.SamplingInterval - Interval
+                : TimeSpan.Zero;
+        }
+    }
+
     public static async Task<OpcUaTagFeed> OpenAsync(
         OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken)
     {

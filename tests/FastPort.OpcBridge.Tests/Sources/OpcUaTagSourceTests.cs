@@ -157,6 +157,30 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         Assert.Equal(9, (await _bridged.Client.ReadAsync("plant/count")).Value);
     }
 
+    [Fact]
+    public async Task A_tag_that_its_server_looks_at_rarely_is_read_where_a_younger_value_is_asked_for()
+    {
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Endpoints:plant:Group", "rare"),
+            ("Groups:rare:PublishingInterval", "00:00:00.020"),
+            ("Groups:rare:SamplingInterval", "00:30:00"));
+        TagList tags = await bridged.Client.ResolveAsync(["plant/count", "plant/pump/speed"]);
+        await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, TimeSpan.FromMilliseconds(20), tags.Names[0]);
+        await watch.UntilAsync("plant/count", TagStatus.Good, 7);
+        TimeSpan maxAge = TimeSpan.FromSeconds(1);
+
+        // Messages without changes come all the time.
+        _count.Value = new DataValue(8);
+        await Patience.UntilAsync(
+            async () => (await bridged.Client.ReadAsync("plant/count", maxAge)).Value == 8, "the value is read from the server");
+
+        _count.Value = new DataValue(9);
+        Assert.Equal(8, (await bridged.Client.ReadAsync("plant/count", maxAge: TimeSpan.FromHours(1))).Value);
+    }
+
     [Theory]
     [InlineData("0.5")]
     [InlineData("5%")]
