@@ -20,6 +20,12 @@ internal static partial class BridgeLog
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
     public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);
 
+    [LoggerMessage(
+        8108,
+        LogLevel.Warning,
+        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, with those that are gone; others are left out until a restart")]
+    public static partial void TooManyNames(ILogger logger, string endpoint, long maxNames);
+
     [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
     public static partial void TooManyNodes(ILogger logger, string endpoint, long maxNodes);
 

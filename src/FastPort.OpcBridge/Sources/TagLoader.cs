@@ -177,9 +177,16 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             return true;
         }
 
-        if (_tags.Count >= options.MaxTags)
+        if (_found.Count >= options.MaxTags)
         {
             BridgeLog.TooManyTags(logger, options.Name, options.MaxTags);
+            return false;
+        }
+
+        // A name is kept also when its node is gone, for those who have its number. As many again may be.
+        if (_tags.Count - _configuredCount >= 2L * options.MaxTags)
+        {
+            BridgeLog.TooManyNames(logger, options.Name, 2L * options.MaxTags);
             return false;
         }
 

@@ -126,6 +126,34 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tags_that_are_gone_take_no_place_of_new_ones_up_to_as_many_again()
+    {
+        string[] names = ["a", "b"];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+                var root = new NodeId(ns, 1);
+                space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+                Array.ForEach(names, name => space.AddVariable(root, new NodeId(ns, name), new QualifiedName(ns, name), 5));
+            },
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:MaxTags", "2"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        Assert.Equal(["plant/a", "plant/b"], bridged.Source.Known.Names);
+
+        names = ["c", "d", "e"];
+        await RestartAsync(bridged);
+        Assert.Equal(["plant/a", "plant/b", "plant/c", "plant/d"], bridged.Source.Known.Names);
+        Assert.Equal(5, (await bridged.Client.ReadAsync("plant/d")).Value);
+
+        names = ["e", "a"];
+        await RestartAsync(bridged);
+        Assert.Equal(4, bridged.Source.Count);
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await bridged.Client.ReadAsync("plant/d")).Status);
+    }
+
+    [Fact]
     public async Task Of_two_methods_of_one_name_it_stays_the_one_that_it_was_while_that_is_there()
     {
         await RestartAsync(static (space, root) => AddMachine(space, root, 20));
@@ -183,15 +211,20 @@ public sealed class ChangedServerTests : IAsyncLifetime
         }
     }
 
-    private async Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
+    private Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
     {
         _addSpeed = addSpeed;
-        await _bridged.StopServerAsync();
-        await Patience.UntilAsync(() => !_bridged.Source.IsConnected, "the server's end was noticed");
-        await _bridged.StartServerAsync();
+        return RestartAsync(_bridged);
+    }
+
+    private static async Task RestartAsync(Bridged bridged)
+    {
+        await bridged.StopServerAsync();
+        await Patience.UntilAsync(() => !bridged.Source.IsConnected, "the server's end was noticed");
+        await bridged.StartServerAsync();
 
         // What a subscription reports comes as soon as it is made again; then the tags are listed, and requests go on.
-        await Patience.UntilAsync(() => _bridged.Source.IsConnected, "the tags are listed again");
+        await Patience.UntilAsync(() => bridged.Source.IsConnected, "the tags are listed again");
     }
 
     private async Task<TagStatus[]> WriteAsync(TagList tags, params TagValue[] values)
