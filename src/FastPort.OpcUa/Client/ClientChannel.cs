@@ -52,6 +52,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
 
+    /// <summary>Until when a method that was called may run, in milliseconds of the clock; 0 if none does.</summary>
+    public long CallsUntil => _requests.LastDeadlineOf<CallResponse>();
+
     protected override int MaxSendBytes => _options.MaxSendBytes;
 
     /// <summary>Sends a request and waits for its response.</summary>
