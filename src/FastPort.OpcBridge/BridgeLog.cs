@@ -23,7 +23,7 @@ internal static partial class BridgeLog
     [LoggerMessage(
         8108,
         LogLevel.Warning,
-        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, with those that are gone; others are left out until a restart")]
+        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, some of them gone; new ones are left out until a restart")]
     public static partial void TooManyNames(ILogger logger, string endpoint, long maxNames);
 
     [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]

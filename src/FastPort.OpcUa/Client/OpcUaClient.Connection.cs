@@ -69,8 +69,9 @@ public sealed partial class OpcUaClient
     }
 
     // Reads the server's state: a peer that is gone does not answer, and a session without requests would end. A peer that is sending is
-    // there, even if a large response keeps the answer waiting. So may be one that serves one request at a time, while it executes a method:
-    // that has the time of its request. Methods that are called later do not count, else there might be one always.
+    // there, even if a large response keeps the answer waiting. So may be one that serves one request at a time, while it executes a
+    // method: that has the time of its request. Calls that are made while it is silent already give it no more, else there might be one
+    // always.
     private async Task KeepAliveAsync(SessionLink link, CancellationToken cancellationToken)
     {
         const uint State = 2259;
