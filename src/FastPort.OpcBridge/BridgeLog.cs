@@ -14,11 +14,17 @@ internal static partial class BridgeLog
     public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 
     [LoggerMessage(
-        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]
-    public static partial void NameTwice(ILogger logger, string name, string first, string second);
+        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. {Advice}")]
+    public static partial void NameTwice(ILogger logger, string name, string first, string second, string advice);
 
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
     public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);
+
+    [LoggerMessage(
+        8108,
+        LogLevel.Warning,
+        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, some of them gone; new ones are left out until a restart")]
+    public static partial void TooManyNames(ILogger logger, string endpoint, long maxNames);
 
     [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
     public static partial void TooManyNodes(ILogger logger, string endpoint, long maxNodes);

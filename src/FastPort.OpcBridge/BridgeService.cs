@@ -41,7 +41,7 @@ internal sealed class BridgeService(
         await WaitAsync(sources.Where(static source => source.HasAnswered), ListPatience, cancellationToken).ConfigureAwait(false);
 
         // A server that is away now is asked later; then the second node is left out, and logged.
-        string[] problems = [.. sources.SelectMany(static source => source.NamesTwice)];
+        string[] problems = [.. sources.SelectMany(static source => source.NamesTwice), .. NamesOfTwoSources()];
         if (problems.Length != 0)
         {
             throw new FastPortOptionsException(problems);
@@ -56,6 +56,27 @@ internal sealed class BridgeService(
             await source.DisposeAsync().ConfigureAwait(false);
         }
     }
+
+    // Clients would only find the tag or method of the first one. Of one endpoint's own names see OpcUaTags.NamesTwice.
+    private IEnumerable<string> NamesOfTwoSources()
+    {
+        Dictionary<string, OpcUaTagSource> owners = new(StringComparer.Ordinal);
+        foreach (OpcUaTagSource source in sources)
+        {
+            OpcUaTags known = source.Known;
+            foreach (string name in known.Names.Concat(known.Methods.Keys))
+            {
+                if (!owners.TryAdd(name, source) && owners[name] is var owner && owner != source)
+                {
+                    yield return $"'{name}' is the name of {NodeOf(owner, name)} and of {NodeOf(source, name)}. "
+                        + "Give one of the endpoints another name, or the tag one under Tags.";
+                }
+            }
+        }
+    }
+
+    private static string NodeOf(OpcUaTagSource source, string name) =>
+        $"{source.Known.Find(name)?.Id ?? source.Known.Methods[name].Method} of endpoint {source.Name}";
 
     private static async Task WaitAsync(IEnumerable<OpcUaTagSource> sources, TimeSpan patience, CancellationToken cancellationToken)
     {

@@ -141,6 +141,25 @@ public sealed class BridgeProgramTests
 
             Assert.Contains("'plant/speed' is the name of", errors, StringComparison.Ordinal);
 
+            // Of another endpoint.
+            while ((errors = await EndOfStartAsync(
+                ("OpcBridge__Endpoints__plant__EndpointUrl", server.Endpoints[0].ToString()),
+                ("OpcBridge__Endpoints__plant__SecurityPolicy", "None"),
+                ("OpcBridge__Endpoints__factory__EndpointUrl", server.Endpoints[0].ToString()),
+                ("OpcBridge__Endpoints__factory__SecurityPolicy", "None"),
+                ("OpcBridge__Endpoints__factory__Below__0", "i=2253"),
+                ("OpcBridge__Tags__0__Name", "factory/ServerStatus"),
+                ("OpcBridge__Tags__0__Endpoint", "plant"),
+                ("OpcBridge__Tags__0__NamespaceUri", "urn:twice"),
+                ("OpcBridge__Tags__0__NodeId", "i=2"))) is null)
+            {
+                // As above.
+            }
+
+            Assert.Contains("'factory/ServerStatus' is the name of", errors, StringComparison.Ordinal);
+            Assert.Contains("of endpoint plant", errors, StringComparison.Ordinal);
+            Assert.Contains("of endpoint factory", errors, StringComparison.Ordinal);
+
             // One that the configuration names is no second one.
             await using var named = Start(
                 ("OpcBridge__Endpoints__plant__EndpointUrl", server.Endpoints[0].ToString()),

@@ -23,6 +23,14 @@ internal sealed class GroupOptions
     /// <summary>The deadband for the server.</summary>
     public Deadband Filter { get; private set; }
 
+    /// <summary>
+    /// The deadband of a tag: servers refuse one of what is not a number, and one in percent without a range (OPC 10000-8, 7.2).
+    /// </summary>
+    /// <param name="isNumber">Whether the tag's type is one of numbers.</param>
+    /// <param name="range">The tag's range; null for none.</param>
+    public Deadband FilterOf(bool isNumber, (double Low, double High)? range) =>
+        isNumber && (!Deadband.EndsWith('%') || range is { } ends && ends.Low < ends.High) ? Filter : default;
+
     public void Describe(OptionSection section)
     {
         PublishingInterval = section.Time(nameof(PublishingInterval), PublishingInterval, TimeSpan.FromMilliseconds(1), Longest);

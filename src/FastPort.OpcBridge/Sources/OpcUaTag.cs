@@ -1,5 +1,6 @@
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
 
 namespace FastPort.OpcBridge.Sources;
@@ -8,7 +9,21 @@ namespace FastPort.OpcBridge.Sources;
 /// <param name="Id">The node, with its namespace's URI.</param>
 /// <param name="Info">What clients get to know.</param>
 /// <param name="Group">How it is sampled and published; null for as subscribers ask.</param>
-internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, GroupOptions? Group);
+internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, GroupOptions? Group)
+{
+    /// <summary>Changes that the server is asked to leave out: those of its group, if it is a tag of which a server takes that.</summary>
+    public Deadband Filter { get; init; }
+
+    /// <summary>A tag of which no more is known: until its type is, changes may be left out.</summary>
+    public static OpcUaTag Create(ExpandedNodeId id, TagInfo info, GroupOptions? group) => new(
+        id,
+        info with
+        {
+            Interval = group?.PublishingInterval,
+            ReportsAllChanges = group is null || group.Filter == Deadband.None,
+        },
+        group);
+}
 
 /// <summary>A method of an OPC UA server.</summary>
 internal sealed record OpcUaMethod(string Name, ExpandedNodeId Object, ExpandedNodeId Method);
@@ -18,11 +33,11 @@ internal sealed class OpcUaTags
 {
     private readonly Dictionary<string, OpcUaTag> _byName;
 
-    public OpcUaTags(IReadOnlyList<OpcUaTag> tags, IReadOnlyList<NodeId> nodes, IEnumerable<OpcUaMethod> methods)
+    public OpcUaTags(IReadOnlyList<OpcUaTag> tags, IReadOnlyList<NodeId> nodes, IReadOnlyDictionary<string, OpcUaMethod> methods)
     {
         All = tags;
         Nodes = nodes;
-        Methods = methods.DistinctBy(static method => method.Name).ToDictionary(static method => method.Name, StringComparer.Ordinal);
+        Methods = methods;
         _byName = tags.ToDictionary(static tag => tag.Info.Name, StringComparer.Ordinal);
     }
 
@@ -32,6 +47,7 @@ internal sealed class OpcUaTags
     /// <summary>The node ids of now, by number; null for a tag whose namespace the server does not have.</summary>
     public IReadOnlyList<NodeId> Nodes { get; }
 
+    /// <summary>By name.</summary>
     public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
 
     /// <summary>What is wrong with names: sentences about those that two nodes have.</summary>

@@ -50,6 +50,17 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     public Task<TagStatus> Ended => _ended.Task;
 
+    // The server may sample less often than it was asked to. It publishes what was sampled last.
+    public TimeSpan AgeOf(int tag)
+    {
+        lock (_gate)
+        {
+            return _items.TryGetValue(tag, out OpcUaMonitoredItem? item) && item.SamplingInterval > Interval
+                ? item.SamplingInterval - Interval
+                : TimeSpan.Zero;
+        }
+    }
+
     public static async Task<OpcUaTagFeed> OpenAsync(
         OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken)
     {
@@ -139,18 +150,22 @@ internal sealed class OpcUaTagFeed : ITagFeed
     }
 
     /// <summary>
-    /// Ends the feed if the node of one of its tags is another one than when the tag was added: it would report another node's values.
+    /// Ends the feed if the node of one of its tags is another one than when the tag was added, as it would report another node's values;
+    /// or its deadband, as the server may have refused the one of before.
     /// </summary>
     public void EndIfMoved(OpcUaTags tags)
     {
         lock (_gate)
         {
-            if (_items.Any(one => one.Value.Options.Node != tags.Nodes[_source.Parts.Find(one.Key).Tag]))
+            if (_items.Any(one => HasMoved(one.Value.Options, _source.Parts.Find(one.Key).Tag, tags)))
             {
                 _ended.TrySetResult(TagStatus.BadNoCommunication);
             }
         }
     }
+
+    private static bool HasMoved(MonitoredItemOptions item, int tag, OpcUaTags tags) =>
+        item.Node != tags.Nodes[tag] || item.Deadband != tags.All[tag].Filter;
 
     private static int TagOf(OpcUaMonitoredItem item) => (int)item.Options.Tag!;
 
@@ -204,7 +219,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
             IndexRange = part.Range,
             SamplingInterval = sampling,
             QueueSize = (uint)Math.Clamp(Math.Ceiling(Interval / sampling), 1, MaxQueueSize),
-            Deadband = group?.Filter ?? Deadband.None,
+            Deadband = known.All[part.Tag].Filter,
             Tag = tag,
         };
     }

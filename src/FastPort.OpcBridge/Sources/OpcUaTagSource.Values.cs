@@ -39,8 +39,8 @@ internal sealed partial class OpcUaTagSource
         }
         catch (OpcUaException e)
         {
-            // The buffer is not used again: an answer may still come into it. A read whose connection has ended is only lost.
-            return e.MayHaveExecuted && e.Status != StatusCodes.BadTimeout ? TagStatus.BadNoCommunication : Failure(e);
+            // The buffer is not used again: an answer may still come into it.
+            return ReadFailure(e);
         }
 
         foreach (ref readonly DataValue value in values.Span)
@@ -197,9 +197,13 @@ internal sealed partial class OpcUaTagSource
         }
         catch (OpcUaException e)
         {
-            return Failure(e);
+            return ReadFailure(e);
         }
     }
+
+    // A read whose connection has ended is only lost.
+    private TagStatus ReadFailure(OpcUaException e) =>
+        e.MayHaveExecuted && e.Status != StatusCodes.BadTimeout ? TagStatus.BadNoCommunication : Failure(e);
 
     // The nodes of tags without a copy of their ids, and room for their values; used again.
     private sealed class ReadBuffer : IReadOnlyList<NodeId>

@@ -113,17 +113,11 @@ internal sealed partial class OpcUaTagSource : ITagSource
         foreach (TagOptions tag in _settings.Tags.Where(tag => tag.Endpoint == _options.Name))
         {
             GroupOptions? group = _settings.Groups.GetValueOrDefault(tag.Group);
-            tags.Add(new OpcUaTag(tag.Id, Describe(new TagInfo(tags.Count, tag.Name) { IsWritable = _options.AllowWrite }, group), group));
+            tags.Add(OpcUaTag.Create(tag.Id, new TagInfo(tags.Count, tag.Name) { IsWritable = _options.AllowWrite }, group));
         }
 
-        return new OpcUaTags(tags, new NodeId[tags.Count], []);
+        return new OpcUaTags(tags, new NodeId[tags.Count], new Dictionary<string, OpcUaMethod>());
     }
-
-    private static TagInfo Describe(TagInfo info, GroupOptions? group) => info with
-    {
-        Interval = group?.PublishingInterval,
-        ReportsAllChanges = group is null || group.Filter == Deadband.None,
-    };
 
     private async Task RunAsync()
     {
@@ -147,7 +141,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e)
         {
-            // It tries again unless that is of no use, as with a wrong password.
+            // The client connects again by itself, also after a wrong password: with this error it has not begun.
             BridgeLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
             _loaded.TrySetResult();
         }

@@ -21,8 +21,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // Names whose node browsing has found now, and other nodes that it has found under names, in that order.
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
     private readonly List<(string Name, ExpandedNodeId Id)> _others = [];
-    private readonly List<OpcUaMethod> _methods = [];
+    private readonly Dictionary<string, OpcUaMethod> _methods = new(StringComparer.Ordinal);
     private readonly List<string> _namesTwice = [];
+    private IReadOnlyDictionary<string, OpcUaMethod> _knownMethods = new Dictionary<string, OpcUaMethod>();
 
     // Nodes that have a name of their own.
     private readonly HashSet<NodeId> _configured = [];
@@ -37,6 +38,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
     public async Task<OpcUaTags> LoadAsync(OpcUaTags known, CancellationToken cancellationToken)
     {
+        _knownMethods = known.Methods;
         foreach (OpcUaTag tag in known.All)
         {
             _tags.Add(tag);
@@ -108,15 +110,15 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             {
                 case NodeClass.Variable when !Add(name, client.Namespaces.Expand(found)):
                     return false;
-                case NodeClass.Variable or NodeClass.Object when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
-                case NodeClass.Method when _browsed.Count + below.Count + _methods.Count >= _maxNodes:
+                case NodeClass.Variable or NodeClass.Object or NodeClass.Method
+                    when _browsed.Count + below.Count + _methods.Count + _namesTwice.Count >= _maxNodes:
                     BridgeLog.TooManyNodes(logger, options.Name, _maxNodes);
                     return false;
                 case NodeClass.Variable or NodeClass.Object:
                     below.Add((found, name));
                     break;
                 case NodeClass.Method:
-                    _methods.Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
+                    Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
                     break;
             }
         }
@@ -175,21 +177,20 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             return true;
         }
 
-        if (_tags.Count >= options.MaxTags)
+        if (_found.Count >= options.MaxTags)
         {
             BridgeLog.TooManyTags(logger, options.Name, options.MaxTags);
             return false;
         }
 
-        GroupOptions? group = settings.Groups.GetValueOrDefault(options.Group);
-        var tag = new OpcUaTag(
-            id,
-            new TagInfo(_tags.Count, name)
-            {
-                Interval = group?.PublishingInterval,
-                ReportsAllChanges = group is null || group.Filter == Deadband.None,
-            },
-            group);
+        // A name is kept also when its node is gone, for those who have its number. As many again may be.
+        if (_tags.Count - _configuredCount >= 2L * options.MaxTags)
+        {
+            BridgeLog.TooManyNames(logger, options.Name, 2L * options.MaxTags);
+            return false;
+        }
+
+        var tag = OpcUaTag.Create(id, new TagInfo(_tags.Count, name), settings.Groups.GetValueOrDefault(options.Group));
         _tags.Add(tag);
         _names.Add(name, tag);
         _found.Add(name);
@@ -213,10 +214,34 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             }
             else
             {
-                BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
-                _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");
+                RefuseName(name, $"{known.Id}", $"{id}", "Give one a name of its own under Tags");
             }
         }
+    }
+
+    // Of two methods of one name it stays the one that it was, or that was found first.
+    private void Add(OpcUaMethod method)
+    {
+        if (_methods.TryAdd(method.Name, method))
+        {
+            return;
+        }
+
+        OpcUaMethod first = _methods[method.Name];
+        if (first != method)
+        {
+            (OpcUaMethod stays, OpcUaMethod other) =
+                _knownMethods.GetValueOrDefault(method.Name) == method ? (method, first) : (first, method);
+            _methods[method.Name] = stays;
+            RefuseName(
+                method.Name, $"{stays.Method} of {stays.Object}", $"{other.Method} of {other.Object}", "Give each an endpoint of its own");
+        }
+    }
+
+    private void RefuseName(string name, string first, string second, string advice)
+    {
+        BridgeLog.NameTwice(logger, name, first, second, advice);
+        _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {first} and of {second}. {advice}.");
     }
 
     private async Task DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)
@@ -233,16 +258,21 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         Dictionary<NodeId, string> units = await _unitsAndRanges.ReadUnitsAsync(cancellationToken).ConfigureAwait(false);
         Dictionary<NodeId, (double Low, double High)> ranges =
             await _unitsAndRanges.ReadRangesAsync(cancellationToken).ConfigureAwait(false);
+        HashSet<NodeId> numbers = await NumberTypes.FindAsync(
+            client,
+            types.Where((_, i) => HasFilter(_tags[i])).Select(static one => one.Value.TryGet(out NodeId type) ? type : default),
+            cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)
         {
             // What cannot be read now stays as it is known.
             OpcUaTag tag = _tags[i];
             bool isKnown = access[i].Value.TryGet(out byte level);
-            _tags[i] = tag with
+            bool hasType = types[i].Value.TryGet(out NodeId type);
+            tag = tag with
             {
                 Info = tag.Info with
                 {
-                    Type = types[i].Value.TryGet(out NodeId type) ? TypeOf(type) : tag.Info.Type,
+                    Type = hasType ? TypeOf(type) : tag.Info.Type,
                     Rank = ranks[i].Value.TryGet(out int rank) ? rank : tag.Info.Rank,
                     IsReadable = !isKnown || (level & 1) != 0,
                     IsWritable = options.AllowWrite && (!isKnown || (level & 2) != 0),
@@ -251,8 +281,14 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
                     Description = descriptions[i].Value.TryGet(out LocalizedText text) ? text.Text ?? string.Empty : tag.Info.Description,
                 },
             };
+            _tags[i] = hasType && HasFilter(tag) ? WithFilter(tag, tag.Group!.FilterOf(numbers.Contains(type), tag.Info.Range)) : tag;
         }
     }
+
+    private static bool HasFilter(OpcUaTag tag) => tag.Group is { } group && group.Filter != Deadband.None;
+
+    private static OpcUaTag WithFilter(OpcUaTag tag, Deadband filter) =>
+        tag with { Filter = filter, Info = tag.Info with { ReportsAllChanges = filter == Deadband.None } };
 
     // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4).
     private static TagType TypeOf(NodeId type) =>

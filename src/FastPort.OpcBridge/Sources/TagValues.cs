@@ -114,7 +114,9 @@ internal static class TagValues
             BuiltInType.QualifiedName => Bytes(value.GetArray<QualifiedName>()),
             BuiltInType.LocalizedText => Bytes(value.GetArray<LocalizedText>()),
             BuiltInType.ExtensionObject => Bytes(value.GetArray<ExtensionObject>()),
+            BuiltInType.DataValue => Bytes(value.GetArray<DataValue>()),
             BuiltInType.Variant => Whole(value.GetArray<Variant>()),
+            BuiltInType.DiagnosticInfo => Bytes(value.GetArray<DiagnosticInfo>()),
             _ => default,
         };
 
@@ -160,6 +162,9 @@ internal static class TagValues
             TagType.QualifiedName => Read<QualifiedName>(value),
             TagType.LocalizedText => Read<LocalizedText>(value),
             TagType.ExtensionObject => Read<ExtensionObject>(value),
+            TagType.DataValue => Read<DataValue>(value),
+            TagType.Variant => Of(Map(value.GetArray<byte[]>(), ReadWhole)),
+            TagType.DiagnosticInfo => Read<DiagnosticInfo>(value),
             _ => Variant.Null,
         };
         return isGood && !variant.IsNull;
@@ -174,6 +179,13 @@ internal static class TagValues
             isGood &= TryRead(array.Type, bytes, out Variant read);
             return isGood ? read.Get<T>() : default!;
         }));
+
+        Variant ReadWhole(byte[] bytes)
+        {
+            Variant read = default;
+            isGood &= bytes is not null && Variant.TryReadBinary(bytes, out read);
+            return read;
+        }
     }
 
     private static TTo[]? Map<TFrom, TTo>(TFrom[]? elements, Converter<TFrom, TTo> map) =>

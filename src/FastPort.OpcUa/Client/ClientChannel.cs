@@ -25,6 +25,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     private readonly Stack<PendingRequest<CancelResponse>> _cancels = [];
     private long _openUntil = long.MaxValue;
     private MessageBuffer? _request;
+    private volatile bool _isReleased;
 
     /// <param name="endpointUrl">The server's endpoint.</param>
     /// <param name="options">The client's options.</param>
@@ -50,6 +51,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
+
+    /// <summary>Until when a method that was called may run, in milliseconds of the clock; 0 if none does.</summary>
+    public long CallsUntil => _requests.LastDeadlineOf<CallResponse>();
 
     protected override int MaxSendBytes => _options.MaxSendBytes;
 
@@ -86,7 +90,12 @@ internal sealed partial class ClientChannel : ChannelProtocol
         Encode(buffer, token, id, Math.Max(timeout, 0), request);
         StatusCode status = Writer.Write(MessageType.Message, id, ref buffer);
         buffer.Clear(KeepRequestBytes);
-        _request = buffer;
+        Interlocked.Exchange(ref _request, buffer)?.Dispose();
+        if (_isReleased)
+        {
+            DropRequest();
+        }
+
         if (!status.IsGood)
         {
             _requests.Take(id)?.Fail(status, RequestFate.Unsent);
@@ -218,11 +227,16 @@ internal sealed partial class ClientChannel : ChannelProtocol
         return null;
     }
 
+    /// <summary>The connection has ended; a request may still be about to be sent.</summary>
     protected override void Release()
     {
-        Interlocked.Exchange(ref _request, null)?.Dispose();
+        _isReleased = true;
+        DropRequest();
         base.Release();
     }
+
+    // A full fence: either the thread that keeps a buffer sees the release, or the release sees the buffer.
+    private void DropRequest() => Interlocked.Exchange(ref _request, null)?.Dispose();
 
     protected override void OnAborted(uint requestId, StatusCode status, string? reason) =>
         _requests.Take(requestId)?.Fail(BadOf(status));

@@ -69,7 +69,9 @@ public sealed partial class OpcUaClient
     }
 
     // Reads the server's state: a peer that is gone does not answer, and a session without requests would end. A peer that is sending is
-    // there, even if a large response keeps the answer waiting.
+    // there, even if a large response keeps the answer waiting. So may be one that serves one request at a time, while it executes a
+    // method: that has the time of its request. Calls that are made while it is silent already give it no more, else there might be one
+    // always.
     private async Task KeepAliveAsync(SessionLink link, CancellationToken cancellationToken)
     {
         const uint State = 2259;
@@ -82,17 +84,25 @@ public sealed partial class OpcUaClient
         using var timer = new PeriodicTimer(_options.KeepAliveInterval < half ? _options.KeepAliveInterval : half, _clock.Time);
         var pool = new Stack<PendingRequest<ReadResponse>>();
         ReadValueId[] items = [new() { NodeId = new NodeId(0, State), AttributeId = (uint)AttributeId.Value }];
+        long heard = -1;
+        long callsUntil = 0;
         try
         {
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
                 long received = link.Connection.BytesReceived;
+                if (received != heard)
+                {
+                    (heard, callsUntil) = (received, link.Channel.CallsUntil);
+                }
+
                 ServiceResult<ReadResponse> result = await link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
                     CancellationToken.None,
                     new RequestTerms((int)timer.Period.TotalMilliseconds)).ConfigureAwait(false);
-                bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received;
+                bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received
+                    && _clock.NowMilliseconds >= callsUntil;
                 if (isSilent || SessionLink.IsSessionLost(result.Status))
                 {
                     link.Break($"the server did not answer the keep-alive: {result.Status}.");

@@ -89,7 +89,9 @@ public sealed class OpcUaClientOptions : ClientOptions
 
     /// <summary>
     /// How often the server's state is read, so that a dead server is noticed and the session stays; at least twice per session timeout.
-    /// Up to a day; zero for never. Defaults to 5 s.
+    /// One that has not answered by the next time, nor sent anything else, is dead. While a method is called it has until the call's
+    /// <see cref="RequestTimeout"/>; a server that serves one request at a time must execute all others within this interval. Up to a day;
+    /// zero for never. Defaults to 5 s.
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 

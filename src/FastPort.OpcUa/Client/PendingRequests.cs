@@ -1,3 +1,5 @@
+using FastPort.OpcUa.Services;
+
 namespace FastPort.OpcUa.Client;
 
 /// <summary>The requests of a channel that wait for their responses. Thread-safe; completes requests under no lock.</summary>
@@ -66,6 +68,22 @@ internal sealed class PendingRequests
 
         late?.ForEach(static pending => pending.Fail(StatusCodes.BadTimeout, RequestFate.Unanswered));
         return any;
+    }
+
+    /// <summary>When the last of the requests fails that wait for such a response, in milliseconds of the clock; 0 if none does.</summary>
+    public long LastDeadlineOf<TResponse>()
+        where TResponse : struct, IServiceMessage
+    {
+        long last = 0;
+        lock (_gate)
+        {
+            foreach (PendingRequest pending in _requests.Values)
+            {
+                last = pending is PendingRequest<TResponse> ? Math.Max(last, pending.Deadline) : last;
+            }
+        }
+
+        return last;
     }
 
     /// <summary>Refuses further requests, and fails those that wait. False if it did before.</summary>

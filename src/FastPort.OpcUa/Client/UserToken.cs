@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
+using FastPort.Sessions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
@@ -13,6 +14,9 @@ internal sealed class UserToken
     private readonly MessageSecurityMode _mode;
     private readonly ClientSession _session;
     private readonly Action<X509Certificate2, string?>? _mustTrust;
+
+    // The policies of tokens of the user's kind, for messages.
+    private readonly string _offered;
 
     /// <summary>Makes the token.</summary>
     /// <param name="endpointUrl">For messages.</param>
@@ -42,10 +46,18 @@ internal sealed class UserToken
         UserTokenType type = options.UserCertificate is not null ? UserTokenType.Certificate
             : options.UserName is not null ? UserTokenType.UserName
             : UserTokenType.Anonymous;
-        UserTokenPolicy policy = session.Endpoints
-            .Where(e => e.SecurityPolicyUri == channelPolicy.Uri && e.SecurityMode == mode)
-            .SelectMany(static e => e.UserIdentityTokens ?? [])
-            .FirstOrDefault(one => one.TokenType == type);
+        UserTokenPolicy[] offered =
+        [
+            .. session.Endpoints
+                .Where(e => e.SecurityPolicyUri == channelPolicy.Uri && e.SecurityMode == mode)
+                .SelectMany(static e => e.UserIdentityTokens ?? [])
+                .Where(one => one.TokenType == type),
+        ];
+        _offered = PeerText.Escape(string.Join(", ", offered.Select(one => NameOf(one).Replace(SecurityPolicy.Prefix, string.Empty))));
+
+        // The first that encrypts and signs; else, for a password, the first without a policy; else one that is of no use.
+        UserTokenPolicy policy = offered
+            .OrderByDescending(one => PolicyOf(one) is { } known ? known.IsNone ? 1 : 2 : 0).FirstOrDefault();
         if (type != UserTokenType.Anonymous && policy.PolicyId is null)
         {
             throw new OpcUaException(
@@ -66,9 +78,12 @@ internal sealed class UserToken
     /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
     public SignatureData Signature { get; private set; }
 
-    // The policy of a token is the channel's, unless it names its own; null if it is not known here.
-    private SecurityPolicy? PolicyOf(in UserTokenPolicy policy) =>
-        string.IsNullOrEmpty(policy.SecurityPolicyUri) ? _channelPolicy : SecurityPolicy.Find(policy.SecurityPolicyUri);
+    // The policy of a token is the channel's, unless it names its own.
+    private string NameOf(in UserTokenPolicy policy) =>
+        string.IsNullOrEmpty(policy.SecurityPolicyUri) ? _channelPolicy.Uri : policy.SecurityPolicyUri;
+
+    // Null if it is not known here.
+    private SecurityPolicy? PolicyOf(in UserTokenPolicy policy) => SecurityPolicy.Find(NameOf(policy));
 
     private ExtensionObject OfCertificate(X509Certificate2 certificate, in UserTokenPolicy policy)
     {
@@ -79,7 +94,9 @@ internal sealed class UserToken
             throw new OpcUaException(
                 StatusCodes.BadIdentityTokenRejected,
                 $"{_endpointUrl} cannot be given the user's certificate: "
-                + (key is null ? "it has no RSA key of its own." : "it has no certificate or no policy to sign for."));
+                + (key is null ? "the user's has no RSA key of its own."
+                    : server is null ? "the server has sent none that could be signed."
+                    : $"it takes one with the policies {_offered}, of which the client can sign with none."));
         }
 
         Signature = new SignatureData
@@ -119,7 +136,8 @@ internal sealed class UserToken
         {
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
-                $"{_endpointUrl} asks for the password in the clear. Use a security policy with SignAndEncrypt.");
+                $"{_endpointUrl} takes a password with the policies {_offered}: in the clear, or encrypted as the client cannot. "
+                + "Use a security policy with SignAndEncrypt.");
         }
 
         return token.ToExtensionObject();

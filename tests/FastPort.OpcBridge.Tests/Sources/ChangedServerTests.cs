@@ -126,6 +126,71 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tags_that_are_gone_take_no_place_of_new_ones_up_to_as_many_again()
+    {
+        string[] names = ["a", "b"];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+                var root = new NodeId(ns, 1);
+                space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+                Array.ForEach(names, name => space.AddVariable(root, new NodeId(ns, name), new QualifiedName(ns, name), 5));
+            },
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:MaxTags", "2"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        Assert.Equal(["plant/a", "plant/b"], bridged.Source.Known.Names);
+
+        names = ["c", "d", "e"];
+        await RestartAsync(bridged);
+        Assert.Equal(["plant/a", "plant/b", "plant/c", "plant/d"], bridged.Source.Known.Names);
+        Assert.Equal(5, (await bridged.Client.ReadAsync("plant/d")).Value);
+
+        names = ["e", "a"];
+        await RestartAsync(bridged);
+        Assert.Equal(4, bridged.Source.Count);
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await bridged.Client.ReadAsync("plant/d")).Status);
+    }
+
+    [Fact]
+    public async Task Of_two_methods_of_one_name_it_stays_the_one_that_it_was_while_that_is_there()
+    {
+        await RestartAsync(static (space, root) => AddMachine(space, root, 20));
+        Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        Assert.Empty(_bridged.Source.NamesTwice);
+
+        // The other one is found first now.
+        await RestartAsync(static (space, root) =>
+        {
+            AddMachine(space, root, 30);
+            return AddMachine(space, root, 20);
+        });
+        Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        string problem = Assert.Single(_bridged.Source.NamesTwice);
+        Assert.Contains("'plant/machine/which' is the name of", problem, StringComparison.Ordinal);
+        Assert.Matches("i=21 .*i=31 ", problem);
+
+        await RestartAsync(static (space, root) => AddMachine(space, root, 30));
+        Assert.Equal([30u], await _bridged.Client.CallAsync("plant/machine/which", []));
+        Assert.Empty(_bridged.Source.NamesTwice);
+
+        static VariableNode? AddMachine(AddressSpace space, NodeId root, uint id)
+        {
+            var machine = new NodeId(root.NamespaceIndex, id);
+            space.AddObject(root, machine, new QualifiedName(root.NamespaceIndex, "machine"));
+            space.AddMethod(
+                machine,
+                new NodeId(root.NamespaceIndex, id + 1),
+                new QualifiedName(root.NamespaceIndex, "which"),
+                [],
+                [new("id", BuiltInType.UInt32)],
+                (_, _) => new(MethodResult.Good(id)));
+            return null;
+        }
+    }
+
+    [Fact]
     public async Task A_value_whose_type_changes_while_the_server_runs_is_told_with_the_type_that_it_has()
     {
         Variant value = 5;
@@ -146,15 +211,20 @@ public sealed class ChangedServerTests : IAsyncLifetime
         }
     }
 
-    private async Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
+    private Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
     {
         _addSpeed = addSpeed;
-        await _bridged.StopServerAsync();
-        await Patience.UntilAsync(() => !_bridged.Source.IsConnected, "the server's end was noticed");
-        await _bridged.StartServerAsync();
+        return RestartAsync(_bridged);
+    }
+
+    private static async Task RestartAsync(Bridged bridged)
+    {
+        await bridged.StopServerAsync();
+        await Patience.UntilAsync(() => !bridged.Source.IsConnected, "the server's end was noticed");
+        await bridged.StartServerAsync();
 
         // What a subscription reports comes as soon as it is made again; then the tags are listed, and requests go on.
-        await Patience.UntilAsync(() => _bridged.Source.IsConnected, "the tags are listed again");
+        await Patience.UntilAsync(() => bridged.Source.IsConnected, "the tags are listed again");
     }
 
     private async Task<TagStatus[]> WriteAsync(TagList tags, params TagValue[] values)

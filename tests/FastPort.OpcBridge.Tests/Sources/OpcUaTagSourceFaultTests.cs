@@ -73,6 +73,38 @@ public sealed class OpcUaTagSourceFaultTests
         await watch.UntilAsync("plant/0", TagStatus.Good, 1);
     }
 
+    [Theory]
+    [InlineData("plant/0", "plant/1")]
+    [InlineData("plant/0", "row[1:2]")]
+    public async Task A_read_whose_connection_is_lost_is_no_communication(params string[] names)
+    {
+        FreezingRelay? relay = null;
+        await using Bridged bridged = await Bridged.StartAsync(
+            static space =>
+            {
+                Build(space);
+                space.AddArrayVariable(AddressSpace.ObjectsFolder, new NodeId(2, 2), new QualifiedName(2, "row"), [1, 2, 3]);
+            },
+            url => (relay = new FreezingRelay(url)).Url,
+            mustLoad: true,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Tags:0:Name", "row"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NamespaceUri", Bridged.NamespaceUri),
+            ("Tags:0:NodeId", "i=2"));
+        await using FreezingRelay frozen = relay!;
+        var infos = new TagInfo?[names.Length];
+        await bridged.Source.ResolveAsync(names, infos, CancellationToken.None);
+        frozen.Freeze();
+
+        ValueTask<TagStatus> read = bridged.Source.ReadAsync(
+            Array.ConvertAll(infos, static info => info!.Tag), new TagSamples(), CancellationToken.None);
+        await frozen.DisposeAsync();
+
+        Assert.Equal(TagStatus.BadNoCommunication, await read.AsTask().InTimeAsync());
+    }
+
     [Fact]
     public async Task Of_more_values_than_the_server_takes_at_a_time_those_that_were_written_are_told_although_later_ones_fail()
     {

@@ -10,6 +10,9 @@ namespace FastPort.OpcBridge.Tests.Sources;
 /// <summary>Tags of an OPC UA server through the bridge: a client that speaks FastPort only.</summary>
 public sealed class OpcUaTagSourceTests : IAsyncLifetime
 {
+    // A Duration, which is derived from Double (OPC 10000-5, 7.7).
+    private const uint MinSupportedSampleRate = 2272;
+
     private Bridged _bridged = null!;
     private VariableNode _count = null!;
     private bool _isShifted;
@@ -152,6 +155,63 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         _count.Value = new DataValue(9);
         Assert.Equal(9, await NextAsync(changes));
         Assert.Equal(9, (await _bridged.Client.ReadAsync("plant/count")).Value);
+    }
+
+    [Fact]
+    public async Task A_tag_that_its_server_looks_at_rarely_is_read_where_a_younger_value_is_asked_for()
+    {
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Endpoints:plant:Group", "rare"),
+            ("Groups:rare:PublishingInterval", "00:00:00.020"),
+            ("Groups:rare:SamplingInterval", "00:30:00"));
+        TagList tags = await bridged.Client.ResolveAsync(["plant/count", "plant/pump/speed"]);
+        await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, TimeSpan.FromMilliseconds(20), tags.Names[0]);
+        await watch.UntilAsync("plant/count", TagStatus.Good, 7);
+        TimeSpan maxAge = TimeSpan.FromSeconds(1);
+
+        // Messages without changes come all the time.
+        _count.Value = new DataValue(8);
+        await Patience.UntilAsync(
+            async () => (await bridged.Client.ReadAsync("plant/count", maxAge)).Value == 8, "the value is read from the server");
+
+        _count.Value = new DataValue(9);
+        Assert.Equal(8, (await bridged.Client.ReadAsync("plant/count", maxAge: TimeSpan.FromHours(1))).Value);
+    }
+
+    [Theory]
+    [InlineData("0.5")]
+    [InlineData("5%")]
+    public async Task A_group_with_a_deadband_reports_what_is_no_number_and_has_no_range_without_one(string deadband)
+    {
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Endpoints:plant:Group", "quiet"),
+            ("Groups:quiet:PublishingInterval", "00:00:00.050"),
+            ("Groups:quiet:Deadband", deadband),
+            ("Tags:0:Name", "duration"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NodeId", $"i={MinSupportedSampleRate}"),
+            ("Tags:0:Group", "quiet"));
+        string[] names = [.. bridged.Source.Known.Names];
+        TagList tags = await bridged.Client.ResolveAsync(names);
+        await using TagSubscription subscription = await bridged.Client.SubscribeAsync(tags);
+
+        Assert.All(subscription.Statuses, static status => Assert.Equal(TagStatus.Good, status));
+        Assert.True(names.Length > 20);
+        string[] numbers = ["sbyte", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double", "ints"];
+        HashSet<string> expected = ["plant/pump/temperature"];
+        if (!deadband.EndsWith('%'))
+        {
+            expected.UnionWith(["duration", "plant/count", "plant/pump/speed", .. numbers.Select(static name => $"plant/types/{name}")]);
+        }
+
+        Assert.Equal(expected, names.Where(name => !bridged.Source.Known.Find(name)!.Info.ReportsAllChanges).ToHashSet());
     }
 
     private static async Task<int> NextAsync(IAsyncEnumerator<TagChange> changes)

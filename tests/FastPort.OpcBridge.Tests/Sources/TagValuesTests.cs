@@ -18,6 +18,9 @@ public sealed class TagValuesTests
     [InlineData(TagType.QualifiedName)]
     [InlineData(TagType.LocalizedText)]
     [InlineData(TagType.ExtensionObject)]
+    [InlineData(TagType.DataValue)]
+    [InlineData(TagType.Variant)]
+    [InlineData(TagType.DiagnosticInfo)]
     public void A_null_array_of_any_type_stays_one(TagType type)
     {
         var value = TagValue.FromElements(type, null);
@@ -33,6 +36,36 @@ public sealed class TagValuesTests
         Assert.True(TagValues.TryToVariant(TagValue.FromArray<int>(null), out Variant variant));
         Assert.Equal(Variant.FromArray<int>(null), variant);
     }
+
+    [Fact]
+    public void Arrays_of_any_type_come_back_as_they_were()
+    {
+        Variant[] arrays =
+        [
+            Variant.FromArray([Guid.Empty, Guid.NewGuid()]),
+            Variant.FromArray([new XmlElement("<a/>"), new XmlElement(null)]),
+            Variant.FromArray([NodeId.Null, new NodeId(1, "text")]),
+            Variant.FromArray([new ExpandedNodeId(new NodeId(1, 2), "urn:a"), default]),
+            Variant.FromArray([new QualifiedName(1, "name"), default]),
+            Variant.FromArray([new LocalizedText("en", "text"), default]),
+            Variant.FromArray([new DataValue(5, StatusCodes.BadTimeout, DateTime.UnixEpoch), default]),
+            Variant.FromArray([(Variant)5, Variant.Null, (Variant)"text", Variant.FromArray([1, 2])]),
+            Variant.FromArray([new DiagnosticInfo { AdditionalInfo = "info" }, null!]),
+            Variant.FromMatrix([(Variant)1, (Variant)2.5], 2, 1),
+        ];
+        Assert.All(arrays, static array =>
+        {
+            TagValue value = TagValues.ToTagValue(array);
+
+            Assert.Equal(((TagType)array.Type, true), (value.Type, value.IsArray));
+            Assert.True(TagValues.TryToVariant(value, out Variant back));
+            Assert.Equal(array, back);
+        });
+    }
+
+    [Fact]
+    public void An_array_with_an_element_that_is_no_Variant_is_no_value() =>
+        Assert.False(TagValues.TryToVariant(TagValue.FromElements(TagType.Variant, [[1, 1], [255]]), out _));
 
     [Fact]
     public void A_matrix_without_elements_is_no_value_of_OPC_UA()

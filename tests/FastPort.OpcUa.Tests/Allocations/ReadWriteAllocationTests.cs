@@ -140,6 +140,32 @@ public sealed class ReadWriteAllocationTests
     }
 
     [Fact]
+    public async Task Of_requests_that_are_sent_at_the_same_time_no_array_of_the_pool_is_lost()
+    {
+        const int ArrayBytes = 1024;
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere a connection has no thread of its own.");
+        await using TestServer server = await StartAsync(1);
+        await using OpcUaClient client = await server.ConnectAsync(OnLoop);
+        var values = new DataValue[1];
+        var nodes = new Interrupting([.. Ids(1)]);
+        var inner = new DataValue[1];
+        NodeId[] innerNodes = [.. Ids(1)];
+        ValueTask second = default;
+        nodes.OnEncoded = () => second = client.ReadAsync(innerNodes, inner);
+
+        long least = await LeastOfAsync(client, [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+        async ValueTask<long> () =>
+        {
+            nodes.Arm();
+            await client.ReadAsync(nodes, values);
+            await second;
+            return GC.GetAllocatedBytesForCurrentThread();
+        });
+
+        Assert.InRange(least, 0, (RequestsPerRound * ArrayBytes) - 1);
+    }
+
+    [Fact]
     public async Task A_read_allocates_its_result_at_the_client_and_nothing_else()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere a connection has no thread of its own.");
@@ -159,6 +185,36 @@ public sealed class ReadWriteAllocationTests
         });
 
         Assert.Equal(RequestsPerRound * array, least);
+    }
+
+    // Nodes of a request. Another request is sent while this one is encoded, as another thread would.
+    private sealed class Interrupting(NodeId[] nodes) : IReadOnlyList<NodeId>
+    {
+        private bool _isArmed;
+
+        public Action OnEncoded { get; set; } = static () => { };
+
+        public int Count => nodes.Length;
+
+        public NodeId this[int index]
+        {
+            get
+            {
+                if (_isArmed)
+                {
+                    _isArmed = false;
+                    OnEncoded();
+                }
+
+                return nodes[index];
+            }
+        }
+
+        public void Arm() => _isArmed = true;
+
+        public IEnumerator<NodeId> GetEnumerator() => nodes.AsEnumerable().GetEnumerator();
+
+        System.Collections.IEnumerator System.Collections.IEnumerable.GetEnumerator() => GetEnumerator();
     }
 
     private static IEnumerable<NodeId> Ids(int count) => Enumerable.Range(1000, count).Select(static i => new NodeId(2, (uint)i));

@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
@@ -12,9 +11,7 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
 
-/// <summary>
-/// Discovery, paths, registered nodes, namespaces, cancellation, byte strings of a pool, users with certificates, options.
-/// </summary>
+/// <summary>Discovery, paths, registered nodes, namespaces, cancellation, byte strings of a pool, options.</summary>
 public sealed class ClientServiceTests
 {
     private static readonly NodeId Number = new(2, 1);
@@ -176,99 +173,6 @@ public sealed class ClientServiceTests
     }
 
     [Fact]
-    public async Task A_user_with_a_certificate_signs_the_servers_certificate_and_nonce()
-    {
-        using X509Certificate2 serverCertificate = CreateCertificate("CN=server");
-        using X509Certificate2 user = CreateCertificate("CN=anna");
-        byte[] nonce = RandomNumberGenerator.GetBytes(32);
-        await using var server = new ScriptedServer();
-        server.On<CreateSessionRequest>(call => call.ReplyAsync(new CreateSessionResponse
-        {
-            AuthenticationToken = new NodeId(1, 1),
-            RevisedSessionTimeout = 60_000,
-            ServerNonce = nonce,
-            ServerCertificate = serverCertificate.RawData,
-            ServerEndpoints =
-            [
-                new EndpointDescription
-                {
-                    SecurityMode = MessageSecurityMode.None,
-                    SecurityPolicyUri = SecurityPolicy.None.Uri,
-                    UserIdentityTokens =
-                    [
-                        new UserTokenPolicy
-                        {
-                            PolicyId = "x509",
-                            TokenType = UserTokenType.Certificate,
-                            SecurityPolicyUri = SecurityPolicy.Aes256Sha256RsaPss.Uri,
-                        },
-                    ],
-                },
-            ],
-        }));
-        ActivateSessionRequest request = default;
-        server.On<ActivateSessionRequest>(call =>
-        {
-            request = call.Request<ActivateSessionRequest>();
-            return call.ReplyAsync(default(ActivateSessionResponse));
-        });
-
-        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { UserCertificate = user });
-
-        Assert.Equal(X509IdentityToken.EncodingId, request.UserIdentityToken!.TypeId.NodeId.Number);
-        Assert.Equal(SecurityPolicy.Aes256Sha256RsaPss.SignatureUri, request.UserTokenSignature.Algorithm);
-        using RSA key = user.GetRSAPublicKey()!;
-        Assert.True(key.VerifyData(
-            [.. serverCertificate.RawData, .. nonce],
-            request.UserTokenSignature.Signature.Span,
-            HashAlgorithmName.SHA256,
-            RSASignaturePadding.Pss));
-    }
-
-    [Fact]
-    public async Task A_user_with_a_certificate_gets_a_session_and_keeps_it_over_a_broken_connection()
-    {
-        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
-        using X509Certificate2 user = CreateCertificate("CN=anna");
-        using X509Certificate2 other = CreateCertificate("CN=otto");
-        string known = user.Thumbprint;
-        await using (TestServer server = await TestServer.StartAsync(configure: o =>
-        {
-            o.AllowAnonymous = false;
-            o.Certificates.Directory = folder;
-            o.ValidateUserCertificate = (certificate, _) => ValueTask.FromResult(certificate.Thumbprint == known);
-        }))
-        await using (var relay = new Relay(server.Server.Endpoints[0].Port))
-        {
-            var options = new OpcUaClientOptions { UserCertificate = user, ReconnectDelay = TimeSpan.FromMilliseconds(1) };
-            await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);
-            var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-            client.Reconnected += recovery => back.TrySetResult(recovery);
-
-            relay.Cut();
-
-            Assert.Equal(SessionRecovery.Resumed, await back.Task.InTimeAsync());
-            OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
-                () => server.ConnectAsync(new OpcUaClientOptions { UserCertificate = other }));
-            Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
-        }
-
-        Directory.Delete(folder, recursive: true);
-    }
-
-    [Fact]
-    public async Task A_server_that_takes_no_certificates_of_users_is_not_given_one()
-    {
-        using X509Certificate2 user = CreateCertificate("CN=anna");
-        await using var server = new ScriptedServer();
-
-        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
-            () => server.ConnectAsync(new OpcUaClientOptions { UserCertificate = user }));
-
-        Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
-    }
-
-    [Fact]
     public async Task Options_are_checked_at_once_and_each_problem_is_named()
     {
         var options = new OpcUaClientOptions
@@ -307,13 +211,6 @@ public sealed class ClientServiceTests
 
     private static Task<TestServer> StartAsync(Action<OpcUaServerOptions>? configure = null) => TestServer.StartAsync(
         static space => space.AddVariable(AddressSpace.ObjectsFolder, Number, new QualifiedName(2, "Number"), 5), configure);
-
-    private static X509Certificate2 CreateCertificate(string name)
-    {
-        using var key = RSA.Create(2048);
-        var request = new CertificateRequest(name, key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
-        return request.CreateSelfSigned(DateTimeOffset.UtcNow.AddDays(-1), DateTimeOffset.UtcNow.AddDays(1));
-    }
 
     /// <summary>OPC 10000-6, 7.1.4: a client that only closes the connection looks like one that was lost.</summary>
     [Theory]

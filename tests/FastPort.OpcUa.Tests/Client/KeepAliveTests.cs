@@ -73,6 +73,66 @@ public sealed class KeepAliveTests
         Assert.Equal(SessionRecovery.Replaced, await back.Task);
     }
 
+    [Fact]
+    public async Task A_server_that_does_nothing_but_execute_a_method_is_alive_until_the_call_has_timed_out()
+    {
+        TimeSpan limit = TimeSpan.FromHours(1);
+        await using var server = new ScriptedServer();
+        await using OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { KeepAliveInterval = Interval, RequestTimeout = limit, Reconnect = false }, _time);
+        var calls = Channel.CreateUnbounded<ScriptedCall>();
+        var unanswered = Channel.CreateUnbounded<ScriptedCall>();
+        bool isExecuting = false;
+        server.On<CallRequest>(call =>
+        {
+            Volatile.Write(ref isExecuting, true);
+            return calls.Writer.WriteAsync(call).AsTask();
+        });
+        server.On<ReadRequest>(call => Volatile.Read(ref isExecuting)
+            ? unanswered.Writer.WriteAsync(call).AsTask()
+            : call.ReplyAsync(new ReadResponse { Results = [new DataValue(0)] }));
+
+        Task<MethodCallResult> first = client.CallAsync(State, State, []).AsTask();
+        ScriptedCall executed = await calls.Reader.ReadAsync(Patience.Token);
+        await PassReadsAsync(unanswered.Reader, 4);
+        Volatile.Write(ref isExecuting, false);
+        await executed.ReplyAsync(new CallResponse { Results = [new CallMethodResult { StatusCode = StatusCodes.Good }] });
+        Assert.Equal(StatusCodes.Good, (await first.InTimeAsync()).Status);
+
+        // A call that is made while the server is silent already gives it no more time.
+        Task second = client.CallAsync(State, State, []).AsTask();
+        await calls.Reader.ReadAsync(Patience.Token);
+        await PassReadsAsync(unanswered.Reader, 2);
+        _time.Advance(limit / 2);
+        Assert.True(client.IsConnected);
+        Task third = client.CallAsync(State, State, []).AsTask();
+        _time.Advance((limit / 2) + TimeSpan.FromSeconds(1));
+        await Assert.ThrowsAsync<OpcUaException>(() => second.InTimeAsync());
+        await Patience.UntilAsync(
+            () =>
+            {
+                _time.Advance(Interval);
+                return !client.IsConnected;
+            },
+            "the server is given up");
+        Assert.NotEqual(StatusCodes.BadTimeout, (await Assert.ThrowsAsync<OpcUaException>(() => third.InTimeAsync())).Status);
+    }
+
+    // As many reads of the server's state are sent, one after the other was given up.
+    private async Task PassReadsAsync(ChannelReader<ScriptedCall> reads, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            await Patience.UntilAsync(
+                () =>
+                {
+                    _time.Advance(TimeSpan.FromMilliseconds(10));
+                    return reads.TryRead(out _);
+                },
+                "the server's state is read");
+        }
+    }
+
     // Two periods, with a read each, which is answered before time goes on.
     private async Task PassAsync(ScriptedServer server, OpcUaClient client, TimeSpan period, Func<ScriptedCall, Task> answer)
     {

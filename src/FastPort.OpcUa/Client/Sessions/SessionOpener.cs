@@ -10,7 +10,8 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
 {
     private readonly ChannelOpener _channels = new(endpointUrl, options, clock, logger);
 
-    // The last session that the server has given: it is resumed also if the client could not use it, so that no attempt leaves one behind.
+    // The last session that the server has given, unless it is closed since. It is resumed also if the client could not use it, so that no
+    // attempt leaves one behind.
     private ClientSession? _session;
 
     /// <summary>Connects, with the session of before. A new one is made if there is none, or the server has lost it.</summary>
@@ -40,11 +41,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             if (_session is null || !await TryResumeAsync(channel, _session, cancellationToken).ConfigureAwait(false))
             {
                 _session = await CreateAsync(channel.Channel, cancellationToken).ConfigureAwait(false);
-                UserToken user = MakeUserToken(channel.Channel, _session);
-                ServiceFailure.Check(
-                    await ActivateAsync(channel.Channel, _session, user, cancellationToken).ConfigureAwait(false),
-                    "ActivateSession",
-                    endpointUrl);
+                await ActivateNewAsync(channel.Channel, _session, cancellationToken).ConfigureAwait(false);
             }
 
             var link = new SessionLink(endpointUrl, channel, _session);
@@ -80,6 +77,45 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
 
         return result.Status.IsGood;
+    }
+
+    // One that is not activated, as for a wrong password, is closed: the next attempt has no use for it. If the server does not say that it
+    // is, the next attempt resumes it.
+    private async Task ActivateNewAsync(ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            UserToken user = MakeUserToken(channel, session);
+            ServiceFailure.Check(
+                await ActivateAsync(channel, session, user, cancellationToken).ConfigureAwait(false), "ActivateSession", endpointUrl);
+        }
+        catch (OpcUaException e) when (!e.MayHaveExecuted)
+        {
+            if (await TryCloseAsync(channel, session, cancellationToken).ConfigureAwait(false))
+            {
+                _session = null;
+            }
+
+            throw;
+        }
+    }
+
+    private static async Task<bool> TryCloseAsync(ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            ServiceResult<CloseSessionResponse> result = await channel.SendAsync(
+                session.Token,
+                new CloseSessionRequest { DeleteSubscriptions = true },
+                new Stack<PendingRequest<CloseSessionResponse>>(),
+                cancellationToken).ConfigureAwait(false);
+            return result.Fate == RequestFate.Answered;
+        }
+        catch (OperationCanceledException)
+        {
+            // Why it was not activated is what the caller is told.
+            return false;
+        }
     }
 
     private async Task<ClientSession> CreateAsync(ClientChannel channel, CancellationToken cancellationToken)

@@ -21,6 +21,11 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     /// <summary>Whether the feed has reported the tag since it was connected.</summary>
     public bool IsReported { get; set; }
 
+    /// <summary>How old a value is that the feed confirms, in units of the time stamps.</summary>
+    public long Age { get; set; }
+
     /// <summary>When the feed has confirmed the tag's value the last time; <see cref="long.MinValue"/> if it does not.</summary>
-    public long ConfirmedAt => IsReported && tag.Info.ReportsAllChanges ? feed.ConfirmedAt : long.MinValue;
+    public long ConfirmedAt => IsReported && tag.Info.ReportsAllChanges && feed.ConfirmedAt != long.MinValue
+        ? feed.ConfirmedAt - Age
+        : long.MinValue;
 }

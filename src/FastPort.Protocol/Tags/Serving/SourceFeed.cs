@@ -131,7 +131,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
 
     public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples, TimeSpan age)
     {
-        long confirmed = source.Now - (long)Math.Ceiling(age.TotalSeconds * source.Time.TimestampFrequency);
+        long confirmed = source.Now - UnitsOf(age);
         HashSet<ServedSubscription>? touched = null;
         HashSet<SubscriptionItem>? away = null;
         lock (source.Gate)
@@ -267,6 +267,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
     {
         await RemoveFromSourceAsync().ConfigureAwait(false);
         var statuses = new TagStatus[added.Count];
+        var ages = new TimeSpan[added.Count];
         (TagStatus status, _) = await source.CallAsync(
             async token =>
             {
@@ -294,6 +295,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 }
 
                 await feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
+                for (int i = 0; i < ages.Length; i++)
+                {
+                    ages[i] = feed.AgeOf(added[i].Tag.Key);
+                }
+
                 return TagStatus.Good;
             },
             "Subscribe").ConfigureAwait(false);
@@ -304,6 +310,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 member.IsAdded = !reached.IsBad;
+                member.Age = UnitsOf(ages[i]);
                 if (member.IsAdded)
                 {
                     _unremoved.Remove(member.Tag.Key);
@@ -320,6 +327,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
             _ = AddLateAsync(RetryDelay);
         }
     }
+
+    private long UnitsOf(TimeSpan age) => (long)Math.Ceiling(age.TotalSeconds * source.Time.TimestampFrequency);
 
     private FeedMember Join(ServedTag tag, List<FeedMember> added)
     {

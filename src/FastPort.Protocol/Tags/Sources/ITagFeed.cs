@@ -18,6 +18,13 @@ public interface ITagFeed : IAsyncDisposable
     /// </summary>
     Task<TagStatus>? Ended => null;
 
+    /// <summary>
+    /// How old the value of a tag may be that a report without a change of it confirms. Asked for when the tag has been added. Zero by
+    /// default: the source looks at the tag at least as often as it reports.
+    /// </summary>
+    /// <param name="tag">The tag.</param>
+    TimeSpan AgeOf(int tag) => TimeSpan.Zero;
+
     /// <summary>Adds tags. The present value of each is reported soon.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="statuses">Receives for each whether it will be reported.</param>
