@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 
@@ -9,7 +8,7 @@ namespace FastPort.Protocol.Tags.Clients;
 /// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag. Safe from
 /// any thread. Dispose it to end it; the source is not disposed.
 /// </summary>
-public sealed class TagPublication : IAsyncDisposable
+public sealed partial class TagPublication : IAsyncDisposable
 {
     private readonly TagClient _client;
     private readonly ITagSource _source;
@@ -49,6 +48,7 @@ public sealed class TagPublication : IAsyncDisposable
         _pushes = new TagPushes(_gate, names.Length, ReadAsync);
         Statuses = new TagStatus[names.Length];
         _listener = new Listener(this);
+        source.ConnectionChanged += OnConnectionChanged;
     }
 
     /// <summary>The names of the tags.</summary>
@@ -65,6 +65,7 @@ public sealed class TagPublication : IAsyncDisposable
     {
         _client.Forget(this);
         await _closing.CancelAsync().ConfigureAwait(false);
+        _source.ConnectionChanged -= OnConnectionChanged;
         await CloseFeedAsync().ConfigureAwait(false);
 
         // When the client closes its connection the server knows by itself.
@@ -130,43 +131,6 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
-    /// <summary>Begins to hear of the source's changes, also of tags that the source did not have before.</summary>
-    internal async Task FeedAsync(CancellationToken cancellationToken)
-    {
-        await _feeding.WaitAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            if (_feed is null && !IsEnded)
-            {
-                _source.ConnectionChanged += OnConnectionChanged;
-                _feed = await _source.OpenFeedAsync(_interval, _listener, cancellationToken).ConfigureAwait(false);
-            }
-
-            if (IsEnded || _feed is not { } feed)
-            {
-                await CloseFeedAsync().ConfigureAwait(false);
-                return;
-            }
-
-            int[] tags;
-            lock (_gate)
-            {
-                tags = [.. _places.Keys.Where(tag => !_fed.TryGetValue(tag, out TagStatus status) || status.IsBad)];
-            }
-
-            if (tags.Length != 0)
-            {
-                var statuses = new TagStatus[tags.Length];
-                await feed.AddAsync(tags, statuses, cancellationToken).ConfigureAwait(false);
-                OnFed(tags, statuses);
-            }
-        }
-        finally
-        {
-            _feeding.Release();
-        }
-    }
-
     /// <summary>Whether the tags are declared on a session.</summary>
     internal bool IsOn(Session session)
     {
@@ -229,73 +193,9 @@ public sealed class TagPublication : IAsyncDisposable
         return statuses;
     }
 
-    // Again, if it was closed while it was being opened.
-    private async ValueTask CloseFeedAsync()
-    {
-        _source.ConnectionChanged -= OnConnectionChanged;
-        if (Interlocked.Exchange(ref _feed, null) is { } feed)
-        {
-            await feed.DisposeAsync().ConfigureAwait(false);
-        }
-    }
-
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old.
-    private void OnFed(int[] tags, TagStatus[] statuses)
-    {
-        lock (_gate)
-        {
-            int[] changed = [.. tags.Where((tag, i) => _fed.GetValueOrDefault(tag) != statuses[i])];
-            for (int i = 0; i < tags.Length; i++)
-            {
-                _fed[tags[i]] = statuses[i];
-            }
-
-            _pushes.CatchUp(Declared(changed));
-        }
-    }
-
     // Under the gate: the places of those tags that the server has accepted.
     private IEnumerable<int> Declared(IEnumerable<int> tags) =>
         tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(_pushes.IsDeclared);
-
-    private void OnConnectionChanged()
-    {
-        Session? session;
-        lock (_gate)
-        {
-            session = _pushes.Session;
-            _pushes.CatchUp(_placesByHandle.Values);
-        }
-
-        if (session is not null && _source.IsConnected)
-        {
-            _client.DeclareAgain(this, session);
-        }
-    }
-
-    private void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
-    {
-        lock (_gate)
-        {
-            if (IsEnded)
-            {
-                return;
-            }
-
-            List<int> places = new(tags.Length);
-            var known = new TagSamples();
-            for (int i = 0; i < tags.Length; i++)
-            {
-                if (_places.TryGetValue(tags[i], out int place) && _pushes.IsDeclared(place))
-                {
-                    places.Add(place);
-                    known.Add(samples, i);
-                }
-            }
-
-            _pushes.Push(CollectionsMarshal.AsSpan(places), known);
-        }
-    }
 
     // The values that tags have now: those of the source, or why there are none.
     private async Task<TagSamples> ReadAsync(int[] places)
@@ -336,10 +236,5 @@ public sealed class TagPublication : IAsyncDisposable
         }
 
         return latest;
-    }
-
-    private sealed class Listener(TagPublication publication) : ITagFeedListener
-    {
-        public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples) => publication.OnChanges(tags, samples);
     }
 }
