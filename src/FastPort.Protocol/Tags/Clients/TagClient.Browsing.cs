@@ -20,7 +20,7 @@ public sealed partial class TagClient
     public async IAsyncEnumerable<TagBrowseNode> BrowseAsync(
         string path = "", [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         var request = new BrowseTags { Path = path };
         do
         {
@@ -56,7 +56,7 @@ public sealed partial class TagClient
         string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(inputs);
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         var samples = new TagSamples();
         foreach (TagValue input in inputs)
         {

@@ -153,13 +153,9 @@ public sealed partial class TagClient
                     await UnsubscribeAsync(session, made.Id).ConfigureAwait(false);
                 }
             }
-            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            catch (Exception)
             {
-                // Tried again as long as there is this session.
-            }
-            catch (OperationCanceledException)
-            {
-                return;
+                // Whatever it is may be over the next time. Tried again as long as there is this session.
             }
         }
     }
@@ -183,13 +179,10 @@ public sealed partial class TagClient
                 await SubscribeToMissingAsync(subscription, now).ConfigureAwait(false);
                 return;
             }
-            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            catch (Exception)
             {
+                // Whatever it is may be over the next time.
                 await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
             }
         }
     }

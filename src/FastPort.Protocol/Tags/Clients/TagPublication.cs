@@ -71,7 +71,7 @@ public sealed partial class TagPublication : IAsyncDisposable
         // When the client closes its connection the server knows by itself.
         if (!_client.IsClosing)
         {
-            await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeout)
+            await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeoutForWait)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
