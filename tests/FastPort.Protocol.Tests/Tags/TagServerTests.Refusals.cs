@@ -5,6 +5,7 @@ using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
@@ -64,6 +65,24 @@ public sealed partial class TagServerTests
 
         // Reply and Error; the body begins with field 1, the code.
         Assert.Equal((3, 8, (int)ErrorCode.Forbidden), (reply[6], reply[12], reply[13]));
+    }
+
+    [Fact]
+    public async Task A_write_while_the_source_is_away_writes_nothing_and_leaves_the_cache_as_it_is()
+    {
+        var memory = new MemoryTagSource();
+        memory.Add("tag", 1, isWritable: true);
+        await using TagBridge bridge = await TagBridge.StartAsync(memory);
+        await using TagClient client = await bridge.ConnectAsync();
+        Assert.Equal(1, (await client.ReadAsync("tag", Hour)).Value);
+
+        memory.IsConnected = false;
+        Assert.Equal(TagStatus.BadNoCommunication, await client.WriteAsync("tag", 2));
+        memory.IsConnected = true;
+
+        // The cache answers: the source has another value by now.
+        memory.Set("tag", 3);
+        Assert.Equal(1, (await client.ReadAsync("tag", Hour)).Value);
     }
 
     [Fact]
