@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
@@ -50,6 +51,37 @@ public sealed partial class PublishedTagTests
         feed.Listener.OnValuesLost();
 
         await UntilAsync("1", 6);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_source_that_is_stuck_or_throws_is_told_and_read_again(bool isStuck)
+    {
+        await using var source = new LossySource { Values = { [1] = 5 } };
+        await using TagClient publisher = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = _bridge.Endpoint,
+            RoutingId = "stuck",
+            RequestTimeout = TimeSpan.FromSeconds(2),
+        });
+        await publisher.PublishAsync(source, new TagPublicationOptions { Names = ["1"] });
+        await using TagSubscription subscription = await _client.SubscribeAsync(
+            await _client.ResolveAsync(["1"]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });
+        LossySource.Feed feed = Assert.Single(source.Feeds);
+        feed.Report(1, 5);
+        await subscription.FirstAsync(static change => IsGood(change, 5), _limit.Token);
+        var never = new TaskCompletionSource();
+        source.Reading = number => number > 1 ? Task.CompletedTask
+            : isStuck ? never.Task
+            : throw new InvalidOperationException("The test says so.");
+        source.Values[1] = 6;
+
+        feed.Listener.OnValuesLost();
+
+        TagStatus reason = isStuck ? TagStatus.BadTimeout : TagStatus.BadInternalError;
+        await subscription.FirstAsync(change => change.Sample.Status == reason, _limit.Token);
+        await subscription.FirstAsync(static change => IsGood(change, 6), _limit.Token);
     }
 
     private static bool IsGood(in TagChange change, int value) => change.Sample.Status.IsGood && change.Sample.Value == value;

@@ -5,8 +5,9 @@ namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
 /// Tags of a source that a <see cref="TagClient"/> publishes: the server has their values as they change, and its clients' writes go to the
-/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag. Safe from
-/// any thread. Dispose it to end it; the source is not disposed.
+/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it is read
+/// from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any thread.
+/// Dispose it to end it; the source is not disposed.
 /// </summary>
 public sealed partial class TagPublication : IAsyncDisposable
 {
@@ -197,8 +198,8 @@ public sealed partial class TagPublication : IAsyncDisposable
     private IEnumerable<int> Declared(IEnumerable<int> tags) =>
         tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(_pushes.IsDeclared);
 
-    // The values that tags have now: those of the source, or why there are none.
-    private async Task<TagSamples> ReadAsync(int[] places)
+    // The values that tags have now: those of the source, or why there are none; and whether a read has failed that may succeed later.
+    private async Task<(TagSamples Samples, bool HasFailed)> ReadAsync(int[] places)
     {
         int[] tags;
         lock (_gate)
@@ -208,13 +209,21 @@ public sealed partial class TagPublication : IAsyncDisposable
 
         var samples = new TagSamples();
         TagStatus status = _source.IsConnected && !IsEnded ? TagStatus.Good : TagStatus.BadNoCommunication;
+        bool mustRead = status.IsGood;
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(_closing.Token);
         try
         {
-            status = status.IsGood ? await _source.ReadAsync(tags, samples, _closing.Token).ConfigureAwait(false) : status;
+            if (mustRead)
+            {
+                status = await _source.ReadAsync(tags, samples, limit.Token).AsTask()
+                    .WaitAsync(_client.RequestTimeoutForWait, limit.Token).ConfigureAwait(false);
+            }
         }
         catch (Exception e)
         {
-            status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status ?? TagStatus.BadInternalError;
+            status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status
+                ?? (e is TimeoutException ? TagStatus.BadTimeout : TagStatus.BadInternalError);
+            await limit.CancelAsync().ConfigureAwait(false);
         }
 
         status = status.IsGood && samples.Count != tags.Length ? TagStatus.BadInternalError : status;
@@ -235,6 +244,6 @@ public sealed partial class TagPublication : IAsyncDisposable
             }
         }
 
-        return latest;
+        return (latest, mustRead && !status.IsGood && !IsEnded);
     }
 }
