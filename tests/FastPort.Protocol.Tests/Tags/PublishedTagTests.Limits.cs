@@ -1,4 +1,5 @@
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
@@ -165,6 +166,61 @@ public sealed partial class PublishedTagTests
             var statuses = WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
             return [.. texts.Select((_, i) => new TagStatus(statuses.Count == 0 ? 0 : statuses[Math.Min(i, statuses.Count - 1)]))];
         }
+    }
+
+    [Fact]
+    public async Task An_authorizer_that_blocks_holds_up_no_push_of_another_publisher()
+    {
+        using var asked = new ManualResetEventSlim();
+        using var release = new ManualResetEventSlim();
+        await using var source = new PublishedTagSource(authorizer: (_, _, name, _) =>
+        {
+            if (name == "slow")
+            {
+                asked.Set();
+                release.Wait(Patience.Limit);
+            }
+
+            return true;
+        });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient slow = await ConnectAsync("slow", bridge);
+        await using FastPortClient client = await ConnectAsync("client", bridge);
+        uint handle = (await DeclareAsync(client, Tag("a"))).Handles[0];
+        Task<DeclaredTags> declaring = DeclareAsync(slow, Tag("slow"));
+        Assert.True(asked.Wait(Patience.Limit));
+        var samples = new TagSamples();
+        samples.Add(5);
+        var push = new PushTags { Handles = { handle }, Samples = Message(samples) };
+
+        byte[] pushed = await client.RequestAsync(TagMessageType.Push, push.ToByteArray(), TimeSpan.FromSeconds(10));
+
+        release.Set();
+        Assert.Empty(WrittenTags.Parser.ParseFrom(pushed).Statuses);
+        Assert.Empty((await declaring).Statuses);
+    }
+
+    [Fact]
+    public async Task A_right_that_ends_while_its_tag_is_being_declared_is_over()
+    {
+        PublishedTagSource? source = null;
+        bool isAllowed = true;
+        source = new PublishedTagSource(authorizer: (_, _, _, _) =>
+        {
+            // This answer is given before the change and its review.
+            bool answer = isAllowed;
+            if (answer)
+            {
+                isAllowed = false;
+                source!.ReviewAccess();
+            }
+
+            return answer;
+        });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient client = await ConnectAsync("client", bridge);
+
+        Assert.Equal([TagStatus.BadUserAccessDenied.Code], (await DeclareAsync(client, Tag("a"))).Statuses);
     }
 
     [Fact]

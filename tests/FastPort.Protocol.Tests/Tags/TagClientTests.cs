@@ -1,3 +1,5 @@
+using System.Collections.ObjectModel;
+using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
@@ -131,6 +133,16 @@ public sealed class TagClientTests : IAsyncLifetime
         Assert.True(await lists[0].MoveNextAsync());
         TagException e = await Assert.ThrowsAsync<TagException>(async () => await lists[0].MoveNextAsync());
         Assert.Equal(TagStatus.BadContinuationPointInvalid, e.Status);
+    }
+
+    [Fact]
+    public async Task Browsing_holds_up_no_other_use_of_the_table()
+    {
+        var nodes = new Nodes(() => Assert.True(Task.Run(() => _memory.Set("plant/count", 8)).Wait(Patience.Limit)));
+
+        Assert.Equal(TagStatus.Good, await _memory.BrowseAsync("plant", nodes, TestContext.Current.CancellationToken));
+
+        Assert.Equal(4, nodes.Count);
     }
 
     [Fact]
@@ -286,6 +298,15 @@ public sealed class TagClientTests : IAsyncLifetime
         Assert.True(await changes.MoveNextAsync());
         Assert.Equal(TagStatus.Good, changes.Current.Sample.Status);
         return (changes.Current.Name, changes.Current.Sample.Value.Get<T>());
+    }
+
+    private sealed class Nodes(Action adding) : Collection<TagBrowseNode>
+    {
+        protected override void InsertItem(int index, TagBrowseNode item)
+        {
+            adding();
+            base.InsertItem(index, item);
+        }
     }
 
     private sealed class SettableClock : TimeProvider

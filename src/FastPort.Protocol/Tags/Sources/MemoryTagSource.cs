@@ -165,10 +165,15 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <inheritdoc/>
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
     {
+        string[] tags;
+        string[] methods;
         lock (_gate)
         {
-            return new(TagNameTree.Browse(path, _places.Keys, _methods.Keys, nodes));
+            (tags, methods) = ([.. _places.Keys], [.. _methods.Keys]);
         }
+
+        // Not under the gate, which reads and writes on loops take.
+        return new(TagNameTree.Browse(path, tags, methods, nodes));
     }
 
     /// <inheritdoc/>
