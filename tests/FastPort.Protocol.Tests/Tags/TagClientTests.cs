@@ -101,7 +101,7 @@ public sealed class TagClientTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Lists_are_browsed_at_the_same_time_as_far_as_their_rests_are_kept()
+    public async Task Any_number_of_lists_are_browsed_at_the_same_time()
     {
         for (int i = 0; i < 5; i++)
         {
@@ -110,18 +110,17 @@ public sealed class TagClientTests : IAsyncLifetime
 
         await using TagBridge bridge = await TagBridge.StartAsync([_memory], new TagServerOptions { MaxNodesPerBrowse = 2 });
         await using TagClient client = await bridge.ConnectAsync();
-        List<string>[] names = [[], [], [], [], []];
+        List<string>[] names = [[], [], [], [], [], []];
         IAsyncEnumerator<TagBrowseNode>[] lists = [.. names.Select(_ => client.BrowseAsync("many").GetAsyncEnumerator())];
 
-        // The first page of each; a list without a rest takes no other's place. Of five the oldest rest is gone.
+        // The first page of each, then the others.
         foreach ((int i, IAsyncEnumerator<TagBrowseNode> list) in lists.Index())
         {
             Assert.True(await list.MoveNextAsync());
             names[i].Add(list.Current.Name);
-            Assert.Single(await client.BrowseAsync("plant/pump").Take(1).ToListAsync());
         }
 
-        foreach ((int i, IAsyncEnumerator<TagBrowseNode> list) in lists.Index().Skip(1).Reverse())
+        foreach ((int i, IAsyncEnumerator<TagBrowseNode> list) in lists.Index().Reverse())
         {
             while (await list.MoveNextAsync())
             {
@@ -129,10 +128,7 @@ public sealed class TagClientTests : IAsyncLifetime
             }
         }
 
-        Assert.All(names[1..], static all => Assert.Equal(["many/0", "many/1", "many/2", "many/3", "many/4"], all));
-        Assert.True(await lists[0].MoveNextAsync());
-        TagException e = await Assert.ThrowsAsync<TagException>(async () => await lists[0].MoveNextAsync());
-        Assert.Equal(TagStatus.BadContinuationPointInvalid, e.Status);
+        Assert.All(names, static all => Assert.Equal(["many/0", "many/1", "many/2", "many/3", "many/4"], all));
     }
 
     [Fact]

@@ -10,8 +10,7 @@ namespace FastPort.Protocol.Tags.Clients;
 public sealed partial class TagClient
 {
     /// <summary>
-    /// Lists what lies below a path, page by page as it is enumerated. The server keeps the rest of the last four lists of a session that
-    /// have more than a page; an earlier one ends with <c>BadContinuationPointInvalid</c>.
+    /// Lists what lies below a path, page by page as it is enumerated. Nodes that come or go meanwhile may be missing or there twice.
     /// </summary>
     /// <param name="path">The path: the name of a node that was listed; empty for the root. Defaults to the root.</param>
     /// <param name="cancellationToken">Gives up.</param>
@@ -24,7 +23,6 @@ public sealed partial class TagClient
         var request = new BrowseTags { Path = path };
         do
         {
-            // The cursor belongs to the session: one that has ended ends the list.
             BrowsedTags reply = await session.RequestAsync(
                 TagMessageType.Browse, request, BrowsedTags.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
             var status = new TagStatus(reply.Status);
