@@ -68,7 +68,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             Activity.Current = items[0].Request.Cause is { IsStopped: true } ? null : items[0].Request.Cause;
             bool isConnected = source.Source.IsConnected;
             ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
-            if (fixedTags.Length != 0)
+            if (isConnected && fixedTags.Length != 0)
             {
                 // The source may allow writes that it did not allow when the names were resolved.
                 await source.RefreshAsync(fixedTags).ConfigureAwait(false);

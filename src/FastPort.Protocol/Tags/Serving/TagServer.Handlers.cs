@@ -41,13 +41,23 @@ public sealed partial class TagServer
             access[i] = RightsOf(context.Session, request.Names[i]);
         }
 
+        // Of names that no source has: a source that has failed may have them.
+        var missing = new TagStatus[found.Length];
+        Array.Fill(missing, TagStatus.BadNodeIdUnknown);
+
         // A name that the session may not use is not looked up: whether there is such a tag is not told.
         List<int> rest = [.. Enumerable.Range(0, found.Length).Where(i => access[i] != TagRights.None)];
         foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
         {
             List<ServedTag> fed = [];
             var infos = new TagInfo?[rest.Count];
-            await source.Source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos, context.Aborted).ConfigureAwait(false);
+            TagStatus status = await source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos).ConfigureAwait(false);
+            if (!status.IsGood)
+            {
+                rest.ForEach(i => missing[i] = status);
+                continue;
+            }
+
             for (int i = 0; i < infos.Length; i++)
             {
                 if (infos[i] is { } info)
@@ -75,7 +85,8 @@ public sealed partial class TagServer
 
             reply.Tags.Add(access[i] == TagRights.None
                 ? new ResolvedTag { Status = TagStatus.BadUserAccessDenied.Code }
-                : Describe(found[i], access[i]));
+                : found[i] is { } known ? Describe(known, access[i])
+                : new ResolvedTag { Status = missing[i].Code });
         }
 
         return reply;
@@ -320,13 +331,8 @@ public sealed partial class TagServer
         }
     }
 
-    private static ResolvedTag Describe(ServedTag? tag, TagRights rights)
+    private static ResolvedTag Describe(ServedTag tag, TagRights rights)
     {
-        if (tag is null)
-        {
-            return new ResolvedTag { Status = TagStatus.BadNodeIdUnknown.Code };
-        }
-
         TagInfo info = tag.Info;
         return new ResolvedTag
         {
