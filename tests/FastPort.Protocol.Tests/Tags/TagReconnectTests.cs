@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
@@ -226,6 +227,48 @@ public sealed class TagReconnectTests : IAsyncLifetime
 
         await made.Task.InTimeAsync();
         Assert.Equal(3, resolves);
+    }
+
+    [Fact]
+    public async Task Only_names_without_a_handle_are_asked_for_again_and_once_for_all_who_use_the_list()
+    {
+        ConcurrentQueue<string[]> resolves = [];
+        ConcurrentQueue<uint[]> reads = [];
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var samples = new TagSamples();
+        samples.Add(1);
+        samples.Add(2);
+        MessageHandlers handlers = new MessageHandlers()
+            .MapQueued(TagMessageType.Resolve, async context =>
+            {
+                string[] names = [.. ResolveTags.Parser.ParseFrom(context.Body.Span).Names];
+                resolves.Enqueue(names);
+                bool isFirst = names.Length == 2;
+                await (isFirst ? Task.CompletedTask : release.Task);
+                context.Reply(new ResolvedTags
+                {
+                    Tags = { names.Select(name => new ResolvedTag { Handle = name == "a" ? 1u : isFirst ? 0u : 2u }) },
+                }.ToByteArray());
+            })
+            .MapQueued(TagMessageType.Read, context =>
+            {
+                reads.Enqueue([.. ReadTags.Parser.ParseFrom(context.Body.Span).Handles]);
+                context.Reply(samples.ToBytes());
+                return default;
+            });
+        await using var server = new FastPortServer(new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, handlers);
+        await server.StartAsync();
+        _client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+        TagList tags = await _client.ResolveAsync(["a", "b"]);
+        await Patience.UntilAsync(() => tags.Current.IsDue, "the second name is due");
+
+        Task<TagSamples>[] reading = [.. Enumerable.Range(0, 5).Select(_ => _client.ReadAsync(tags).AsTask())];
+        release.SetResult();
+        await Task.WhenAll(reading).InTimeAsync();
+
+        Assert.Equal([["a", "b"], ["b"]], resolves);
+        Assert.All(reads, static handles => Assert.Equal([1, 2], handles));
+        Assert.Equal([1, 2], tags.Infos.Select(static info => info!.Tag));
     }
 
     [Fact]

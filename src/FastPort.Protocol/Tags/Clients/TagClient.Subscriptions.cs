@@ -81,9 +81,7 @@ public sealed partial class TagClient
             (uint Id, TagList.Resolved Tags)? made = subscription.MadeOn(resolved.Session);
             if (made is null || made.Value.Id == replaced)
             {
-                // A tag that the server does not know any more stays in the subscription, which tells its status.
-                TagList.Resolved tags = made is null ? resolved : resolved.OrThoseOf(made.Value.Tags);
-                await SubscribeAsync(subscription, tags, cancellationToken).ConfigureAwait(false);
+                await SubscribeAsync(subscription, resolved, cancellationToken).ConfigureAwait(false);
             }
 
             return resolved.Session;

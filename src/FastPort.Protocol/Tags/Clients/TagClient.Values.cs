@@ -194,13 +194,9 @@ public sealed partial class TagClient
     {
         Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         TagList.Resolved resolved = tags.Current;
-        if (resolved.Session != session || resolved.IsDue)
-        {
-            resolved = await ResolveAsync(session, (string[])tags.Names, cancellationToken).ConfigureAwait(false);
-            tags.Current = resolved;
-        }
-
-        return resolved;
+        return resolved.Session == session && !resolved.IsDue ? resolved
+            : await tags.ResolveAsync(session, (on, names) => ResolveAsync(on, names, _closing.Token))
+                .WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<TagList> SingleAsync(string name, CancellationToken cancellationToken)
