@@ -6,6 +6,10 @@ namespace FastPort.Protocol.Tags;
 /// <content>Values that are arrays.</content>
 public sealed partial class TagSamples
 {
+    /// <summary>The number of dimensions of a row's value; 0 for a scalar.</summary>
+    internal int DimensionsOf(int row) =>
+        !IsArray(row) ? 0 : _dimensionStarts[_places[row]] is >= 0 and int at ? _dimensions[at] : 1;
+
     private TagValue ArrayAt(int place, TagType type)
     {
         int length = _lengths[place];

@@ -42,6 +42,9 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <summary>Lengths of the dimensions of an array with two or more, whose elements lie row by row; empty for others.</summary>
     public ReadOnlySpan<int> Dimensions => _dimensions;
 
+    /// <summary>The number of dimensions; 0 for a scalar.</summary>
+    internal int DimensionCount => IsArray ? _dimensions?.Length ?? 1 : 0;
+
     internal ulong Bits => _bits;
 
     internal object? Reference => _object;

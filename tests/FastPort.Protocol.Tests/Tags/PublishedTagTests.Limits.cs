@@ -7,6 +7,7 @@ using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
+using Google.Protobuf.Collections;
 using Xunit;
 using TagSamples = FastPort.Protocol.Tags.TagSamples;
 
@@ -258,6 +259,51 @@ public sealed partial class PublishedTagTests
         {
             Assert.Equal(ErrorCode.MalformedBody, (await Loopback.FailureAsync(client, type, Loopback.NoMessage)).Code);
         }
+    }
+
+    [Fact]
+    public async Task Values_have_as_many_dimensions_as_their_tags_rank_says()
+    {
+        TagValue[] values = [5, TagValue.FromArray([1, 2]), TagValue.FromArray([1, 2, 3, 4], 2, 2)];
+        (int Rank, bool[] Accepted)[] ranks =
+        [
+            (-2, [true, true, true]), (-1, [true, false, false]), (1, [false, true, false]), (2, [false, false, true]),
+            (3, [false, false, false]),
+        ];
+        await using FastPortClient client = await ConnectAsync("client");
+        foreach ((int rank, bool[] accepted) in ranks)
+        {
+            DeclaredTag tag = Tag($"rank {rank}", rank: rank);
+            uint handle = (await DeclareAsync(client, tag)).Handles[0];
+            var samples = new TagSamples();
+            Array.ForEach(values, value => samples.Add(value));
+            var push = new PushTags { Handles = { handle, handle, handle }, Samples = Message(samples) };
+            RepeatedField<uint> statuses =
+                WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
+            Assert.Equal(accepted, values.Select((_, i) => statuses.Count == 0 || statuses[i % statuses.Count] == 0));
+        }
+
+        // Sources of a program's own may have tags of these ranks.
+        foreach ((int rank, bool[] accepted) in ((int, bool[])[])[.. ranks, (0, [false, true, true]), (-3, [true, true, false])])
+        {
+            var memory = new MemoryTagSource();
+            memory.Add(new TagInfo(0, "tag") { Type = TagType.Int32, Rank = rank, IsWritable = true }, default);
+            var samples = new TagSamples();
+            Array.ForEach(values, value => samples.Add(value));
+            var statuses = new TagStatus[values.Length];
+            await memory.WriteAsync([0, 0, 0], samples, statuses, _limit.Token);
+            Assert.Equal(accepted, statuses.Select(static status => status.IsGood));
+        }
+    }
+
+    [Fact]
+    public async Task A_write_of_another_number_of_dimensions_does_not_get_to_the_publisher()
+    {
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+
+        Assert.Equal(TagStatus.BadTypeMismatch, await _client.WriteAsync("press/counts", TagValue.FromArray([1, 2, 3, 4], 2, 2)));
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("press/counts", TagValue.FromArray([4])));
     }
 
     private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>

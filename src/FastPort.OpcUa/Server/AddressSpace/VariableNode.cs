@@ -116,6 +116,14 @@ public sealed class VariableNode : Node
 
     /// <summary>Whether a value has the variable's type and rank, or is none.</summary>
     internal bool Accepts(in Variant value) =>
+        AcceptsPart(value)
+        && (!value.IsArray || ValueRank == AnyRank || value.IsNull || Math.Max(value.Dimensions.Length, 1) == ValueRank);
+
+    /// <summary>
+    /// Whether a value may be a part of the variable's: as <see cref="Accepts"/>, but for the number of dimensions, which depends on the
+    /// range.
+    /// </summary>
+    internal bool AcceptsPart(in Variant value) =>
         value.IsNull
         || ((value.Type == Type || Type == BuiltInType.Null) && (value.IsArray == ValueRank >= 0 || ValueRank == AnyRank));
 

@@ -57,7 +57,7 @@ public sealed partial class MemoryTagSource : ITagSource
     public void Add(string name, TagValue value, bool isWritable = false) => Add(new TagInfo(0, name)
     {
         Type = value.Type,
-        Rank = !value.IsArray ? -1 : Math.Max(value.Dimensions.Length, 1),
+        Rank = value.IsArray ? value.DimensionCount : -1,
         IsWritable = isWritable,
     }, value);
 
@@ -136,7 +136,7 @@ public sealed partial class MemoryTagSource : ITagSource
                 TagInfo info = _entries[tags[i]].Info;
                 TagValue value = values.GetValue(i);
                 statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
-                    : info.Accepts(value.Encoding) ? TagStatus.Good
+                    : info.Accepts(value.Encoding, value.DimensionCount) ? TagStatus.Good
                     : TagStatus.BadTypeMismatch;
                 if (statuses.Span[i].IsGood)
                 {

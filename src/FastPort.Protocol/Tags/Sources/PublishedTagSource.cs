@@ -201,7 +201,8 @@ public sealed partial class PublishedTagSource : ITagSource
                 }
 
                 // A value that is refused is seen as such by everybody. No value is of any type.
-                statuses[i] = !sample.Value.IsNull && !_tags.InfoOf(number).Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
+                statuses[i] = !sample.Value.IsNull
+                        && !_tags.InfoOf(number).Accepts(sample.Value.Encoding, sample.Value.DimensionCount) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
                 if (!statuses[i].IsGood)
