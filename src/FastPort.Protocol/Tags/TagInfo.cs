@@ -9,8 +9,8 @@ public sealed record TagInfo(int Tag, string Name)
     public TagType Type { get; init; }
 
     /// <summary>
-    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of exactly that many dimensions, 0 for one of any number of them, -3 for
-    /// a scalar or an array of one dimension, -2 for any value (OPC 10000-3, 5.6.2). Defaults to -2.
+    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of exactly that many dimensions, 0 for one of any number of them, -3
+    /// for a scalar or an array of one dimension, -2 for any value (OPC 10000-3, 5.6.2). Defaults to -2.
     /// </summary>
     public int Rank { get; init; } = -2;
 

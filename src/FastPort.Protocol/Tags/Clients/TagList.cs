@@ -82,7 +82,9 @@ public sealed class TagList
         /// <summary>Whether a name has a handle that had none in another list of the same names.</summary>
         public bool HasMoreThan(Resolved other) => Handles.Where((handle, i) => handle != 0 && other.Handles[i] == 0).Any();
 
-        /// <summary>The same with what a later look-up of the names without a handle, in their order, has told. Handles stay valid.</summary>
+        /// <summary>
+        /// The same with what a later look-up of the names without a handle, in their order, has told. Handles stay valid.
+        /// </summary>
         public Resolved With(Resolved missing)
         {
             uint[] handles = [.. Handles];
