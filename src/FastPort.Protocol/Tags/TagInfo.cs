@@ -50,14 +50,17 @@ public sealed record TagInfo(int Tag, string Name)
     /// <summary>A text for people. Defaults to none: empty.</summary>
     public string Description { get; init; } = string.Empty;
 
-    /// <summary>Whether a value of this type byte and with this number of dimensions, 0 for a scalar, is one for the tag.</summary>
+    /// <summary>
+    /// Whether a value is one for the tag: by its type byte, and the number of its dimensions, 0 for a scalar and -1 for an array without
+    /// elements, which OPC UA encodes without dimensions.
+    /// </summary>
     internal bool Accepts(byte encoding, int dimensions) =>
         (Type == TagType.Null || (byte)Type == (encoding & TagTypes.TypeBits)) && Rank switch
         {
             -3 => dimensions <= 1,
             -2 => true,
             -1 => dimensions == 0,
-            0 => dimensions >= 1,
-            _ => dimensions == Rank,
+            0 => dimensions != 0,
+            _ => dimensions == Rank || dimensions < 0,
         };
 }

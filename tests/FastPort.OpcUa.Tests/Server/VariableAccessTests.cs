@@ -70,6 +70,7 @@ public sealed class VariableAccessTests
         // Parts are as before.
         Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(Array, Variant.FromMatrix([9], 1, 1))], ["1,0"]));
         Assert.Equal(Variant.FromMatrix([1, 2, 9, 4], 2, 2), nodes[1].Value.Value);
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(Array, Variant.FromArray<int>([]))]));
         Assert.Throws<ArgumentException>(() => nodes[0].Value = matrix);
         Assert.Throws<ArgumentException>(() => nodes[1].Value = row);
     }

@@ -264,11 +264,12 @@ public sealed partial class PublishedTagTests
     [Fact]
     public async Task Values_have_as_many_dimensions_as_their_tags_rank_says()
     {
-        TagValue[] values = [5, TagValue.FromArray([1, 2]), TagValue.FromArray([1, 2, 3, 4], 2, 2)];
+        // The last one has no elements: OPC UA clients write it to a matrix, too.
+        TagValue[] values = [5, TagValue.FromArray([1, 2]), TagValue.FromArray([1, 2, 3, 4], 2, 2), TagValue.FromArray<int>([])];
         (int Rank, bool[] Accepted)[] ranks =
         [
-            (-2, [true, true, true]), (-1, [true, false, false]), (1, [false, true, false]), (2, [false, false, true]),
-            (3, [false, false, false]),
+            (-2, [true, true, true, true]), (-1, [true, false, false, false]), (1, [false, true, false, true]),
+            (2, [false, false, true, true]), (3, [false, false, false, true]),
         ];
         await using FastPortClient client = await ConnectAsync("client");
         foreach ((int rank, bool[] accepted) in ranks)
@@ -277,21 +278,21 @@ public sealed partial class PublishedTagTests
             uint handle = (await DeclareAsync(client, tag)).Handles[0];
             var samples = new TagSamples();
             Array.ForEach(values, value => samples.Add(value));
-            var push = new PushTags { Handles = { handle, handle, handle }, Samples = Message(samples) };
+            var push = new PushTags { Handles = { handle, handle, handle, handle }, Samples = Message(samples) };
             RepeatedField<uint> statuses =
                 WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
             Assert.Equal(accepted, values.Select((_, i) => statuses.Count == 0 || statuses[i % statuses.Count] == 0));
         }
 
         // Sources of a program's own may have tags of these ranks.
-        foreach ((int rank, bool[] accepted) in ((int, bool[])[])[.. ranks, (0, [false, true, true]), (-3, [true, true, false])])
+        foreach ((int rank, bool[] accepted) in ((int, bool[])[])[.. ranks, (0, [false, true, true, true]), (-3, [true, true, false, true])])
         {
             var memory = new MemoryTagSource();
             memory.Add(new TagInfo(0, "tag") { Type = TagType.Int32, Rank = rank, IsWritable = true }, default);
             var samples = new TagSamples();
             Array.ForEach(values, value => samples.Add(value));
             var statuses = new TagStatus[values.Length];
-            await memory.WriteAsync([0, 0, 0], samples, statuses, _limit.Token);
+            await memory.WriteAsync([0, 0, 0, 0], samples, statuses, _limit.Token);
             Assert.Equal(accepted, statuses.Select(static status => status.IsGood));
         }
     }

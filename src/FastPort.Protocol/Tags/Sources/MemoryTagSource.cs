@@ -57,7 +57,7 @@ public sealed partial class MemoryTagSource : ITagSource
     public void Add(string name, TagValue value, bool isWritable = false) => Add(new TagInfo(0, name)
     {
         Type = value.Type,
-        Rank = value.IsArray ? value.DimensionCount : -1,
+        Rank = !value.IsArray ? -1 : Math.Max(value.Dimensions.Length, 1),
         IsWritable = isWritable,
     }, value);
 
