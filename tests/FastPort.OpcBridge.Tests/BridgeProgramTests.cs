@@ -230,9 +230,12 @@ public sealed class BridgeProgramTests
         Assert.Equal(
             [("simulation Read", 1, 0), ("simulation Subscribe", 1, 0), ("simulation Unsubscribe", 1, 0), ("simulation Write", 1, 0)],
             report.RootElement.GetProperty("operations").EnumerateArray().Select(static operation => (
-                operation.GetProperty("name").GetString(),
+                Name: operation.GetProperty("name").GetString(),
                 operation.GetProperty("lifetime").GetProperty("calls").GetInt32(),
-                operation.GetProperty("lifetime").GetProperty("errors").GetInt32())));
+                operation.GetProperty("lifetime").GetProperty("errors").GetInt32()))
+
+                // Names are looked up until the endpoint has them.
+                .Where(static operation => operation.Name is not ("simulation Resolve" or "published Resolve")));
         JsonElement[] counts = [.. report.RootElement.GetProperty("counts").EnumerateArray()];
         Assert.Equal(["simulation", "published"], counts.Select(static one => one.GetProperty("name").GetString()));
         Assert.Equal(

@@ -312,7 +312,8 @@ internal static class AttributeServices
             return StatusCodes.BadNotWritable;
         }
 
-        if (item.Value.Value.IsNull || !variable.Accepts(item.Value.Value))
+        bool isPart = item.IndexRange is { Length: > 0 };
+        if (item.Value.Value.IsNull || !(isPart ? variable.AcceptsPart(item.Value.Value) : variable.Accepts(item.Value.Value)))
         {
             return StatusCodes.BadTypeMismatch;
         }
@@ -321,7 +322,7 @@ internal static class AttributeServices
         if (variable.OnWrite is not null)
         {
             // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
-            if (item.IndexRange is { Length: > 0 })
+            if (isPart)
             {
                 return StatusCodes.BadWriteNotSupported;
             }
@@ -330,9 +331,9 @@ internal static class AttributeServices
             return StatusCodes.Good;
         }
 
-        if (item.IndexRange is { Length: > 0 } text)
+        if (isPart)
         {
-            return NumericRange.TryParse(text, out NumericRange range)
+            return NumericRange.TryParse(item.IndexRange, out NumericRange range)
                 ? variable.SetPart(range, value, ref budget)
                 : StatusCodes.BadIndexRangeInvalid;
         }

@@ -9,8 +9,8 @@ public sealed record TagInfo(int Tag, string Name)
     public TagType Type { get; init; }
 
     /// <summary>
-    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of that many dimensions, -2 for any (OPC 10000-3, 5.6.2). Defaults to
-    /// -2.
+    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of exactly that many dimensions, 0 for one of any number of them, -3
+    /// for a scalar or an array of one dimension, -2 for any value (OPC 10000-3, 5.6.2). Defaults to -2.
     /// </summary>
     public int Rank { get; init; } = -2;
 
@@ -50,8 +50,17 @@ public sealed record TagInfo(int Tag, string Name)
     /// <summary>A text for people. Defaults to none: empty.</summary>
     public string Description { get; init; } = string.Empty;
 
-    /// <summary>Whether a value of this type byte is one for the tag.</summary>
-    internal bool Accepts(byte encoding) =>
-        (Type == TagType.Null || (byte)Type == (encoding & TagTypes.TypeBits))
-        && (Rank == -2 || Rank > 0 == ((encoding & TagTypes.ArrayBit) != 0));
+    /// <summary>
+    /// Whether a value is one for the tag: by its type byte, and the number of its dimensions, 0 for a scalar and -1 for an array without
+    /// elements, which OPC UA encodes without dimensions.
+    /// </summary>
+    internal bool Accepts(byte encoding, int dimensions) =>
+        (Type == TagType.Null || (byte)Type == (encoding & TagTypes.TypeBits)) && Rank switch
+        {
+            -3 => dimensions <= 1,
+            -2 => true,
+            -1 => dimensions == 0,
+            0 => dimensions != 0,
+            _ => dimensions == Rank || dimensions < 0,
+        };
 }

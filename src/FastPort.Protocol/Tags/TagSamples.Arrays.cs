@@ -6,6 +6,13 @@ namespace FastPort.Protocol.Tags;
 /// <content>Values that are arrays.</content>
 public sealed partial class TagSamples
 {
+    /// <summary>As <see cref="TagValue.DimensionCount"/>, of a row's value.</summary>
+    internal int DimensionsOf(int row) =>
+        !IsArray(row) ? 0
+        : _lengths[_places[row]] <= 0 ? -1
+        : _dimensionStarts[_places[row]] is >= 0 and int at ? _dimensions[at]
+        : 1;
+
     private TagValue ArrayAt(int place, TagType type)
     {
         int length = _lengths[place];

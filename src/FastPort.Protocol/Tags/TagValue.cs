@@ -42,6 +42,9 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <summary>Lengths of the dimensions of an array with two or more, whose elements lie row by row; empty for others.</summary>
     public ReadOnlySpan<int> Dimensions => _dimensions;
 
+    /// <summary>The number of dimensions; 0 for a scalar, -1 for an array without elements.</summary>
+    internal int DimensionCount => !IsArray ? 0 : _object is Array { Length: > 0 } ? _dimensions?.Length ?? 1 : -1;
+
     internal ulong Bits => _bits;
 
     internal object? Reference => _object;

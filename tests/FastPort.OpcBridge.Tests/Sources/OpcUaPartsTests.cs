@@ -192,7 +192,8 @@ public sealed class OpcUaPartsTests : IAsyncLifetime
         var root = new NodeId(ns, 1);
         space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
         _row = space.AddArrayVariable(root, new NodeId(ns, 10), "row", [.. Enumerable.Range(0, 10)], writable: true);
-        VariableNode table = space.AddArrayVariable(root, new NodeId(ns, 11), "table", [0, 1, 2, 10, 11, 12], writable: true);
+        VariableNode table = space.AddVariableOfType(root, new NodeId(ns, 11), new QualifiedName(ns, "table"), BuiltInType.Int32, 2);
+        table.IsWritable = true;
         table.Value = new DataValue(Variant.FromMatrix([0, 1, 2, 10, 11, 12], [2, 3]));
         space.AddVariable(root, new NodeId(ns, 12), "text", "abcdef", writable: true);
         space.AddVariable(root, new NodeId(ns, 13), "number", 5, writable: true);

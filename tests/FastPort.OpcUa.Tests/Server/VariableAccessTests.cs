@@ -68,6 +68,38 @@ public sealed class VariableAccessTests
     }
 
     [Fact]
+    public async Task A_value_has_as_many_dimensions_as_the_variables_rank_says()
+    {
+        Variant row = Variant.FromArray([1, 2, 3, 4]);
+        Variant matrix = Variant.FromMatrix([1, 2, 3, 4], 2, 2);
+        await using TestServer server = await TestServer.StartAsync();
+        AddressSpace space = server.Server.AddressSpace;
+        VariableNode[] nodes =
+        [
+            space.AddVariableOfType(AddressSpace.ObjectsFolder, Number, "Row", BuiltInType.Int32, 1),
+            space.AddVariableOfType(AddressSpace.ObjectsFolder, Array, "Matrix", BuiltInType.Int32, 2),
+            space.AddVariableOfType(AddressSpace.ObjectsFolder, Other, "Any", BuiltInType.Int32, -2),
+        ];
+        System.Array.ForEach(nodes, static node => node.IsWritable = true);
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        Assert.Equal(
+            [
+                StatusCodes.Good, StatusCodes.BadTypeMismatch, StatusCodes.BadTypeMismatch, StatusCodes.Good,
+                StatusCodes.Good, StatusCodes.Good,
+            ],
+            await client.WriteAsync(
+                [new(Number, row), new(Number, matrix), new(Array, row), new(Array, matrix), new(Other, row), new(Other, matrix)]));
+
+        // Parts are as before.
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(Array, Variant.FromMatrix([9], 1, 1))], ["1,0"]));
+        Assert.Equal(Variant.FromMatrix([1, 2, 9, 4], 2, 2), nodes[1].Value.Value);
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(Array, Variant.FromArray<int>([]))]));
+        Assert.Throws<ArgumentException>(() => nodes[0].Value = matrix);
+        Assert.Throws<ArgumentException>(() => nodes[1].Value = row);
+    }
+
+    [Fact]
     public async Task A_range_is_checked_and_the_ids_of_its_properties_too()
     {
         await using TestServer server = await TestServer.StartAsync();

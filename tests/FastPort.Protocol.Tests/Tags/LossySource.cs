@@ -12,6 +12,7 @@ internal sealed class LossySource : ITagSource
 {
     private bool _isConnected = true;
     private int _reads;
+    private int _opens;
 
     public event Action? ConnectionChanged;
 
@@ -23,6 +24,12 @@ internal sealed class LossySource : ITagSource
 
     /// <summary>Why feeds cannot be opened; null if they can.</summary>
     public TagException? OpenFailure { get; set; }
+
+    /// <summary>Number of feeds that were asked for.</summary>
+    public int Opens => Volatile.Read(ref _opens);
+
+    /// <summary>Whether somebody wants to know of the connection.</summary>
+    public bool IsObserved => ConnectionChanged is not null;
 
     /// <summary>Called with the number of each read before it looks at the values.</summary>
     public Func<int, Task> Reading { get; set; } = static _ => Task.CompletedTask;
@@ -69,6 +76,7 @@ internal sealed class LossySource : ITagSource
 
     public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
+        Interlocked.Increment(ref _opens);
         if (OpenFailure is { } failure)
         {
             throw failure;

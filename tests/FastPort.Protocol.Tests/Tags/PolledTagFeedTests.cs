@@ -63,6 +63,27 @@ public sealed class PolledTagFeedTests
     }
 
     [Fact]
+    public async Task A_read_that_does_not_end_is_given_up_and_the_next_one_follows()
+    {
+        var source = new ControlledSource();
+        var listener = new Listener();
+        await using var feed = new PolledTagFeed(source, Interval, listener, _clock);
+        await feed.AddAsync([1], new TagStatus[1], CancellationToken.None);
+        _clock.Advance(Interval);
+        ControlledSource.Call stuck = await source.NextAsync();
+
+        _clock.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal(1, Assert.Single(await listener.Reports.Reader.ReadAsync(Patience.Token)));
+        Assert.Equal(TagStatus.BadTimeout, listener.Last);
+
+        ControlledSource.Call next = await source.NextAsync();
+        stuck.End.SetResult(TagStatus.Good);
+        next.End.SetResult(TagStatus.Good);
+        Assert.Equal(1, Assert.Single(await listener.Reports.Reader.ReadAsync(Patience.Token)));
+        Assert.Equal(TagStatus.Good, listener.Last);
+    }
+
+    [Fact]
     public async Task A_read_that_fails_while_its_feed_is_closed_is_nobodys()
     {
         var source = new ControlledSource();
@@ -108,8 +129,12 @@ public sealed class PolledTagFeedTests
 
         public bool Throws { get; set; }
 
+        /// <summary>The status of the last change.</summary>
+        public TagStatus Last { get; private set; }
+
         public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
         {
+            Last = samples.Count == 0 ? Last : samples.GetStatus(samples.Count - 1);
             Reports.Writer.TryWrite(tags.ToArray());
             if (Throws)
             {

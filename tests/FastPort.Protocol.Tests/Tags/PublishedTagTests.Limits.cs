@@ -1,4 +1,5 @@
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
@@ -6,6 +7,7 @@ using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
+using Google.Protobuf.Collections;
 using Xunit;
 using TagSamples = FastPort.Protocol.Tags.TagSamples;
 
@@ -168,6 +170,61 @@ public sealed partial class PublishedTagTests
     }
 
     [Fact]
+    public async Task An_authorizer_that_blocks_holds_up_no_push_of_another_publisher()
+    {
+        using var asked = new ManualResetEventSlim();
+        using var release = new ManualResetEventSlim();
+        await using var source = new PublishedTagSource(authorizer: (_, _, name, _) =>
+        {
+            if (name == "slow")
+            {
+                asked.Set();
+                release.Wait(Patience.Limit);
+            }
+
+            return true;
+        });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient slow = await ConnectAsync("slow", bridge);
+        await using FastPortClient client = await ConnectAsync("client", bridge);
+        uint handle = (await DeclareAsync(client, Tag("a"))).Handles[0];
+        Task<DeclaredTags> declaring = DeclareAsync(slow, Tag("slow"));
+        Assert.True(asked.Wait(Patience.Limit));
+        var samples = new TagSamples();
+        samples.Add(5);
+        var push = new PushTags { Handles = { handle }, Samples = Message(samples) };
+
+        byte[] pushed = await client.RequestAsync(TagMessageType.Push, push.ToByteArray(), TimeSpan.FromSeconds(10));
+
+        release.Set();
+        Assert.Empty(WrittenTags.Parser.ParseFrom(pushed).Statuses);
+        Assert.Empty((await declaring).Statuses);
+    }
+
+    [Fact]
+    public async Task A_right_that_ends_while_its_tag_is_being_declared_is_over()
+    {
+        PublishedTagSource? source = null;
+        bool isAllowed = true;
+        source = new PublishedTagSource(authorizer: (_, _, _, _) =>
+        {
+            // This answer is given before the change and its review.
+            bool answer = isAllowed;
+            if (answer)
+            {
+                isAllowed = false;
+                source!.ReviewAccess();
+            }
+
+            return answer;
+        });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient client = await ConnectAsync("client", bridge);
+
+        Assert.Equal([TagStatus.BadUserAccessDenied.Code], (await DeclareAsync(client, Tag("a"))).Statuses);
+    }
+
+    [Fact]
     public async Task A_tag_that_is_declared_as_write_only_is_not_read()
     {
         await using FastPortClient client = await ConnectAsync("client");
@@ -202,6 +259,52 @@ public sealed partial class PublishedTagTests
         {
             Assert.Equal(ErrorCode.MalformedBody, (await Loopback.FailureAsync(client, type, Loopback.NoMessage)).Code);
         }
+    }
+
+    [Fact]
+    public async Task Values_have_as_many_dimensions_as_their_tags_rank_says()
+    {
+        // The last one has no elements: OPC UA clients write it to a matrix, too.
+        TagValue[] values = [5, TagValue.FromArray([1, 2]), TagValue.FromArray([1, 2, 3, 4], 2, 2), TagValue.FromArray<int>([])];
+        (int Rank, bool[] Accepted)[] ranks =
+        [
+            (-2, [true, true, true, true]), (-1, [true, false, false, false]), (1, [false, true, false, true]),
+            (2, [false, false, true, true]), (3, [false, false, false, true]),
+        ];
+        await using FastPortClient client = await ConnectAsync("client");
+        foreach ((int rank, bool[] accepted) in ranks)
+        {
+            DeclaredTag tag = Tag($"rank {rank}", rank: rank);
+            uint handle = (await DeclareAsync(client, tag)).Handles[0];
+            var samples = new TagSamples();
+            Array.ForEach(values, value => samples.Add(value));
+            var push = new PushTags { Handles = { handle, handle, handle, handle }, Samples = Message(samples) };
+            RepeatedField<uint> statuses =
+                WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
+            Assert.Equal(accepted, values.Select((_, i) => statuses.Count == 0 || statuses[i % statuses.Count] == 0));
+        }
+
+        // Sources of a program's own may have tags of these ranks.
+        foreach ((int rank, bool[] accepted) in ((int, bool[])[])[.. ranks, (0, [false, true, true, true]), (-3, [true, true, false, true])])
+        {
+            var memory = new MemoryTagSource();
+            memory.Add(new TagInfo(0, "tag") { Type = TagType.Int32, Rank = rank, IsWritable = true }, default);
+            var samples = new TagSamples();
+            Array.ForEach(values, value => samples.Add(value));
+            var statuses = new TagStatus[values.Length];
+            await memory.WriteAsync([0, 0, 0, 0], samples, statuses, _limit.Token);
+            Assert.Equal(accepted, statuses.Select(static status => status.IsGood));
+        }
+    }
+
+    [Fact]
+    public async Task A_write_of_another_number_of_dimensions_does_not_get_to_the_publisher()
+    {
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+
+        Assert.Equal(TagStatus.BadTypeMismatch, await _client.WriteAsync("press/counts", TagValue.FromArray([1, 2, 3, 4], 2, 2)));
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("press/counts", TagValue.FromArray([4])));
     }
 
     private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>

@@ -129,14 +129,17 @@ public sealed partial class PublishedTagTests : IAsyncLifetime
         Assert.Equal(TagStatus.BadHandleInvalid, await _client.WriteAsync("press/speed", 1.0));
     }
 
-    [Fact]
-    public async Task The_end_of_a_publication_is_told_also_to_a_server_that_is_slow_to_read()
+    [Theory]
+    [InlineData(30)]
+    [InlineData(0)]
+    public async Task The_end_of_a_publication_is_told_also_to_a_server_that_is_slow_to_read(int requestTimeoutSeconds)
     {
         await using var relay = new FreezingRelay(_bridge.Endpoint);
         await using TagClient publisher = await TagClient.ConnectAsync(new FastPortClientOptions
         {
             Endpoint = relay.Url,
             RoutingId = "slow",
+            RequestTimeout = TimeSpan.FromSeconds(requestTimeoutSeconds),
             Session = { SendQueueBytes = 65536 },
         });
         for (int i = 0; i < 100; i++)

@@ -162,6 +162,40 @@ public sealed class SourceLossTests : IAsyncLifetime
         await UntilAsync(changes, TagStatus.Good, 3);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Values_that_cannot_be_read_after_a_loss_have_the_reason_until_they_can(bool isReconnect)
+    {
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        feed.Report(1, 5);
+        await UntilAsync(changes, TagStatus.Good, 5);
+        bool fails = true;
+        _source.Reading = _ => Volatile.Read(ref fails) ? throw new IOException("The test says so.") : Task.CompletedTask;
+        _source.Values[1] = 6;
+
+        if (isReconnect)
+        {
+            _source.SetConnected(false);
+            _source.SetConnected(true);
+        }
+        else
+        {
+            feed.Listener.OnValuesLost();
+        }
+
+        await UntilAsync(changes, TagStatus.BadInternalError, 5);
+        await using TagSubscription second = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> others = second.GetAsyncEnumerator(Patience.Token);
+        Assert.True(await others.MoveNextAsync());
+        Assert.Equal(TagStatus.BadInternalError, others.Current.Sample.Status);
+        Volatile.Write(ref fails, false);
+        await UntilAsync(changes, TagStatus.Good, 6);
+        await UntilAsync(others, TagStatus.Good, 6);
+    }
+
     private async Task<TagSubscription> SubscribeAsync(string name) =>
         await _client.SubscribeAsync(
             await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });

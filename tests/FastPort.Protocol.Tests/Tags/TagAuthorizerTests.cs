@@ -94,6 +94,32 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
         }
 
         Assert.Equal(["line", "line/b"], names);
+
+        // A path that exists looks the same as one that does not.
+        foreach (string path in (string[])["other", "nothing", "line/a", "line/nothing"])
+        {
+            TagException e = await Assert.ThrowsAsync<TagException>(async () => await _client.BrowseAsync(path).ToListAsync());
+            Assert.Equal(TagStatus.BadNodeIdUnknown, e.Status);
+        }
+    }
+
+    [Fact]
+    public async Task Pages_have_and_count_only_what_may_be_seen()
+    {
+        Allow(TagAccess.Browse, "many");
+        for (int i = 0; i < 9; i++)
+        {
+            _source.Add($"many/{i}", i);
+            _ = i % 2 == 0 && _allowed.TryAdd((TagAccess.Browse, $"many/{i}"), true);
+        }
+
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [_source], new TagServerOptions { MaxNodesPerBrowse = 2 }, authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+
+        Assert.Equal(
+            ["many/0", "many/2", "many/4", "many/6", "many/8"],
+            await client.BrowseAsync("many").Select(static node => node.Name).ToListAsync());
     }
 
     [Fact]

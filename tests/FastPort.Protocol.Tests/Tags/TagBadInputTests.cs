@@ -126,15 +126,41 @@ public sealed class TagBadInputTests : IAsyncLifetime
             TagMessageType.Write, new WriteTags { Handles = { handle }, Samples = Rows(rows) }.ToByteArray()));
         SubscribedTags subscribed = SubscribedTags.Parser.ParseFrom(await stranger.RequestAsync(
             TagMessageType.Subscribe, new SubscribeTags { Handles = { handle } }.ToByteArray()));
-        BrowsedTags browsed = BrowsedTags.Parser.ParseFrom(await stranger.RequestAsync(
-            TagMessageType.Browse, new BrowseTags { Cursor = ByteString.CopyFrom(1, 0, 0, 0) }.ToByteArray()));
         await Loopback.FailureAsync(stranger, TagMessageType.Unsubscribe, new UnsubscribeTags { Subscription = 77 }.ToByteArray());
 
         Assert.Equal([TagStatus.BadHandleInvalid.Code], written.Statuses);
         Assert.Equal([TagStatus.BadHandleInvalid.Code], subscribed.Statuses);
-        Assert.Equal(TagStatus.BadContinuationPointInvalid.Code, browsed.Status);
         Assert.Empty(_written);
         Assert.Equal(7, (await subscription.FirstAsync(TestContext.Current.CancellationToken)).Sample.Value);
+    }
+
+    [Fact]
+    public async Task A_cursor_goes_on_without_anything_that_is_kept_and_one_that_is_malformed_is_told_as_such()
+    {
+        await using FastPortClient client = await ConnectAsync();
+        await using FastPortClient other = await ConnectAsync();
+
+        // The root has "count", "text" and "repeat". The path is not needed again, nor the session.
+        BrowsedTags first = await BrowseAsync(client, new BrowseTags { Limit = 1 });
+        BrowsedTags second = await BrowseAsync(other, new BrowseTags { Limit = 1, Cursor = first.Cursor, Path = "nothing" });
+        BrowsedTags last = await BrowseAsync(client, new BrowseTags { Limit = 1, Cursor = second.Cursor });
+
+        Assert.Equal(
+            ["count", "text", "repeat"], ((BrowsedTags[])[first, second, last]).Select(static page => Assert.Single(page.Nodes).Name));
+        Assert.Empty(last.Cursor);
+        byte[][] malformed = [[1], [1, 0, 0], [0, 0, 0, 0], [255, 255, 255, 255], [1, 0, 0, 0, 0xFF]];
+        foreach (byte[] cursor in malformed)
+        {
+            BrowsedTags browsed = await BrowseAsync(client, new BrowseTags { Cursor = ByteString.CopyFrom(cursor) });
+            Assert.Equal(TagStatus.BadContinuationPointInvalid.Code, browsed.Status);
+        }
+
+        // What is not there any more.
+        BrowsedTags beyond = await BrowseAsync(client, new BrowseTags { Cursor = ByteString.CopyFrom(255, 255, 255, 127) });
+        Assert.Equal((0u, 0, 0), (beyond.Status, beyond.Nodes.Count, beyond.Cursor.Length));
+
+        static async Task<BrowsedTags> BrowseAsync(FastPortClient client, BrowseTags request) =>
+            BrowsedTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Browse, request.ToByteArray()));
     }
 
     [Fact]

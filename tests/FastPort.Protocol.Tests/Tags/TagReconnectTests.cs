@@ -1,11 +1,17 @@
+using System.Collections.Concurrent;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Hosting;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
+using Google.Protobuf;
 using Xunit;
+using TagSamples = FastPort.Protocol.Tags.TagSamples;
 
 namespace FastPort.Protocol.Tests.Tags;
 
@@ -18,7 +24,7 @@ public sealed class TagReconnectTests : IAsyncLifetime
 
     private readonly MemoryTagSource _marker = new();
     private readonly MemoryTagSource _denied = new("memory");
-    private TagBridge _bridge = null!;
+    private TagBridge? _bridge;
     private TagClient _client = null!;
     private int _attempts;
 
@@ -32,7 +38,7 @@ public sealed class TagReconnectTests : IAsyncLifetime
     public async ValueTask DisposeAsync()
     {
         await _client.DisposeAsync();
-        await _bridge.DisposeAsync();
+        await using TagBridge? bridge = _bridge;
     }
 
     [Fact]
@@ -130,7 +136,7 @@ public sealed class TagReconnectTests : IAsyncLifetime
         TagList tags = await _client.ResolveAsync(["1", Denied]);
         string endpoint = await LoseAsync();
 
-        // The call's own request is under way when the client asks for its subscriptions by itself.
+        // The call's own request and the client's by itself come to the same session.
         _client.Connected += () => source.Asked.Wait();
         Task<TagSubscription> subscribing = _client.SubscribeAsync(tags).AsTask();
         await using TagClient reader = await ReturnAsync(endpoint, source);
@@ -172,6 +178,141 @@ public sealed class TagReconnectTests : IAsyncLifetime
         Assert.Equal(1, lookups);
     }
 
+    [Fact]
+    public async Task A_handler_of_Connected_that_throws_keeps_nothing_from_being_made_again()
+    {
+        var memory = new MemoryTagSource("own");
+        memory.Add("1", 1);
+        await StartAsync(memory);
+        await using TagPublication marker = await _client.PublishAsync(_marker);
+        await using TagSubscription subscription = await _client.SubscribeAsync(await _client.ResolveAsync(["1"]));
+        _client.Connected += static () => throw new InvalidOperationException("The test says so.");
+        string endpoint = await LoseAsync();
+        memory.Set("1", 2);
+
+        await using TagClient reader = await ReturnAsync(endpoint, memory);
+
+        await subscription.FirstAsync(static change => change.Sample.Status.IsGood && change.Sample.Value == 2, Patience.Token);
+    }
+
+    [Fact]
+    public async Task A_server_whose_answer_is_no_message_is_asked_for_a_subscription_again()
+    {
+        int resolves = 0;
+        Session? served = null;
+        var made = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        MessageHandlers handlers = new MessageHandlers()
+            .MapQueued(TagMessageType.Resolve, context =>
+            {
+                byte[] resolved = new ResolvedTags { Tags = { new ResolvedTag { Handle = 1 } } }.ToByteArray();
+                context.Reply(Interlocked.Increment(ref resolves) == 2 ? [255] : resolved);
+                return default;
+            })
+            .MapQueued(TagMessageType.Subscribe, context =>
+            {
+                context.Reply(new SubscribedTags { Subscription = 1, IntervalMs = 1000 }.ToByteArray());
+                if (Interlocked.Exchange(ref served, context.Session) is not null)
+                {
+                    made.TrySetResult();
+                }
+
+                return default;
+            });
+        await using var server = new FastPortServer(new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, handlers);
+        await server.StartAsync();
+        _client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+        await _client.SubscribeAsync(await _client.ResolveAsync(["1"]));
+
+        await served!.CloseAsync();
+
+        await made.Task.InTimeAsync();
+        Assert.Equal(3, resolves);
+    }
+
+    [Fact]
+    public async Task Only_names_without_a_handle_are_asked_for_again_and_once_for_all_who_use_the_list()
+    {
+        ConcurrentQueue<string[]> resolves = [];
+        ConcurrentQueue<uint[]> reads = [];
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var samples = new TagSamples();
+        samples.Add(1);
+        samples.Add(2);
+        MessageHandlers handlers = new MessageHandlers()
+            .MapQueued(TagMessageType.Resolve, async context =>
+            {
+                string[] names = [.. ResolveTags.Parser.ParseFrom(context.Body.Span).Names];
+                resolves.Enqueue(names);
+                bool isFirst = names.Length == 2;
+                await (isFirst ? Task.CompletedTask : release.Task);
+                context.Reply(new ResolvedTags
+                {
+                    Tags = { names.Select(name => new ResolvedTag { Handle = name == "a" ? 1u : isFirst ? 0u : 2u }) },
+                }.ToByteArray());
+            })
+            .MapQueued(TagMessageType.Read, context =>
+            {
+                reads.Enqueue([.. ReadTags.Parser.ParseFrom(context.Body.Span).Handles]);
+                context.Reply(samples.ToBytes());
+                return default;
+            });
+        await using var server = new FastPortServer(new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, handlers);
+        await server.StartAsync();
+        _client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+        TagList tags = await _client.ResolveAsync(["a", "b"]);
+        await Patience.UntilAsync(() => tags.Current.IsDue, "the second name is due");
+
+        Task<TagSamples>[] reading = [.. Enumerable.Range(0, 5).Select(_ => _client.ReadAsync(tags).AsTask())];
+        release.SetResult();
+        await Task.WhenAll(reading).InTimeAsync();
+
+        Assert.Equal([["a", "b"], ["b"]], resolves);
+        Assert.All(reads, static handles => Assert.Equal([1, 2], handles));
+        Assert.Equal([1, 2], tags.Infos.Select(static info => info!.Tag));
+    }
+
+    [Fact]
+    public async Task A_request_timeout_of_zero_is_no_limit_for_the_wait_for_a_connection()
+    {
+        var memory = new MemoryTagSource("own");
+        memory.Add("1", 1);
+        await StartAsync(memory);
+        await _client.DisposeAsync();
+        _client = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = _bridge!.Endpoint,
+            RoutingId = "publisher",
+            RequestTimeout = TimeSpan.Zero,
+        });
+        await using TagPublication marker = await _client.PublishAsync(_marker);
+        TagList tags = await _client.ResolveAsync(["1"]);
+        string endpoint = await LoseAsync();
+
+        Task<TagSamples> reading = _client.ReadAsync(tags).AsTask();
+        Assert.False(reading.IsCompleted);
+        await using TagClient reader = await ReturnAsync(endpoint, memory);
+
+        Assert.Equal(1, (await reading.InTimeAsync())[0].Value);
+    }
+
+    [Fact]
+    public async Task A_Resolve_has_the_clients_request_timeout()
+    {
+        var source = new FaultySource { Resolving = static () => Task.Delay(Timeout.Infinite) };
+        _bridge = await TagBridge.StartAsync([source], new TagServerOptions { SourceTimeout = TimeSpan.FromHours(1) });
+        _client = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = _bridge.Endpoint,
+            RequestTimeout = TimeSpan.FromMilliseconds(50),
+        });
+
+        // Much earlier than after the 30 s of requests that have none.
+        Task resolving = _client.ResolveAsync(["1"]).AsTask();
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => resolving.WaitAsync(TimeSpan.FromSeconds(15)));
+
+        Assert.Equal(RequestFailure.TimedOut, e.Failure);
+    }
+
     private static Task IsGoodAsync(TagClient reader, string tag) =>
         Patience.UntilAsync(async () => (await reader.ReadAsync(tag)).Status.IsGood, $"{tag} is published");
 
@@ -185,7 +326,7 @@ public sealed class TagReconnectTests : IAsyncLifetime
     {
         var disconnected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _client.Disconnected += _ => disconnected.TrySetResult();
-        string endpoint = _bridge.Endpoint;
+        string endpoint = _bridge!.Endpoint;
         await _bridge.DisposeAsync();
         await disconnected.Task.InTimeAsync();
         return endpoint;

@@ -5,6 +5,8 @@ using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
@@ -64,6 +66,58 @@ public sealed partial class TagServerTests
 
         // Reply and Error; the body begins with field 1, the code.
         Assert.Equal((3, 8, (int)ErrorCode.Forbidden), (reply[6], reply[12], reply[13]));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_source_that_throws_or_hangs_when_it_is_asked_for_names_costs_only_those_that_no_other_one_has(bool hangs)
+    {
+        var never = new TaskCompletionSource();
+        await using var faulty = new FaultySource
+        {
+            Resolving = () => hangs ? never.Task : throw new InvalidOperationException("The test says so."),
+        };
+        var memory = new MemoryTagSource();
+        memory.Add("two", 2);
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [faulty, memory], new TagServerOptions { SourceTimeout = TimeSpan.FromMilliseconds(200) });
+        await using TagClient client = await bridge.ConnectAsync();
+
+        TagList tags = await client.ResolveAsync(["one", "two"]);
+
+        Assert.Equal([hangs ? TagStatus.BadTimeout : TagStatus.BadInternalError, TagStatus.Good], tags.Current.Statuses);
+        Assert.Equal(2, (await client.ReadAsync("two")).Value);
+    }
+
+    [Fact]
+    public async Task Names_are_looked_up_also_while_the_source_is_away()
+    {
+        var memory = new MemoryTagSource { IsConnected = false };
+        memory.Add("tag", 1);
+        await using TagBridge bridge = await TagBridge.StartAsync(memory);
+        await using TagClient client = await bridge.ConnectAsync();
+
+        Assert.Equal(TagStatus.BadNoCommunication, (await client.ReadAsync("tag")).Status);
+        Assert.NotNull((await client.ResolveAsync(["tag"])).Infos[0]);
+    }
+
+    [Fact]
+    public async Task A_write_while_the_source_is_away_writes_nothing_and_leaves_the_cache_as_it_is()
+    {
+        var memory = new MemoryTagSource();
+        memory.Add("tag", 1, isWritable: true);
+        await using TagBridge bridge = await TagBridge.StartAsync(memory);
+        await using TagClient client = await bridge.ConnectAsync();
+        Assert.Equal(1, (await client.ReadAsync("tag", Hour)).Value);
+
+        memory.IsConnected = false;
+        Assert.Equal(TagStatus.BadNoCommunication, await client.WriteAsync("tag", 2));
+        memory.IsConnected = true;
+
+        // The cache answers: the source has another value by now.
+        memory.Set("tag", 3);
+        Assert.Equal(1, (await client.ReadAsync("tag", Hour)).Value);
     }
 
     [Fact]

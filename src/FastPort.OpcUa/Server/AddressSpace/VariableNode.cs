@@ -126,15 +126,26 @@ public sealed class VariableNode : Node
             if (!Accepts(value.Value))
             {
                 throw new ArgumentException(
-                    $"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
+                    $"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type} with "
+                    + $"{(value.Value.IsArray ? Math.Max(value.Value.Dimensions.Length, 1) : 0)} dimensions.",
+                    nameof(value));
             }
 
             Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value);
         }
     }
 
-    /// <summary>Whether a value has the variable's type and rank, or is none.</summary>
+    /// <summary>Whether a value has the variable's type and rank, or is none. An array without elements has no dimensions.</summary>
     internal bool Accepts(in Variant value) =>
+        AcceptsPart(value)
+        && (!value.IsArray || ValueRank == AnyRank || Math.Max(value.Dimensions.Length, 1) == ValueRank
+            || value.Reference is not Array { Length: > 0 });
+
+    /// <summary>
+    /// Whether a value may be a part of the variable's: as <see cref="Accepts"/>, but for the number of dimensions, which depends on the
+    /// range.
+    /// </summary>
+    internal bool AcceptsPart(in Variant value) =>
         value.IsNull
         || ((value.Type == Type || Type == BuiltInType.Null) && (value.IsArray == ValueRank >= 0 || ValueRank == AnyRank));
 

@@ -10,8 +10,7 @@ namespace FastPort.Protocol.Tags.Clients;
 public sealed partial class TagClient
 {
     /// <summary>
-    /// Lists what lies below a path, page by page as it is enumerated. The server keeps the rest of the last four lists of a session that
-    /// have more than a page; an earlier one ends with <c>BadContinuationPointInvalid</c>.
+    /// Lists what lies below a path, page by page as it is enumerated. Nodes that come or go meanwhile may be missing or there twice.
     /// </summary>
     /// <param name="path">The path: the name of a node that was listed; empty for the root. Defaults to the root.</param>
     /// <param name="cancellationToken">Gives up.</param>
@@ -20,11 +19,10 @@ public sealed partial class TagClient
     public async IAsyncEnumerable<TagBrowseNode> BrowseAsync(
         string path = "", [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         var request = new BrowseTags { Path = path };
         do
         {
-            // The cursor belongs to the session: one that has ended ends the list.
             BrowsedTags reply = await session.RequestAsync(
                 TagMessageType.Browse, request, BrowsedTags.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
             var status = new TagStatus(reply.Status);
@@ -56,7 +54,7 @@ public sealed partial class TagClient
         string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(inputs);
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         var samples = new TagSamples();
         foreach (TagValue input in inputs)
         {

@@ -46,7 +46,7 @@ public sealed partial class TagClient
 
         try
         {
-            Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+            Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
             await DeclareAsync(publication, session, cancellationToken).ConfigureAwait(false);
             await publication.FeedAsync(cancellationToken).ConfigureAwait(false);
             return publication.IsEnded ? throw Closed() : publication;
@@ -61,7 +61,11 @@ public sealed partial class TagClient
     /// <summary>Whether it closes its connection, or has done so.</summary>
     internal bool IsClosing => _closing.IsCancellationRequested;
 
-    internal TimeSpan RequestTimeout => _options.RequestTimeout;
+    /// <summary>The time for a request as timers take it: zero is no limit, as is one of more than their 49 days.</summary>
+    internal TimeSpan RequestTimeoutForWait =>
+        _options.RequestTimeout <= TimeSpan.Zero || _options.RequestTimeout.TotalMilliseconds >= uint.MaxValue - 1
+            ? Timeout.InfiniteTimeSpan
+            : _options.RequestTimeout;
 
     /// <summary>Has done for a publication what is missing on a session.</summary>
     internal void DeclareAgain(TagPublication publication, Session session) =>

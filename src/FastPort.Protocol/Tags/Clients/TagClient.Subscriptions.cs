@@ -81,9 +81,7 @@ public sealed partial class TagClient
             (uint Id, TagList.Resolved Tags)? made = subscription.MadeOn(resolved.Session);
             if (made is null || made.Value.Id == replaced)
             {
-                // A tag that the server does not know any more stays in the subscription, which tells its status.
-                TagList.Resolved tags = made is null ? resolved : resolved.OrThoseOf(made.Value.Tags);
-                await SubscribeAsync(subscription, tags, cancellationToken).ConfigureAwait(false);
+                await SubscribeAsync(subscription, resolved, cancellationToken).ConfigureAwait(false);
             }
 
             return resolved.Session;
@@ -153,13 +151,9 @@ public sealed partial class TagClient
                     await UnsubscribeAsync(session, made.Id).ConfigureAwait(false);
                 }
             }
-            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            catch (Exception)
             {
-                // Tried again as long as there is this session.
-            }
-            catch (OperationCanceledException)
-            {
-                return;
+                // Whatever it is may be over the next time. Tried again as long as there is this session.
             }
         }
     }
@@ -183,13 +177,10 @@ public sealed partial class TagClient
                 await SubscribeToMissingAsync(subscription, now).ConfigureAwait(false);
                 return;
             }
-            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            catch (Exception)
             {
+                // Whatever it is may be over the next time.
                 await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
             }
         }
     }

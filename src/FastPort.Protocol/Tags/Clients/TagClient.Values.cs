@@ -19,7 +19,7 @@ public sealed partial class TagClient
     public async ValueTask<TagList> ResolveAsync(IEnumerable<string> names, CancellationToken cancellationToken = default)
     {
         string[] all = [.. names];
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         return new TagList(all, await ResolveAsync(session, all, cancellationToken).ConfigureAwait(false));
     }
 
@@ -159,12 +159,12 @@ public sealed partial class TagClient
         return statuses;
     }
 
-    private static async Task<TagList.Resolved> ResolveAsync(Session session, string[] names, CancellationToken cancellationToken)
+    private async Task<TagList.Resolved> ResolveAsync(Session session, string[] names, CancellationToken cancellationToken)
     {
         var request = new ResolveTags();
         request.Names.AddRange(names);
         ResolvedTags reply = await session.RequestAsync(
-            TagMessageType.Resolve, request, ResolvedTags.Parser, cancellationToken: cancellationToken).ConfigureAwait(false);
+            TagMessageType.Resolve, request, ResolvedTags.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
         return reply.Tags.Count == names.Length
             ? new TagList.Resolved(
                 session,
@@ -192,15 +192,11 @@ public sealed partial class TagClient
     // Handles of the session of now: a handle of another session may be another tag's in this one.
     private async ValueTask<TagList.Resolved> CurrentAsync(TagList tags, CancellationToken cancellationToken)
     {
-        Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         TagList.Resolved resolved = tags.Current;
-        if (resolved.Session != session || resolved.IsDue)
-        {
-            resolved = await ResolveAsync(session, (string[])tags.Names, cancellationToken).ConfigureAwait(false);
-            tags.Current = resolved;
-        }
-
-        return resolved;
+        return resolved.Session == session && !resolved.IsDue ? resolved
+            : await tags.ResolveAsync(session, (on, names) => ResolveAsync(on, names, _closing.Token))
+                .WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<TagList> SingleAsync(string name, CancellationToken cancellationToken)

@@ -125,7 +125,6 @@ public sealed partial class TagClient : IAsyncDisposable
             publications = [.. _publications];
         }
 
-        Connected?.Invoke();
         foreach (TagSubscription subscription in subscriptions)
         {
             _ = SubscribeAgainAsync(subscription, session);
@@ -135,6 +134,9 @@ public sealed partial class TagClient : IAsyncDisposable
         {
             DeclareAgain(publication, session);
         }
+
+        // Last: a handler that throws must not keep anything from being made again.
+        Connected?.Invoke();
     }
 
     private void OnDisconnected(Session session, CloseReason reason)
@@ -153,7 +155,7 @@ public sealed partial class TagClient : IAsyncDisposable
     }
 
     // The session of now; waits for one while the client is connecting.
-    private async ValueTask<Session> SessionAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    private async ValueTask<Session> SessionAsync(CancellationToken cancellationToken)
     {
         Task<Session> connected;
         lock (_gate)
@@ -179,12 +181,12 @@ public sealed partial class TagClient : IAsyncDisposable
 
         try
         {
-            return await connected.WaitAsync(timeout, cancellationToken).ConfigureAwait(false);
+            return await connected.WaitAsync(RequestTimeoutForWait, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
             throw new RequestFailedException(
-                RequestFailure.NotConnected, $"There was no connection to {_options.Endpoint} within {timeout}.");
+                RequestFailure.NotConnected, $"There was no connection to {_options.Endpoint} within {_options.RequestTimeout}.");
         }
     }
 

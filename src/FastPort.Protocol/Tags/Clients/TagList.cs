@@ -8,16 +8,21 @@ namespace FastPort.Protocol.Tags.Clients;
 /// </summary>
 public sealed class TagList
 {
+    private readonly string[] _names;
+
+    // Guards which look-up of the names is under way: one at a time on a session, for all who use the list meanwhile.
+    private readonly Lock _gate = new();
+    private (Session Session, Task<Resolved> Task)? _resolving;
     private volatile Resolved _resolved;
 
     internal TagList(string[] names, Resolved resolved)
     {
-        Names = names;
+        _names = names;
         _resolved = resolved;
     }
 
     /// <summary>The names, in the order in which they were given.</summary>
-    public IReadOnlyList<string> Names { get; }
+    public IReadOnlyList<string> Names => _names;
 
     /// <summary>Number of tags.</summary>
     public int Count => Names.Count;
@@ -29,10 +34,42 @@ public sealed class TagList
     public IReadOnlyList<TagInfo?> Infos => _resolved.Infos;
 
     /// <summary>The handles, and the session that they belong to.</summary>
-    internal Resolved Current
+    internal Resolved Current => _resolved;
+
+    /// <summary>The handles of a session: all names are looked up on a new one, and those without a handle when they are due.</summary>
+    internal Task<Resolved> ResolveAsync(Session session, Func<Session, string[], Task<Resolved>> resolve)
     {
-        get => _resolved;
-        set => _resolved = value;
+        lock (_gate)
+        {
+            Resolved known = _resolved;
+            if (known.Session == session && !known.IsDue)
+            {
+                return Task.FromResult(known);
+            }
+
+            if (_resolving is not { Task.IsCompleted: false } under || under.Session != session)
+            {
+                // Nothing is sent under the gate. It may fail when nobody waits any more.
+                under = (session, Task.Run(() => ResolveAsync(known, session, resolve)));
+                _ = under.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+                _resolving = under;
+            }
+
+            return under.Task;
+        }
+    }
+
+    private async Task<Resolved> ResolveAsync(Resolved known, Session session, Func<Session, string[], Task<Resolved>> resolve)
+    {
+        Resolved resolved = known.Session != session ? await resolve(session, _names).ConfigureAwait(false)
+            : known.With(await resolve(session, [.. _names.Where((_, i) => known.Handles[i] == 0)]).ConfigureAwait(false));
+        lock (_gate)
+        {
+            // Not in place of those of a later session.
+            _resolved = _resolving?.Session == session ? resolved : _resolved;
+        }
+
+        return resolved;
     }
 
     internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos, TagStatus[] Statuses)
@@ -46,13 +83,24 @@ public sealed class TagList
         public bool HasMoreThan(Resolved other) => Handles.Where((handle, i) => handle != 0 && other.Handles[i] == 0).Any();
 
         /// <summary>
-        /// The same with the handles that an earlier list of the session has for names that have none here: those stay valid.
+        /// The same with what a later look-up of the names without a handle, in their order, has told. Handles stay valid.
         /// </summary>
-        public Resolved OrThoseOf(Resolved earlier) => new(
-            Session,
-            [.. Handles.Select((handle, i) => handle != 0 ? handle : earlier.Handles[i])],
-            [.. Infos.Select((info, i) => Handles[i] != 0 ? info : earlier.Infos[i])],
-            [.. Statuses.Select((status, i) => Handles[i] != 0 ? status : earlier.Statuses[i])]);
+        public Resolved With(Resolved missing)
+        {
+            uint[] handles = [.. Handles];
+            TagInfo?[] infos = [.. Infos];
+            TagStatus[] statuses = [.. Statuses];
+            for (int i = 0, next = 0; next < missing.Handles.Length; i++)
+            {
+                if (handles[i] == 0)
+                {
+                    (handles[i], infos[i], statuses[i]) = (missing.Handles[next], missing.Infos[next], missing.Statuses[next]);
+                    next++;
+                }
+            }
+
+            return new Resolved(Session, handles, infos, statuses);
+        }
 
         /// <summary>Whether names without a handle should be asked for again: they may have one by now.</summary>
         public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;

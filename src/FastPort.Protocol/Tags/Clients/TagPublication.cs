@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 
@@ -6,10 +5,11 @@ namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
 /// Tags of a source that a <see cref="TagClient"/> publishes: the server has their values as they change, and its clients' writes go to the
-/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag. Safe from
-/// any thread. Dispose it to end it; the source is not disposed.
+/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it is read
+/// from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any thread.
+/// Dispose it to end it; the source is not disposed.
 /// </summary>
-public sealed class TagPublication : IAsyncDisposable
+public sealed partial class TagPublication : IAsyncDisposable
 {
     private readonly TagClient _client;
     private readonly ITagSource _source;
@@ -49,6 +49,7 @@ public sealed class TagPublication : IAsyncDisposable
         _pushes = new TagPushes(_gate, names.Length, ReadAsync);
         Statuses = new TagStatus[names.Length];
         _listener = new Listener(this);
+        source.ConnectionChanged += OnConnectionChanged;
     }
 
     /// <summary>The names of the tags.</summary>
@@ -65,12 +66,13 @@ public sealed class TagPublication : IAsyncDisposable
     {
         _client.Forget(this);
         await _closing.CancelAsync().ConfigureAwait(false);
+        _source.ConnectionChanged -= OnConnectionChanged;
         await CloseFeedAsync().ConfigureAwait(false);
 
         // When the client closes its connection the server knows by itself.
         if (!_client.IsClosing)
         {
-            await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeout)
+            await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeoutForWait)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
@@ -127,43 +129,6 @@ public sealed class TagPublication : IAsyncDisposable
             }
 
             _pushes.CatchUp(_placesByHandle.Values.Where(place => IsEnded || _fed.ContainsKey(_tags[place])));
-        }
-    }
-
-    /// <summary>Begins to hear of the source's changes, also of tags that the source did not have before.</summary>
-    internal async Task FeedAsync(CancellationToken cancellationToken)
-    {
-        await _feeding.WaitAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            if (_feed is null && !IsEnded)
-            {
-                _source.ConnectionChanged += OnConnectionChanged;
-                _feed = await _source.OpenFeedAsync(_interval, _listener, cancellationToken).ConfigureAwait(false);
-            }
-
-            if (IsEnded || _feed is not { } feed)
-            {
-                await CloseFeedAsync().ConfigureAwait(false);
-                return;
-            }
-
-            int[] tags;
-            lock (_gate)
-            {
-                tags = [.. _places.Keys.Where(tag => !_fed.TryGetValue(tag, out TagStatus status) || status.IsBad)];
-            }
-
-            if (tags.Length != 0)
-            {
-                var statuses = new TagStatus[tags.Length];
-                await feed.AddAsync(tags, statuses, cancellationToken).ConfigureAwait(false);
-                OnFed(tags, statuses);
-            }
-        }
-        finally
-        {
-            _feeding.Release();
         }
     }
 
@@ -229,76 +194,12 @@ public sealed class TagPublication : IAsyncDisposable
         return statuses;
     }
 
-    // Again, if it was closed while it was being opened.
-    private async ValueTask CloseFeedAsync()
-    {
-        _source.ConnectionChanged -= OnConnectionChanged;
-        if (Interlocked.Exchange(ref _feed, null) is { } feed)
-        {
-            await feed.DisposeAsync().ConfigureAwait(false);
-        }
-    }
-
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old.
-    private void OnFed(int[] tags, TagStatus[] statuses)
-    {
-        lock (_gate)
-        {
-            int[] changed = [.. tags.Where((tag, i) => _fed.GetValueOrDefault(tag) != statuses[i])];
-            for (int i = 0; i < tags.Length; i++)
-            {
-                _fed[tags[i]] = statuses[i];
-            }
-
-            _pushes.CatchUp(Declared(changed));
-        }
-    }
-
     // Under the gate: the places of those tags that the server has accepted.
     private IEnumerable<int> Declared(IEnumerable<int> tags) =>
         tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(_pushes.IsDeclared);
 
-    private void OnConnectionChanged()
-    {
-        Session? session;
-        lock (_gate)
-        {
-            session = _pushes.Session;
-            _pushes.CatchUp(_placesByHandle.Values);
-        }
-
-        if (session is not null && _source.IsConnected)
-        {
-            _client.DeclareAgain(this, session);
-        }
-    }
-
-    private void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
-    {
-        lock (_gate)
-        {
-            if (IsEnded)
-            {
-                return;
-            }
-
-            List<int> places = new(tags.Length);
-            var known = new TagSamples();
-            for (int i = 0; i < tags.Length; i++)
-            {
-                if (_places.TryGetValue(tags[i], out int place) && _pushes.IsDeclared(place))
-                {
-                    places.Add(place);
-                    known.Add(samples, i);
-                }
-            }
-
-            _pushes.Push(CollectionsMarshal.AsSpan(places), known);
-        }
-    }
-
-    // The values that tags have now: those of the source, or why there are none.
-    private async Task<TagSamples> ReadAsync(int[] places)
+    // The values that tags have now: those of the source, or why there are none; and whether a read has failed that may succeed later.
+    private async Task<(TagSamples Samples, bool HasFailed)> ReadAsync(int[] places)
     {
         int[] tags;
         lock (_gate)
@@ -308,13 +209,21 @@ public sealed class TagPublication : IAsyncDisposable
 
         var samples = new TagSamples();
         TagStatus status = _source.IsConnected && !IsEnded ? TagStatus.Good : TagStatus.BadNoCommunication;
+        bool mustRead = status.IsGood;
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(_closing.Token);
         try
         {
-            status = status.IsGood ? await _source.ReadAsync(tags, samples, _closing.Token).ConfigureAwait(false) : status;
+            if (mustRead)
+            {
+                status = await _source.ReadAsync(tags, samples, limit.Token).AsTask()
+                    .WaitAsync(_client.RequestTimeoutForWait, limit.Token).ConfigureAwait(false);
+            }
         }
         catch (Exception e)
         {
-            status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status ?? TagStatus.BadInternalError;
+            status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status
+                ?? (e is TimeoutException ? TagStatus.BadTimeout : TagStatus.BadInternalError);
+            await limit.CancelAsync().ConfigureAwait(false);
         }
 
         status = status.IsGood && samples.Count != tags.Length ? TagStatus.BadInternalError : status;
@@ -335,11 +244,6 @@ public sealed class TagPublication : IAsyncDisposable
             }
         }
 
-        return latest;
-    }
-
-    private sealed class Listener(TagPublication publication) : ITagFeedListener
-    {
-        public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples) => publication.OnChanges(tags, samples);
+        return (latest, mustRead && !status.IsGood && !IsEnded);
     }
 }

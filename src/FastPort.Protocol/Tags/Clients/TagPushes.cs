@@ -10,12 +10,18 @@ namespace FastPort.Protocol.Tags.Clients;
 /// </summary>
 /// <param name="gate">The publication's gate.</param>
 /// <param name="count">Number of its names.</param>
-/// <param name="read">Reads the latest values of places, a row for each. Called without the gate.</param>
-internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<TagSamples>> read)
+/// <param name="read">
+/// Reads the latest values of places, a row for each, and says whether that has failed: then it is tried again after a while. Called
+/// without the gate.
+/// </param>
+internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSamples Samples, bool HasFailed)>> read)
 {
     // Places whose latest value has not been sent. While there are some, or some are being read, others join them.
     private readonly HashSet<int> _behind = [];
     private readonly HandleRows _part = new();
+
+    // Places whose value could not be read, until they are behind again.
+    private readonly HashSet<int> _unread = [];
     private bool _isCatchingUp;
 
     // End when what was behind at their begin has been sent, or the session has ended.
@@ -113,12 +119,37 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<TagSample
             while (places.Length != 0)
             {
                 await session.WhenWritableAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-                TagSamples samples = await read(places).ConfigureAwait(false);
+                (TagSamples samples, bool hasFailed) = await read(places).ConfigureAwait(false);
                 lock (gate)
                 {
+                    if (hasFailed)
+                    {
+                        ReadLater(places);
+                    }
+
                     places = Session == session ? places[Send(places, samples)..] : [];
                 }
             }
+        }
+    }
+
+    private void ReadLater(int[] places)
+    {
+        bool isFirst = _unread.Count == 0;
+        _unread.UnionWith(places);
+        if (isFirst)
+        {
+            _ = CatchUpLaterAsync();
+        }
+    }
+
+    private async Task CatchUpLaterAsync()
+    {
+        await Task.Delay(TagClient.RetryDelay).ConfigureAwait(false);
+        lock (gate)
+        {
+            CatchUp(_unread);
+            _unread.Clear();
         }
     }
 

@@ -78,10 +78,13 @@ internal sealed class ServedSource
     /// <summary>
     /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Says whether it was given up while it had not returned.
     /// </summary>
+    /// <param name="call">The call.</param>
+    /// <param name="operation">Its name for logs and reports.</param>
+    /// <param name="needsConnection">Whether the source is called only while it is connected.</param>
     public async ValueTask<(TagStatus Status, bool IsAbandoned)> CallAsync(
-        Func<CancellationToken, ValueTask<TagStatus>> call, string operation)
+        Func<CancellationToken, ValueTask<TagStatus>> call, string operation, bool needsConnection = true)
     {
-        if (!Source.IsConnected)
+        if (needsConnection && !Source.IsConnected)
         {
             return (TagStatus.BadNoCommunication, false);
         }
@@ -138,17 +141,25 @@ internal sealed class ServedSource
         }
     }
 
+    /// <summary>Looks names up, also while the source is away. If the status is not good, nothing is known of them.</summary>
+    public async ValueTask<TagStatus> ResolveAsync(string[] names, TagInfo?[] infos)
+    {
+        (TagStatus status, _) = await CallAsync(
+            async token =>
+            {
+                await Source.ResolveAsync(names, infos, token).ConfigureAwait(false);
+                return TagStatus.Good;
+            },
+            "Resolve",
+            needsConnection: false).ConfigureAwait(false);
+        return status;
+    }
+
     /// <summary>Asks the source what is known of tags now. What was known stays if it does not answer.</summary>
     public async ValueTask RefreshAsync(ServedTag[] tags)
     {
         var infos = new TagInfo?[tags.Length];
-        (TagStatus status, _) = await CallAsync(
-            async token =>
-            {
-                await Source.ResolveAsync([.. tags.Select(static tag => tag.Info.Name)], infos, token).ConfigureAwait(false);
-                return TagStatus.Good;
-            },
-            "Resolve").ConfigureAwait(false);
+        TagStatus status = await ResolveAsync([.. tags.Select(static tag => tag.Info.Name)], infos).ConfigureAwait(false);
         if (!status.IsGood)
         {
             return;

@@ -73,15 +73,20 @@ internal sealed class ServedSubscription : IDisposable
     }
 
     /// <summary>
-    /// The last sample of an item's tag. A tag that its feed refuses has the status of the refusal: it changes without a word, so what is
-    /// known of it must not look like its value of now. Under the gate of the tag's source.
+    /// The last sample of an item's tag. A tag that its feed refuses has the status of the refusal, and one that could not be read when the
+    /// feed had lost changes that of the read: what is known of it must not look like its value of now. Under the gate of the tag's source.
     /// </summary>
     public void AddPresent(SubscriptionItem item)
     {
         var present = new TagSamples();
         item.Tag.AddTo(present);
-        bool isRefused = item.Tag.Owner.IsConnected && item.Member is { IsAdded: false, Status.IsBad: true };
-        Add(item, isRefused ? present[0] with { Status = item.Member!.Status } : present[0]);
+        TagStatus? reason = !item.Tag.Owner.IsConnected ? null : item.Member switch
+        {
+            { IsAdded: false, Status: { IsBad: true } refusal } => refusal,
+            { IsReported: false, Tag: { HasFailed: true, Failure: var failure } } => failure,
+            _ => null,
+        };
+        Add(item, reason is { } status ? present[0] with { Status = status } : present[0]);
     }
 
     /// <summary>The reply to the request has been written: updates may follow it.</summary>

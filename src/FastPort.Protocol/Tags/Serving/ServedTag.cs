@@ -43,6 +43,9 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     public TagStatus Failure { get; set; }
 
+    /// <summary>Whether a Read has failed that was sent after the last sample was known to be so.</summary>
+    public bool HasFailed => FailedAt > ConfirmedAt;
+
     /// <summary>The feed that reports the tag's changes; null for none.</summary>
     public FeedMember? Fed { get; set; }
 

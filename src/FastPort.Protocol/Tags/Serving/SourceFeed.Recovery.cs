@@ -103,6 +103,12 @@ internal sealed partial class SourceFeed
         HashSet<ServedSubscription> touched = [];
         lock (source.Gate)
         {
+            if (mustRead && !_isReadingAgain && Array.Exists(members, IsUnread))
+            {
+                _isReadingAgain = true;
+                _ = ReadAgainAsync();
+            }
+
             foreach (FeedMember member in members)
             {
                 // Of a value that was read the feed reports all later changes.
@@ -117,6 +123,26 @@ internal sealed partial class SourceFeed
 
         Flush(touched);
     }
+
+    // A value that could not be read has the reason until it can be, or the feed reports it.
+    private async Task ReadAgainAsync()
+    {
+        await Task.Delay(RetryDelay, source.Time).ConfigureAwait(false);
+        List<FeedMember> unread;
+        lock (source.Gate)
+        {
+            // Without a connection they are read when the source is connected again.
+            _isReadingAgain = false;
+            unread = _isClosed || !source.IsConnected ? [] : [.. _members.Values.Where(IsUnread)];
+        }
+
+        if (unread.Count != 0)
+        {
+            await TellAsync(unread, mustRead: true).ConfigureAwait(false);
+        }
+    }
+
+    private static bool IsUnread(FeedMember member) => member is { IsReported: false, Tag.HasFailed: true };
 
     // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)

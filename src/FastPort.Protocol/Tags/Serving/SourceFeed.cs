@@ -29,6 +29,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
     private bool _isLost;
     private bool _isReadingLost;
 
+    // Whether tags whose read has failed are read again soon. Under the source's gate.
+    private bool _isReadingAgain;
+
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 

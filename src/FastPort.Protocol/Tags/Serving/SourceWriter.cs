@@ -66,8 +66,9 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
         {
             // Other requests' writes follow in this flow. Those written with one call are under the activity of the first.
             Activity.Current = items[0].Request.Cause is { IsStopped: true } ? null : items[0].Request.Cause;
+            bool isConnected = source.Source.IsConnected;
             ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
-            if (fixedTags.Length != 0)
+            if (isConnected && fixedTags.Length != 0)
             {
                 // The source may allow writes that it did not allow when the names were resolved.
                 await source.RefreshAsync(fixedTags).ConfigureAwait(false);
@@ -76,8 +77,9 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             List<WriteItem> written = [];
             lock (source.Gate)
             {
+                // Of a source that is away nothing is written: what is known of its tags stays so.
                 long now = source.Now;
-                foreach (WriteItem item in items.Where(static item => item.Tag.Info.IsWritable && !item.Request.IsGivenUp))
+                foreach (WriteItem item in items.Where(item => isConnected && item.Tag.Info.IsWritable && !item.Request.IsGivenUp))
                 {
                     item.Tag.Writes.WrittenAt = now;
                     written.Add(item);
@@ -102,7 +104,8 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             }
 
             // Items that have a status keep it.
-            items.ForEach(static item => item.Request.End(item.Row, TagStatus.BadNotWritable));
+            TagStatus reason = isConnected ? TagStatus.BadNotWritable : TagStatus.BadNoCommunication;
+            items.ForEach(item => item.Request.End(item.Row, reason));
             items = Begin();
         }
     }

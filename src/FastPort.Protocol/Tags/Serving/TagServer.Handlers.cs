@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Text;
+using System.Text.Unicode;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Tags.Messages;
@@ -39,13 +41,23 @@ public sealed partial class TagServer
             access[i] = RightsOf(context.Session, request.Names[i]);
         }
 
+        // Of names that no source has: a source that has failed may have them.
+        var missing = new TagStatus[found.Length];
+        Array.Fill(missing, TagStatus.BadNodeIdUnknown);
+
         // A name that the session may not use is not looked up: whether there is such a tag is not told.
         List<int> rest = [.. Enumerable.Range(0, found.Length).Where(i => access[i] != TagRights.None)];
         foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
         {
             List<ServedTag> fed = [];
             var infos = new TagInfo?[rest.Count];
-            await source.Source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos, context.Aborted).ConfigureAwait(false);
+            TagStatus status = await source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos).ConfigureAwait(false);
+            if (!status.IsGood)
+            {
+                rest.ForEach(i => missing[i] = status);
+                continue;
+            }
+
             for (int i = 0; i < infos.Length; i++)
             {
                 if (infos[i] is { } info)
@@ -73,7 +85,8 @@ public sealed partial class TagServer
 
             reply.Tags.Add(access[i] == TagRights.None
                 ? new ResolvedTag { Status = TagStatus.BadUserAccessDenied.Code }
-                : Describe(found[i], access[i]));
+                : found[i] is { } known ? Describe(known, access[i])
+                : new ResolvedTag { Status = missing[i].Code });
         }
 
         return reply;
@@ -172,36 +185,30 @@ public sealed partial class TagServer
     private void Acknowledge(AcknowledgeUpdates message, Session session) =>
         SessionOf(session).Find(message.Subscription)?.Acknowledge(message.Number);
 
+    // Nothing is kept from one page to the next: the sources are asked again, and what was sent is left out.
     private async ValueTask<BrowsedTags> BrowseAsync(BrowseTags request, RequestContext context)
     {
-        TagSession session = SessionOf(context.Session);
         var reply = new BrowsedTags();
-        IReadOnlyList<TagBrowseNode> nodes;
-        if (request.Cursor.Length != 0)
+        string path = request.Path;
+        int sent = 0;
+        if (request.Cursor.Length != 0 && !TryReadCursor(request.Cursor.Span, out path, out sent))
         {
-            if (request.Cursor.Length != sizeof(int)
-                || session.TakeRest(BinaryPrimitives.ReadInt32LittleEndian(request.Cursor.Span)) is not { } rest)
-            {
-                reply.Status = TagStatus.BadContinuationPointInvalid.Code;
-                return reply;
-            }
-
-            nodes = rest;
-        }
-        else
-        {
-            (TagStatus status, nodes) = await BrowseSourcesAsync(request.Path).ConfigureAwait(false);
-            reply.Status = status.Code;
+            reply.Status = TagStatus.BadContinuationPointInvalid.Code;
+            return reply;
         }
 
-        if (_authorizer is not null)
+        // Whether there is something that the session may not see is not told.
+        if (path.Length != 0 && !IsVisible(path))
         {
-            nodes = [.. nodes.Where(node => _authorizer(context.Session, TagAccess.Browse, node.Name, isAttempt: false))];
+            reply.Status = TagStatus.BadNodeIdUnknown.Code;
+            return reply;
         }
 
+        (TagStatus status, IReadOnlyList<TagBrowseNode> nodes) = await BrowseSourcesAsync(path).ConfigureAwait(false);
+        reply.Status = status.Code;
         int most = (int)Math.Min((uint)_options.MaxNodesPerBrowse, request.Limit == 0 ? uint.MaxValue : request.Limit);
-        int room = context.Session.MaxBodyBytes;
-        foreach (TagBrowseNode node in nodes.Take(most))
+        int room = context.Session.MaxBodyBytes - sizeof(int) - Encoding.UTF8.GetByteCount(path);
+        foreach (TagBrowseNode node in nodes.Where(node => IsVisible(node.Name)).Skip(sent))
         {
             var described = new TagNode
             {
@@ -213,23 +220,39 @@ public sealed partial class TagServer
 
             // With what the reply has beside the nodes. What does not fit comes with the next one.
             room -= described.CalculateSize() + NodeHeaderBytes;
-            if (room < NodeHeaderBytes && reply.Nodes.Count != 0)
+            if (reply.Nodes.Count == most || (room < NodeHeaderBytes && reply.Nodes.Count != 0))
             {
+                reply.Cursor = CursorOf(path, sent + reply.Nodes.Count);
                 break;
             }
 
             reply.Nodes.Add(described);
         }
 
-        int count = reply.Nodes.Count;
-        if (nodes.Count > count)
+        return reply;
+
+        bool IsVisible(string name) => _authorizer?.Invoke(context.Session, TagAccess.Browse, name, isAttempt: false) != false;
+    }
+
+    // Number of the nodes that were sent, then the path. Only nodes count that the session may see: it is not told that there are others.
+    private static ByteString CursorOf(string path, int sent)
+    {
+        var cursor = new byte[sizeof(int) + Encoding.UTF8.GetByteCount(path)];
+        BinaryPrimitives.WriteInt32LittleEndian(cursor, sent);
+        Encoding.UTF8.GetBytes(path, cursor.AsSpan(sizeof(int)));
+        return ByteString.CopyFrom(cursor);
+    }
+
+    private static bool TryReadCursor(ReadOnlySpan<byte> cursor, out string path, out int sent)
+    {
+        if (!BinaryPrimitives.TryReadInt32LittleEndian(cursor, out sent) || sent <= 0 || !Utf8.IsValid(cursor[sizeof(int)..]))
         {
-            var bytes = new byte[sizeof(int)];
-            BinaryPrimitives.WriteInt32LittleEndian(bytes, session.KeepRest([.. nodes.Skip(count)]));
-            reply.Cursor = ByteString.CopyFrom(bytes);
+            path = string.Empty;
+            return false;
         }
 
-        return reply;
+        path = Encoding.UTF8.GetString(cursor[sizeof(int)..]);
+        return true;
     }
 
     // The root has what all sources have there.
@@ -308,13 +331,8 @@ public sealed partial class TagServer
         }
     }
 
-    private static ResolvedTag Describe(ServedTag? tag, TagRights rights)
+    private static ResolvedTag Describe(ServedTag tag, TagRights rights)
     {
-        if (tag is null)
-        {
-            return new ResolvedTag { Status = TagStatus.BadNodeIdUnknown.Code };
-        }
-
         TagInfo info = tag.Info;
         return new ResolvedTag
         {

@@ -136,7 +136,7 @@ public sealed partial class MemoryTagSource : ITagSource
                 TagInfo info = _entries[tags[i]].Info;
                 TagValue value = values.GetValue(i);
                 statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
-                    : info.Accepts(value.Encoding) ? TagStatus.Good
+                    : info.Accepts(value.Encoding, value.DimensionCount) ? TagStatus.Good
                     : TagStatus.BadTypeMismatch;
                 if (statuses.Span[i].IsGood)
                 {
@@ -165,10 +165,15 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <inheritdoc/>
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
     {
+        string[] tags;
+        string[] methods;
         lock (_gate)
         {
-            return new(TagNameTree.Browse(path, _places.Keys, _methods.Keys, nodes));
+            (tags, methods) = ([.. _places.Keys], [.. _methods.Keys]);
         }
+
+        // Not under the gate, which reads and writes on loops take.
+        return new(TagNameTree.Browse(path, tags, methods, nodes));
     }
 
     /// <inheritdoc/>

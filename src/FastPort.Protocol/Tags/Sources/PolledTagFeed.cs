@@ -2,10 +2,14 @@ namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>
 /// A feed for sources that report no changes by themselves: it reads its tags again and again, and reports those whose value or status has
-/// changed. Its reads confirm all values, as of when they were sent.
+/// changed. Its reads confirm all values, as of when they were sent. One that has not ended after 10 s is given up: its tags are
+/// <see cref="TagStatus.BadTimeout"/> until the next one.
 /// </summary>
 public sealed class PolledTagFeed : ITagFeed
 {
+    // As TagServerOptions.SourceTimeout is by default.
+    private static readonly TimeSpan ReadTimeout = TimeSpan.FromSeconds(10);
+
     private readonly ITagSource _source;
     private readonly ITagFeedListener _listener;
     private readonly TimeProvider _time;
@@ -64,14 +68,24 @@ public sealed class PolledTagFeed : ITagFeed
         _end.Dispose();
     }
 
-    // A read that fails as a whole gives every tag its status.
-    private async ValueTask ReadAsync(int[] tags, TagSamples samples)
+    // A read that fails as a whole gives every tag its status. Returns the samples, which are others than those given if the source may
+    // still write to these.
+    private async ValueTask<TagSamples> ReadAsync(int[] tags, TagSamples samples)
     {
         samples.Clear();
         TagStatus status;
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(_end.Token);
         try
         {
-            status = await _source.ReadAsync(tags, samples, _end.Token).ConfigureAwait(false);
+            ValueTask<TagStatus> reading = _source.ReadAsync(tags, samples, limit.Token);
+            status = reading.IsCompleted ? await reading.ConfigureAwait(false)
+                : await reading.AsTask().WaitAsync(ReadTimeout, _time).ConfigureAwait(false);
+        }
+        catch (TimeoutException) when (!_end.IsCancellationRequested)
+        {
+            await limit.CancelAsync().ConfigureAwait(false);
+            samples = new TagSamples();
+            status = TagStatus.BadTimeout;
         }
         catch (Exception) when (!_end.IsCancellationRequested)
         {
@@ -80,7 +94,7 @@ public sealed class PolledTagFeed : ITagFeed
 
         if (status.IsGood && samples.Count == tags.Length)
         {
-            return;
+            return samples;
         }
 
         samples.Clear();
@@ -88,6 +102,8 @@ public sealed class PolledTagFeed : ITagFeed
         {
             samples.Add(TagSample.Bad(status.IsGood ? TagStatus.BadInternalError : status));
         }
+
+        return samples;
     }
 
     private async Task PollAsync()
@@ -106,7 +122,7 @@ public sealed class PolledTagFeed : ITagFeed
                 }
 
                 long sent = _time.GetTimestamp();
-                await ReadAsync(Array.ConvertAll(polled, static one => one.Tag), samples).ConfigureAwait(false);
+                samples = await ReadAsync(Array.ConvertAll(polled, static one => one.Tag), samples).ConfigureAwait(false);
                 changes.Clear();
                 changed.Clear();
                 for (int i = 0; i < polled.Length; i++)

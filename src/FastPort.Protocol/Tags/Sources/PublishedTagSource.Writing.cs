@@ -24,7 +24,7 @@ public sealed partial class PublishedTagSource
                 PublishedTag tag = _published[tags[i]];
                 TagInfo info = _tags.InfoOf(tags[i]);
                 statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
-                    : !info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
+                    : !info.Accepts(values.EncodingOf(i), values.DimensionsOf(i)) ? TagStatus.BadTypeMismatch
                     : tag.Publisher is null || tag.IsForbidden ? TagStatus.BadNoCommunication
                     : !one.Fits(values, i, tag.Publisher.Session.MaxBodyBytes) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;

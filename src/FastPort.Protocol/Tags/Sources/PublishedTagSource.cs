@@ -1,11 +1,9 @@
-using System.Globalization;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Wire;
 using FastPort.Sessions;
-using Google.Protobuf.Collections;
 
 namespace FastPort.Protocol.Tags.Sources;
 
@@ -17,9 +15,6 @@ namespace FastPort.Protocol.Tags.Sources;
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
-    // OPC UA servers answer a read of ArrayDimensions with so many numbers.
-    private const int MaxRank = 16;
-
     // What the tags are, and their values.
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
@@ -37,6 +32,9 @@ public sealed partial class PublishedTagSource : ITagSource
     private readonly Dictionary<string, TagOwner> _owners = new(StringComparer.Ordinal);
     private readonly TagSamples _one = new();
     private long _valueBytes;
+
+    // Counts the reviews: an answer of the authorizer that was given before one does not count after it.
+    private int _reviews;
 
     /// <summary>Creates a source without tags.</summary>
     /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
@@ -106,6 +104,7 @@ public sealed partial class PublishedTagSource : ITagSource
         List<(int Tag, Session Session, string Name)> published = [];
         lock (_gate)
         {
+            _reviews++;
             for (int i = 0; i < _published.Count; i++)
             {
                 if (_published[i].Publisher is { } publisher)
@@ -158,104 +157,6 @@ public sealed partial class PublishedTagSource : ITagSource
         handlers.MapInline(TagMessageType.Push, Push, "PushTags");
     }
 
-    private DeclaredTags Declare(Session session, DeclareTags request)
-    {
-        if (session.RoutingId.Length == 0)
-        {
-            throw new RequestRefusedException(
-                ErrorCode.Forbidden, "Tags are published only by sessions with a routing id; say Hello with one first.");
-        }
-
-        var reply = new DeclaredTags();
-        List<TagInfo> declared = [];
-        lock (_gate)
-        {
-            if (!_publishers.TryGetValue(session, out TagPublisher? publisher))
-            {
-                _publishers.Add(session, publisher = new TagPublisher(session));
-                _ = EndWithAsync(publisher);
-            }
-
-            foreach (DeclaredTag tag in request.Tags)
-            {
-                TagStatus status = Declare(publisher, tag, out TagInfo? info);
-                reply.Statuses.Add(status.Code);
-                reply.Handles.Add(info is null ? 0 : (uint)info.Tag + 1);
-                if (info is not null)
-                {
-                    declared.Add(info);
-                }
-            }
-
-            _tags.SetStatus([.. declared.Select(static info => info.Tag)], TagStatus.BadWaitingForInitialData);
-        }
-
-        OmitIfGood(reply.Statuses);
-        declared.ForEach(info => Declared?.Invoke(info));
-        return reply;
-    }
-
-    // Under the gate.
-    private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
-    {
-        info = null;
-        if (!IsName(tag.Name) || Math.Max(tag.Unit.Length, tag.Description.Length) > _options.MaxTextLength
-            || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
-        {
-            return TagStatus.BadInvalidArgument;
-        }
-
-        if (_authorizer?.Invoke(publisher.Session, TagAccess.Publish, tag.Name, isAttempt: true) == false)
-        {
-            return TagStatus.BadUserAccessDenied;
-        }
-
-        var asked = new TagInfo(0, tag.Name)
-        {
-            Type = (TagType)tag.Type,
-            Rank = tag.Rank,
-            IsReadable = (tag.Access & 1) != 0,
-            IsWritable = (tag.Access & 2) != 0,
-            Unit = tag.Unit,
-            Range = tag.HasRange ? (tag.Low, tag.High) : null,
-            Description = tag.Description,
-
-            // The server's cache has each push at once, so also what somebody has written who does not go through the server.
-            Interval = TimeSpan.Zero,
-
-            // A publisher that is stuck holds up no other.
-            Device = publisher.Session.RoutingId,
-        };
-        TagInfo? present = _tags.Find(tag.Name);
-        if (present is null)
-        {
-            TagOwner owner = _owners.GetValueOrDefault(publisher.Session.RoutingId) ?? new TagOwner(publisher.Session.RoutingId);
-            if (_published.Count >= _options.MaxTags || owner.Tags >= _options.MaxTagsPerPublisher)
-            {
-                return TagStatus.BadTooManyOperations;
-            }
-
-            owner.Tags++;
-            _owners[owner.RoutingId] = owner;
-            present = _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData));
-            _published.Add(new PublishedTag(owner));
-        }
-        else if (_published[present.Tag].Owner.RoutingId != publisher.Session.RoutingId)
-        {
-            return TagStatus.BadNodeIdExists;
-        }
-        else if (present.Type != asked.Type || present.Rank != asked.Rank)
-        {
-            return TagStatus.BadTypeMismatch;
-        }
-
-        info = asked with { Tag = present.Tag };
-        _published[info.Tag].Publisher = publisher;
-        _published[info.Tag].IsForbidden = false;
-        _tags.Update(info);
-        return TagStatus.Good;
-    }
-
     private void Push(ref InlineRequest request)
     {
         var message = new TagRequestMessage();
@@ -300,7 +201,8 @@ public sealed partial class PublishedTagSource : ITagSource
                 }
 
                 // A value that is refused is seen as such by everybody. No value is of any type.
-                statuses[i] = !sample.Value.IsNull && !_tags.InfoOf(number).Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
+                statuses[i] = !sample.Value.IsNull
+                        && !_tags.InfoOf(number).Accepts(sample.Value.Encoding, sample.Value.DimensionCount) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
                 if (!statuses[i].IsGood)
@@ -359,21 +261,6 @@ public sealed partial class PublishedTagSource : ITagSource
             int[] lost = [.. Enumerable.Range(0, _published.Count).Where(tag => _published[tag].Publisher == publisher)];
             Array.ForEach(lost, tag => _published[tag].Publisher = null);
             _tags.SetStatus(lost, TagStatus.BadNoCommunication);
-        }
-    }
-
-    // Names stand in logs and are paths: folders are not empty.
-    private bool IsName(string name) =>
-        name.Length <= _options.MaxNameLength
-        && name.Split('/').All(static part => part.Length != 0)
-        && !name.Any(static c => char.GetUnicodeCategory(c) is UnicodeCategory.Control or UnicodeCategory.Format
-            or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator);
-
-    private static void OmitIfGood(RepeatedField<uint> statuses)
-    {
-        if (statuses.All(static code => code == TagStatus.Good.Code))
-        {
-            statuses.Clear();
         }
     }
 }
