@@ -195,7 +195,7 @@ public sealed partial class TagClient
         Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
         TagList.Resolved resolved = tags.Current;
         return resolved.Session == session && !resolved.IsDue ? resolved
-            : await tags.ResolveAsync(session, (on, names) => ResolveAsync(on, names, _closing.Token))
+            : await tags.ResolveAsync(session, (on, names) => ResolveAsync(on, names, CancellationToken.None))
                 .WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
