@@ -20,12 +20,11 @@ internal static class PeerArguments
     public static void AddTo(Command command) => command.Add(Peers);
 
     /// <summary>What was asked for; nobody for commands that do not have the option.</summary>
-    public static IReadOnlyList<OtherServer> Read(ParseResult parsed) => parsed.GetResult(Peers) is null ? [] : parsed.GetRequiredValue(Peers);
+    public static IReadOnlyList<OtherServer> Read(ParseResult parsed) =>
+        parsed.GetResult(Peers) is null ? [] : parsed.GetRequiredValue(Peers);
 
     /// <summary>The value as reports tell it: the command is a path on one machine.</summary>
-    public static string Told(string option, string value) =>
-        option == Peers.Name && value.Contains('=', StringComparison.Ordinal) ? $"{value[..value.IndexOf('=', StringComparison.Ordinal)]}=..."
-            : value;
+    public static string Told(string option, string value) => option == Peers.Name ? $"{value.Split('=')[0]}=..." : value;
 
     private static OtherServer[]? Parse(ArgumentResult argument)
     {

@@ -285,7 +285,8 @@ public sealed partial class PublishedTagTests
         }
 
         // Sources of a program's own may have tags of these ranks.
-        foreach ((int rank, bool[] accepted) in ((int, bool[])[])[.. ranks, (0, [false, true, true, true]), (-3, [true, true, false, true])])
+        ranks = [.. ranks, (0, [false, true, true, true]), (-3, [true, true, false, true])];
+        foreach ((int rank, bool[] accepted) in ranks)
         {
             var memory = new MemoryTagSource();
             memory.Add(new TagInfo(0, "tag") { Type = TagType.Int32, Rank = rank, IsWritable = true }, default);
