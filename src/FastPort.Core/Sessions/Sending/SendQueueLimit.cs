@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Connections;
 
 namespace FastPort.Sessions.Sending;
@@ -14,6 +15,10 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
 
     private readonly int _bound = options.SendQueueBytes;
     private readonly int _half = options.SendQueueBytes / 2;
+
+    // With so many pending bytes it is asked whether somebody waits: above half of the bound from the wait on until nobody is found, else
+    // at the bound. Each message looks at it, so it is a field, and not the connection's state.
+    private int _line = options.SendQueueBytes;
     private long _messagesDropped;
 
     /// <summary>Number of messages dropped because there was no room.</summary>
@@ -26,16 +31,38 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     /// </summary>
     public bool IsFull
     {
-        get
-        {
-            long pending = connection.PendingBytes;
-            return pending > _half
-                && (pending >= _bound || (IsAwaited && pending >= _bound - (connection.SentWhileAwaited / 2)));
-        }
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => connection.PendingBytes is var pending && pending >= Volatile.Read(ref _line) && IsFullAt(pending);
     }
 
     // A session that is disconnected at the bound leaves nobody behind.
     private bool IsAwaited => connection.AwaitedPending >= _half && options.SendQueueFull != SendQueueFullPolicy.Disconnect;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool IsFullAt(long pending)
+    {
+        if (pending >= _bound)
+        {
+            return true;
+        }
+
+        if (IsAwaited)
+        {
+            return pending >= _bound - (connection.SentWhileAwaited / 2);
+        }
+
+        // A full fence: who begins to wait now is seen here, or writes the field after this.
+        Interlocked.Exchange(ref _line, _bound);
+        if (IsAwaited)
+        {
+            LowerLine();
+        }
+
+        return false;
+    }
+
+    // After the wait has begun.
+    private void LowerLine() => Volatile.Write(ref _line, _half + 1);
 
     /// <summary>
     /// Flushes, and returns whether there is room then. Bytes that a burst wrote since its last flush may alone fill the queue, so the
@@ -84,9 +111,22 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
         CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {_bound}."));
 
     /// <summary>Requests one call of <see cref="IConnectionProtocol.OnOutputDrained"/> when half of the bound is free.</summary>
-    public void NotifyWhenDrained() => connection.NotifyWhenDrained(_half);
+    public void NotifyWhenDrained()
+    {
+        connection.NotifyWhenDrained(_half);
+        LowerLine();
+    }
 
     /// <summary>Completes when half of the bound is free, or the connection closes.</summary>
-    public Task WhenDrainedAsync(CancellationToken cancellationToken = default) =>
-        IsFull ? connection.WaitForRoomAsync(_half, cancellationToken).AsTask() : Task.CompletedTask;
+    public Task WhenDrainedAsync(CancellationToken cancellationToken = default)
+    {
+        if (!IsFull)
+        {
+            return Task.CompletedTask;
+        }
+
+        Task room = connection.WaitForRoomAsync(_half, cancellationToken).AsTask();
+        LowerLine();
+        return room;
+    }
 }

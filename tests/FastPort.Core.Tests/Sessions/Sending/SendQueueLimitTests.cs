@@ -53,9 +53,12 @@ public sealed class SendQueueLimitTests
     {
         var options = new SessionOptions { SendQueueFull = policy };
         int bound = options.SendQueueBytes;
-        var connection = new SendingConnection { Blocked = true, AwaitedMark = bound / 2 };
+        var connection = new SendingConnection { Blocked = true };
         var room = new SendQueueLimit(connection, options);
+        Assert.False(IsFullAt(bound - 1, sent: bound));
+        Assert.True(IsFullAt(bound, sent: bound));
 
+        room.NotifyWhenDrained();
         Assert.False(IsFullAt(bound - 1, sent: 0));
         Assert.False(IsFullAt((bound * 3 / 4) - 1, sent: bound / 2));
         Assert.True(IsFullAt(bound * 3 / 4, sent: bound / 2));
@@ -71,6 +74,11 @@ public sealed class SendQueueLimitTests
 
         connection.AwaitedMark = -1;
         Assert.False(room.IsFull);
+
+        // The next one to wait counts again.
+        connection.Pending = bound;
+        _ = room.WhenDrainedAsync();
+        Assert.True(IsFullAt(bound * 3 / 4, sent: bound / 2));
 
         bool IsFullAt(long pending, long sent)
         {
@@ -122,11 +130,13 @@ public sealed class SendQueueLimitTests
         {
         }
 
-        public override void NotifyWhenDrained(long pendingBytes)
-        {
-        }
+        public override void NotifyWhenDrained(long pendingBytes) => AwaitedMark = pendingBytes;
 
-        public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) => new(true);
+        public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default)
+        {
+            AwaitedMark = lowWater;
+            return new(new TaskCompletionSource<bool>().Task);
+        }
 
         public override void ResumeReading()
         {
