@@ -144,6 +144,11 @@ internal sealed class EchoLane : ILane
                 {
                     _ = SendWhenWritableAsync(session);
                 }
+                else
+                {
+                    // Another session may have begun meanwhile. One that waits already sends them all.
+                    SendIdle();
+                }
 
                 return;
             case SendStatus.TooLarge:

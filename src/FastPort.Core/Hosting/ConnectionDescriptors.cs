@@ -10,8 +10,13 @@ internal sealed class ConnectionDescriptors
     // The runtime needs two descriptors to start a thread; if the thread pool gets none, the runtime ends the process with "Out of memory".
     private const int Reserve = 64;
 
+    private const int RemeasureMilliseconds = 1000;
+
     private int _count;
     private volatile int _max = int.MaxValue;
+
+    // Never without a first measurement.
+    private long _measuredAt = long.MaxValue;
 
     /// <summary>Those of this process.</summary>
     public static ConnectionDescriptors OfProcess { get; } = new();
@@ -32,6 +37,15 @@ internal sealed class ConnectionDescriptors
         }
 
         Give();
+
+        // Descriptors that the process had open then may be free now.
+        long now = Environment.TickCount64;
+        long before = Volatile.Read(ref _measuredAt);
+        if (now - before >= RemeasureMilliseconds && Interlocked.CompareExchange(ref _measuredAt, now, before) == before)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static all => all.Measure(), this, preferLocal: false);
+        }
+
         return false;
     }
 
@@ -44,6 +58,8 @@ internal sealed class ConnectionDescriptors
         {
             return;
         }
+
+        Volatile.Write(ref _measuredAt, Environment.TickCount64);
 
         try
         {

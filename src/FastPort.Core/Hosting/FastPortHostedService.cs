@@ -18,6 +18,7 @@ internal sealed class FastPortHostedService(
     : IHostedService, IAsyncDisposable
 {
     private static readonly TimeSpan ShortestReportTime = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LateReportTime = TimeSpan.FromSeconds(5);
 
     private readonly ILogger<LatencyStatsWriter> _logger = loggerFactory.CreateLogger<LatencyStatsWriter>();
     private LatencyStatsWriter? _writer;
@@ -68,8 +69,10 @@ internal sealed class FastPortHostedService(
         TimeSpan limit = server.ShutdownTimeout > ShortestReportTime ? server.ShutdownTimeout : ShortestReportTime;
         if (cancellationToken.IsCancellationRequested)
         {
-            // The stop took longer than the host allows, with a long DrainDelay always: the report has had no time yet.
+            // The stop took longer than the host allows, with a long DrainDelay always: the report has had no time yet. It gets
+            // less than the 10 s by which supervisors should wait longer (docs/operations.md).
             cancellationToken = CancellationToken.None;
+            limit = limit < LateReportTime ? limit : LateReportTime;
         }
 
         try

@@ -229,7 +229,7 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            return Report(cut: false, []);
+            return Report(cut: false, ReportedCount.ReportAll(_counts, cut: false), []);
         }
     }
 
@@ -243,7 +243,7 @@ public sealed class LatencyStats
                 return;
             }
 
-            LatencyReport totals = Report(cut: false, []);
+            LatencyReport totals = Report(cut: false, ReportedCount.ReportAll(_counts, cut: false), []);
             _timeline.Sample(totals.All.Lifetime, totals.All.Metrics[0].Lifetime, totals.All.LifetimeErrors);
         }
     }
@@ -268,6 +268,13 @@ public sealed class LatencyStats
     {
         lock (_sessionReaders)
         {
+            // Before anything is cut: the application's functions may throw.
+            IReadOnlyList<CountReport> counts;
+            lock (_readers)
+            {
+                counts = ReportedCount.ReportAll(_counts, cut);
+            }
+
             var sessions = Reports(_sessions.Values, cut, Now, since: null);
             long leftOut = _ended.AddTo(sessions, cut);
             sessions.Sort(
@@ -275,7 +282,7 @@ public sealed class LatencyStats
             LatencyRecentReport? recent = RecentReport();
             lock (_readers)
             {
-                LatencyReport report = Report(cut, sessions, leftOut, recent);
+                LatencyReport report = Report(cut, counts, sessions, leftOut, recent);
                 report.Timeline = _timeline.Read(report.All.Lifetime, report.All.Metrics[0].Lifetime, report.All.LifetimeErrors);
                 return report;
             }
@@ -284,10 +291,12 @@ public sealed class LatencyStats
 
     // The caller holds _readers.
     private LatencyReport Report(
-        bool cut, IReadOnlyList<LatencyScopeReport> sessions, long sessionsLeftOut = 0, LatencyRecentReport? recent = null)
+        bool cut,
+        IReadOnlyList<CountReport> counts,
+        IReadOnlyList<LatencyScopeReport> sessions,
+        long sessionsLeftOut = 0,
+        LatencyRecentReport? recent = null)
     {
-        // Before anything is cut: the application's functions may throw.
-        IReadOnlyList<CountReport> counts = ReportedCount.ReportAll(_counts, cut);
         var now = Now;
         var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
         types.Sort(static (a, b) => a.Key.CompareTo(b.Key));

@@ -13,10 +13,10 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     internal const int MaxSamplesLimit = 10_000_000;
 
     /// <summary>Highest <see cref="FileWriteIntervalSeconds"/>: a day.</summary>
+    internal const int MaxFileWriteIntervalSeconds = 86_400;
+
     // File systems allow names of 255 bytes; a server's name, the start, the process and an ending follow.
     private const int MaxPrefixBytes = 100;
-
-    internal const int MaxFileWriteIntervalSeconds = 86_400;
 
     /// <summary>Whether tables are written to the console. Defaults to true.</summary>
     public bool EnableConsoleOutput { get; set; } = true;

@@ -53,6 +53,9 @@ internal sealed class AliasListener(Endpoint endpoint, ITransportListener below)
     }
 
     public ValueTask StopAsync() => below.StopAsync();
+
+    // A transport of a program may do more than stop.
+    public ValueTask DisposeAsync() => below.DisposeAsync();
 }
 
 /// <summary>Connects to an alias's endpoint through the transport below.</summary>

@@ -25,7 +25,7 @@ internal static class NumberTypes
     {
         HashSet<NodeId> numbers = [];
 
-        // Each type, with one that it is derived from.
+        // Each type, with the one that it is derived from: there is one, whatever a server says.
         List<(NodeId Type, NodeId Base)> left = [.. types.Distinct().Select(static type => (type, type))];
         for (int i = 0; i < MaxSteps; i++)
         {
@@ -41,7 +41,7 @@ internal static class NumberTypes
             left =
             [
                 .. left.SelectMany((one, at) => browsed[at].References
-                    .Where(static reference => reference.ReferenceTypeId == new NodeId(0, HasSubtype))
+                    .Where(static reference => reference.ReferenceTypeId == new NodeId(0, HasSubtype)).Take(1)
                     .Select(reference => (one.Type, reference.NodeId.NodeId))),
             ];
         }

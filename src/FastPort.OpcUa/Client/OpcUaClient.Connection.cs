@@ -91,16 +91,16 @@ public sealed partial class OpcUaClient
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
                 long received = link.Connection.BytesReceived;
-                if (received != heard)
-                {
-                    (heard, callsUntil) = (received, link.Channel.CallsUntil);
-                }
-
-                ServiceResult<ReadResponse> result = await link.SendAsync(
+                ValueTask<ServiceResult<ReadResponse>> reading = link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
                     CancellationToken.None,
-                    new RequestTerms((int)timer.Period.TotalMilliseconds)).ConfigureAwait(false);
+                    new RequestTerms((int)timer.Period.TotalMilliseconds));
+
+                // Of calls before this read; less where one of them was given up.
+                long until = link.Channel.CallsUntil;
+                (callsUntil, heard) = (received != heard ? until : Math.Min(callsUntil, until), received);
+                ServiceResult<ReadResponse> result = await reading.ConfigureAwait(false);
                 bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received
                     && _clock.NowMilliseconds >= callsUntil;
                 if (isSilent || SessionLink.IsSessionLost(result.Status))

@@ -90,8 +90,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Decides who may read and write the values of variables. Who may not gets BadUserAccessDenied; so does a monitored item, in place of
-    /// each value that its session may not read at the time. Other attributes, browsing and methods are not asked about. Null for no such
-    /// limits. Defaults to null.
+    /// each value that its session may not read at the time. Other attributes, browsing and methods are not asked about. Called under
+    /// a variable's lock: it must not wait for a lock under which the program sets variables. Null for no such limits. Defaults to null.
     /// </summary>
     public VariableAuthorizer? AuthorizeVariable { get; set; }
 

@@ -143,7 +143,7 @@ internal static class SessionServices
         call.Channel.IsCheckingUser = true;
         try
         {
-            identity = await BeginAside(check, call.Channel.Ended).ConfigureAwait(false);
+            identity = await BeginAsideAsync(check, call.Channel.Ended).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -170,10 +170,11 @@ internal static class SessionServices
     }
 
     // Hashing a password on purpose takes long, and strangers can ask for it: the loop must not wait until the application returns a task.
-    private static Task<ClaimsPrincipal?> BeginAside(UserTokens.UserCheck check, CancellationToken ended)
+    // What waits for its turn goes with its connection.
+    private static async Task<ClaimsPrincipal?> BeginAsideAsync(UserTokens.UserCheck check, CancellationToken ended)
     {
         var begun = new TaskCompletionSource<Task<ClaimsPrincipal?>>(TaskCreationOptions.RunContinuationsAsynchronously);
-        AsideWork.Users.Run(() =>
+        LinkedListNode<Action>? place = AsideWork.Users.Run(() =>
         {
             try
             {
@@ -184,7 +185,17 @@ internal static class SessionServices
                 begun.SetException(e);
             }
         });
-        return begun.Task.Unwrap();
+        using CancellationTokenRegistration gone = place is null ? default : ended.UnsafeRegister(
+            _ =>
+            {
+                if (AsideWork.Users.TryTakeBack(place))
+                {
+                    begun.SetResult(Task.FromResult<ClaimsPrincipal?>(null));
+                }
+            },
+            null);
+        Task<ClaimsPrincipal?> checking = await begun.Task.ConfigureAwait(false);
+        return await checking.ConfigureAwait(false);
     }
 
     private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user, ClaimsPrincipal? identity)

@@ -111,8 +111,9 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         while (_sessions.Values.Where(static one => !one.IsUsed)
             .MinBy(static one => (!one.IsEnded, one.IsActivated, one.LastRequest)) is { } unused)
         {
-            // Unless it has been activated this moment, or another loop has found it too: two new sessions need two places.
-            if (unused.TryEndUnused())
+            // Unless it has been activated this moment, or another loop has found it too: two new sessions need two places. One that has
+            // ended by itself meanwhile has made room, too; the new session is counted already.
+            if (unused.TryEndUnused() || Volatile.Read(ref _count) <= server.Options.MaxSessions)
             {
                 return true;
             }

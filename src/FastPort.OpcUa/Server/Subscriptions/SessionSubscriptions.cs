@@ -79,12 +79,14 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         from.ItemCount -= items;
         from.LinkCount -= links;
         from._queueSizes -= queueSizes;
-        from.Serve();
         ItemCount += items;
         LinkCount += links;
         _queueSizes += queueSizes;
         _subscriptions.Add(subscription.Id, subscription);
         subscription.MoveTo(this);
+
+        // With the memory of its messages, which would be taken from the others'.
+        from.Serve();
         return StatusCodes.Good;
     }
 

@@ -96,17 +96,17 @@ public sealed partial class TagPublication
             _feeding.Release();
         }
 
+        await Task.Delay(TagClient.RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        DeclareAgain();
         try
         {
+            // Last: it may never come back, if its device is gone.
             await ended.DisposeAsync().ConfigureAwait(false);
         }
         catch (Exception)
         {
             // It reports nothing any more in any case.
         }
-
-        await Task.Delay(TagClient.RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        DeclareAgain();
     }
 
     // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old.

@@ -210,7 +210,7 @@ public sealed partial class TagPublication : IAsyncDisposable
         var samples = new TagSamples();
         TagStatus status = _source.IsConnected && !IsEnded ? TagStatus.Good : TagStatus.BadNoCommunication;
         bool mustRead = status.IsGood;
-        using var limit = CancellationTokenSource.CreateLinkedTokenSource(_closing.Token);
+        var limit = CancellationTokenSource.CreateLinkedTokenSource(_closing.Token);
         try
         {
             if (mustRead)
@@ -218,12 +218,14 @@ public sealed partial class TagPublication : IAsyncDisposable
                 status = await _source.ReadAsync(tags, samples, limit.Token).AsTask()
                     .WaitAsync(_client.RequestTimeoutForWait, limit.Token).ConfigureAwait(false);
             }
+
+            limit.Dispose();
         }
         catch (Exception e)
         {
             status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status
                 ?? (e is TimeoutException ? TagStatus.BadTimeout : TagStatus.BadInternalError);
-            await limit.CancelAsync().ConfigureAwait(false);
+            _ = PolledTagFeed.GiveUpAsync(limit);
         }
 
         status = status.IsGood && samples.Count != tags.Length ? TagStatus.BadInternalError : status;

@@ -50,6 +50,12 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
     public void Push(ReadOnlySpan<int> places, TagSamples samples)
     {
         int sent = _isCatchingUp ? 0 : Send(places, samples);
+        foreach (int place in places[..sent])
+        {
+            // Newer than what could not be read.
+            _unread.Remove(place);
+        }
+
         CatchUp(places[sent..].ToArray());
     }
 

@@ -21,6 +21,9 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     /// <summary>Whether the feed has reported the tag since it was connected.</summary>
     public bool IsReported { get; set; }
 
+    /// <summary>Whether its subscribers were told that it could not be read.</summary>
+    public bool IsUnread { get; set; }
+
     /// <summary>How old a value is that the feed confirms, in units of the time stamps.</summary>
     public long Age { get; set; }
 

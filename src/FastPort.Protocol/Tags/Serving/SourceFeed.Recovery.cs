@@ -103,21 +103,22 @@ internal sealed partial class SourceFeed
         HashSet<ServedSubscription> touched = [];
         lock (source.Gate)
         {
-            if (mustRead && !_isReadingAgain && Array.Exists(members, IsUnread))
-            {
-                _isReadingAgain = true;
-                _ = ReadAgainAsync();
-            }
-
             foreach (FeedMember member in members)
             {
                 // Of a value that was read the feed reports all later changes.
                 member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
+                member.IsUnread = mustRead ? member is { IsReported: false, Tag.HasFailed: true } : member.IsUnread;
                 foreach (SubscriptionItem item in member.Items)
                 {
                     item.Subscription.AddPresent(item);
                     touched.Add(item.Subscription);
                 }
+            }
+
+            if (mustRead && !_isReadingAgain && Array.Exists(members, static member => member.IsUnread))
+            {
+                _isReadingAgain = true;
+                _ = ReadAgainAsync();
             }
         }
 
@@ -133,7 +134,7 @@ internal sealed partial class SourceFeed
         {
             // Without a connection they are read when the source is connected again.
             _isReadingAgain = false;
-            unread = _isClosed || !source.IsConnected ? [] : [.. _members.Values.Where(IsUnread)];
+            unread = _isClosed || !source.IsConnected ? [] : [.. _members.Values.Where(static one => one.IsUnread && !one.IsReported)];
         }
 
         if (unread.Count != 0)
@@ -141,8 +142,6 @@ internal sealed partial class SourceFeed
             await TellAsync(unread, mustRead: true).ConfigureAwait(false);
         }
     }
-
-    private static bool IsUnread(FeedMember member) => member is { IsReported: false, Tag.HasFailed: true };
 
     // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)

@@ -2,17 +2,15 @@ namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>
 /// A feed for sources that report no changes by themselves: it reads its tags again and again, and reports those whose value or status has
-/// changed. Its reads confirm all values, as of when they were sent. One that has not ended after 10 s is given up: its tags are
+/// changed. Its reads confirm all values, as of when they were sent. One that takes too long is given up: its tags are
 /// <see cref="TagStatus.BadTimeout"/> until the next one.
 /// </summary>
 public sealed class PolledTagFeed : ITagFeed
 {
-    // As TagServerOptions.SourceTimeout is by default.
-    private static readonly TimeSpan ReadTimeout = TimeSpan.FromSeconds(10);
-
     private readonly ITagSource _source;
     private readonly ITagFeedListener _listener;
     private readonly TimeProvider _time;
+    private readonly TimeSpan _readTimeout;
     private readonly CancellationTokenSource _end = new();
     private readonly PeriodicTimer _timer;
     private readonly Task _polling;
@@ -25,10 +23,14 @@ public sealed class PolledTagFeed : ITagFeed
     /// <param name="interval">Time from one read to the next.</param>
     /// <param name="listener">Receives the changes.</param>
     /// <param name="time">The clock. Defaults to the system's.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The interval is less than a millisecond.</exception>
-    public PolledTagFeed(ITagSource source, TimeSpan interval, ITagFeedListener listener, TimeProvider? time = null)
+    /// <param name="readTimeout">Time for a read. Defaults to 10 s, as that of a tag server's sources.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The interval or the time for a read is less than a millisecond.</exception>
+    public PolledTagFeed(
+        ITagSource source, TimeSpan interval, ITagFeedListener listener, TimeProvider? time = null, TimeSpan? readTimeout = null)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(interval, TimeSpan.FromMilliseconds(1));
+        _readTimeout = readTimeout ?? TimeSpan.FromSeconds(10);
+        ArgumentOutOfRangeException.ThrowIfLessThan(_readTimeout, TimeSpan.FromMilliseconds(1), nameof(readTimeout));
         _source = source;
         _listener = listener;
         _time = time ?? TimeProvider.System;
@@ -74,22 +76,23 @@ public sealed class PolledTagFeed : ITagFeed
     {
         samples.Clear();
         TagStatus status;
-        using var limit = CancellationTokenSource.CreateLinkedTokenSource(_end.Token);
+        var limit = CancellationTokenSource.CreateLinkedTokenSource(_end.Token);
         try
         {
             ValueTask<TagStatus> reading = _source.ReadAsync(tags, samples, limit.Token);
             status = reading.IsCompleted ? await reading.ConfigureAwait(false)
-                : await reading.AsTask().WaitAsync(ReadTimeout, _time).ConfigureAwait(false);
+                : await reading.AsTask().WaitAsync(_readTimeout, _time).ConfigureAwait(false);
+            limit.Dispose();
         }
-        catch (TimeoutException) when (!_end.IsCancellationRequested)
+        catch (Exception e) when (!_end.IsCancellationRequested)
         {
-            await limit.CancelAsync().ConfigureAwait(false);
-            samples = new TagSamples();
-            status = TagStatus.BadTimeout;
-        }
-        catch (Exception) when (!_end.IsCancellationRequested)
-        {
+            _ = GiveUpAsync(limit);
             status = TagStatus.BadInternalError;
+            if (e is TimeoutException)
+            {
+                samples = new TagSamples();
+                status = TagStatus.BadTimeout;
+            }
         }
 
         if (status.IsGood && samples.Count == tags.Length)
@@ -104,6 +107,16 @@ public sealed class PolledTagFeed : ITagFeed
         }
 
         return samples;
+    }
+
+    /// <summary>
+    /// Cancels a read, and disposes its token's source after that. Not to be awaited: callbacks that the source has registered may throw or
+    /// block.
+    /// </summary>
+    internal static async Task GiveUpAsync(CancellationTokenSource limit)
+    {
+        await limit.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        limit.Dispose();
     }
 
     private async Task PollAsync()
