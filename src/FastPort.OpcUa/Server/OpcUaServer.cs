@@ -165,13 +165,13 @@ public sealed class OpcUaServer : IAsyncDisposable
             return used;
         }
 
-        Endpoint? own = endpoints.FirstOrDefault(static one => one.Scheme == Scheme) ?? endpoints.FirstOrDefault();
-        if (own is null)
+        if (endpoints.Count == 0)
         {
             // A channel without a listener, as that of a fuzzer.
             return string.Empty;
         }
 
+        Endpoint own = endpoints.FirstOrDefault(static one => one.Scheme == Scheme) ?? endpoints[0];
         return CertificateHosts.IsAny(own) && local is IPEndPoint { Address: var address }
             ? (own with { Host = (address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address).ToString() }).ToString()
             : own.ToString();
