@@ -16,8 +16,8 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     private readonly int _bound = options.SendQueueBytes;
     private readonly int _half = options.SendQueueBytes / 2;
 
-    // With so many pending bytes it is asked whether somebody waits: above half of the bound from the wait on until nobody is found, else
-    // at the bound. Each message looks at it, so it is a field, and not the connection's state.
+    // From this many pending bytes on, a send asks whether somebody waits for room: the bound while nobody waits, and just above half of it
+    // once a wait has begun. A field, because each message compares with it.
     private int _line = options.SendQueueBytes;
     private long _messagesDropped;
 
