@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
@@ -19,6 +20,7 @@ namespace FastPort.Dispatch;
 internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
     private readonly SessionSettings _settings = protocol.Settings;
+    private readonly SessionShutdown _shutdown = protocol.Shutdown;
     private readonly Replies _replies = protocol.Replies;
     private readonly AuthorizationGate? _gate =
         dispatch.Authorizer is { } authorizer ? new AuthorizationGate(authorizer, protocol) : null;
@@ -54,8 +56,19 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
+        // Most messages: of the type of the message before, for an inline handler, and nothing waits or is asked first.
+        HandlerEntry? handler = _found;
+        return handler is { Inline: not null } && handler.Type == header.Type && _postponed is null && _queue is null && _gate is null
+            && !_shutdown.RefusesRequests && !Traces.IsOn
+            ? Run(handler, header, input, received, postponed: null, isTraced: false)
+            : TryDispatchAny(header, input, received);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryDispatchAny(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
         Postponement? postponed = _postponed;
-        bool refuses = protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true };
+        bool refuses = _shutdown.RefusesRequests && postponed is not { HasBegun: true };
         if (postponed is { Until.IsCompleted: false } && !IsOverdue && !refuses)
         {
             // The session was resumed for another reason.
@@ -85,33 +98,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
         if (runsHere)
         {
-            var request = new InlineRequest(protocol, header, input, received);
-            _watch.Handling(handler);
-            Postponement? again = Traces.IsOn || postponed is not null
-                ? InvokeTraced(handler, ref request, header, input, postponed)
-                : Invoke(handler, ref request);
-            if (again is not null)
-            {
-                PauseUntil(again, postponed);
-                return false;
-            }
-
-            if (postponed is not null)
-            {
-                _postponed = null;
-                postponed.End();
-            }
-
-            _watch.Handled(handler);
-            if (handler.Series is { } series && !Handled.TryAdd(series))
-            {
-                Handled.Add(series, MonotonicClock.Nanoseconds);
-            }
-
-            return true;
+            return Run(handler, header, input, received, postponed, Traces.IsOn);
         }
 
-        protocol.Shutdown.BeginWork();
+        _shutdown.BeginWork();
         HandlerEntry entry = Traces.IsOn && Trace(handler, header, input) is { } activity ? new TracedEntry(handler, activity) : handler;
         var queued = new RequestContext(
             protocol, entry, header, RentedBuffer.CopyOf(
@@ -125,6 +115,37 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         else
         {
             _queue!.Enqueue(queued);
+        }
+
+        return true;
+    }
+
+    // On the loop. False if the handler has postponed the request. Inlined: the call without a postponement has few instructions.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Run(
+        HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input, long received, Postponement? postponed, bool isTraced)
+    {
+        var request = new InlineRequest(protocol, header, input, received);
+        _watch.Handling(handler);
+        Postponement? again = isTraced || postponed is not null
+            ? InvokeTraced(handler, ref request, header, input, postponed)
+            : Invoke(handler, ref request);
+        if (again is not null)
+        {
+            PauseUntil(again, postponed);
+            return false;
+        }
+
+        if (postponed is not null)
+        {
+            _postponed = null;
+            postponed.End();
+        }
+
+        _watch.Handled(handler);
+        if (handler.Series is { } series && !Handled.TryAdd(series))
+        {
+            Handled.Add(series, MonotonicClock.Nanoseconds);
         }
 
         return true;

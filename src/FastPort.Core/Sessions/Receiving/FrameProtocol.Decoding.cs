@@ -11,9 +11,6 @@ namespace FastPort.Sessions.Receiving;
 /// <content>The decode loop: reads frames in the receive ring and passes each to its handler.</content>
 internal sealed partial class FrameProtocol
 {
-    // How long replies wait for others of their burst: a few times what a system call takes.
-    private const long RepliesWaitNanoseconds = 20_000;
-
     // NoInlining: inlined into a transport's loop, this method would use up the JIT's inlining budget, and the small methods called here
     // would not be inlined.
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -28,8 +25,7 @@ internal sealed partial class FrameProtocol
                 return ReceiveOutcome.Pause;
             }
 
-            FrameReadStatus status = FrameReader.TryReadHead(
-                input, _settings.Options.MaxFrameBytes, Requests.Expected, out FrameHeader header);
+            FrameReadStatus status = FrameReader.TryReadHead(input, _maxFrameBytes, Requests.Expected, out FrameHeader header);
             switch (status)
             {
                 case FrameReadStatus.Complete:
@@ -40,16 +36,9 @@ internal sealed partial class FrameProtocol
 
                     Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
                     input.Consume((int)header.FrameSize);
-                    long reading = Dispatcher.LastReading;
-                    if (_turnBudget.IsOver(reading))
+                    if (_turnBudget.MayBeDue(Dispatcher.LastReading) && EndsTurn(input))
                     {
-                        YieldTurn();
                         return ReceiveOutcome.Pause;
-                    }
-
-                    if (Math.Max(reading, _turnBudget.LastReading) >= _repliesDue && !input.IsEmpty)
-                    {
-                        SendReplies();
                     }
 
                     break;
@@ -61,7 +50,7 @@ internal sealed partial class FrameProtocol
 
                     return ReceiveOutcome.Continue;
                 default:
-                    Violated(status, header, _settings.Options.MaxFrameBytes);
+                    Violated(status, header, _maxFrameBytes);
                     break;
             }
         }
@@ -69,21 +58,27 @@ internal sealed partial class FrameProtocol
         return ReceiveOutcome.Continue;
     }
 
-    // The peer works on these replies while the rest of the burst is handled.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void SendReplies()
+    private bool EndsTurn(ArrayPoolCircularBuffer input)
     {
-        _connection.FlushNow();
-        _repliesDue = MonotonicClock.Nanoseconds + RepliesWaitNanoseconds;
-    }
+        _turnBudget.Look(Dispatcher.LastReading);
+        if (_turnBudget.IsOver)
+        {
+            // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.
+            _turnBudget.Renew();
+            _yielded = true;
+            _connection.ResumeReading();
+            return true;
+        }
 
-    // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void YieldTurn()
-    {
-        _turnBudget.Renew();
-        _yielded = true;
-        _connection.ResumeReading();
+        if (_turnBudget.AreRepliesDue && !input.IsEmpty)
+        {
+            // The peer works on these replies while the rest of the burst is handled.
+            _connection.FlushNow();
+            _turnBudget.RepliesSent(MonotonicClock.Nanoseconds);
+        }
+
+        return false;
     }
 
     // The send queue is at its bound: flushes once. If that makes no room, reading pauses until the queue has drained.

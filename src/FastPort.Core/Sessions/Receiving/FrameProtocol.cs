@@ -26,13 +26,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private readonly Connection _connection;
     private readonly SessionShutdown _shutdown;
     private readonly TrafficMeter _traffic;
+    private readonly int _maxFrameBytes;
     private readonly ControlMessages _control;
     private DeferredRequests? _deferred;
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
     private TurnBudget _turnBudget = new();
-    private long _repliesDue;
     private bool _yielded;
     private bool _paused;
     private bool _waitsForReader;
@@ -44,6 +44,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     public FrameProtocol(SessionSettings settings, Connection connection)
     {
         _settings = settings;
+        _maxFrameBytes = settings.Options.MaxFrameBytes;
         _connection = connection;
         _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
@@ -131,7 +132,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
         _paused = _yielded = _waitsForReader = false;
         _turnBudget.BeginBurst(now);
-        _repliesDue = now + RepliesWaitNanoseconds;
         Output.BeginDeferral();
         Dispatcher.BeginBurst(_stamp, now);
 

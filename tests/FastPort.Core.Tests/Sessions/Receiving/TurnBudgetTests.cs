@@ -10,6 +10,7 @@ namespace FastPort.Core.Tests.Sessions.Receiving;
 public sealed class TurnBudgetTests
 {
     private const ushort Slow = 0x1001;
+    private const ushort Brief = 0x1002;
 
     public static TheoryData<string, byte[]> Floods => new()
     {
@@ -77,6 +78,43 @@ public sealed class TurnBudgetTests
     }
 
     [Fact]
+    public void The_clock_is_read_again_in_the_same_burst()
+    {
+        using QuietSession session = Start();
+        for (int i = 0; i < 160; i++)
+        {
+            session.Connection.Arrive(Wire.Post(Brief));
+        }
+
+        List<long> turns = session.OfferAll();
+
+        // 16 of them take more than half of a turn.
+        Assert.True(turns.Max() <= 32, $"{turns.Max()} frames were handled in one turn.");
+        Assert.Equal(160, turns.Sum());
+    }
+
+    [Fact]
+    public void After_short_frames_slow_ones_are_noticed_within_64()
+    {
+        using QuietSession session = Start();
+        for (int i = 0; i < 16; i++)
+        {
+            session.Connection.Arrive(Wire.Post(Wire.Ping));
+        }
+
+        for (int i = 0; i < 160; i++)
+        {
+            session.Connection.Arrive(Wire.Post(Slow));
+        }
+
+        List<long> turns = session.OfferAll();
+
+        Assert.True(turns[0] <= 16 + 64, $"{turns[0]} frames were handled in the first turn.");
+        Assert.True(turns.Skip(1).Max() <= 16, $"{turns.Skip(1).Max()} slow frames were handled in one turn.");
+        Assert.Equal(176, turns.Sum());
+    }
+
+    [Fact]
     public void A_publication_counts_for_each_session_that_it_is_sent_to()
     {
         const int Subscribers = 100;
@@ -123,7 +161,8 @@ public sealed class TurnBudgetTests
     private static QuietSession Start() => new(
         static handlers => handlers
             .MapInline(TestServer.Echo, static (ref InlineRequest request) => request.Reply(default(EmptyBody)), "Nothing")
-            .MapInline(Slow, static (ref InlineRequest _) => SpinFor(2_000_000), "Slow"),
+            .MapInline(Slow, static (ref InlineRequest _) => SpinFor(2_000_000), "Slow")
+            .MapInline(Brief, static (ref InlineRequest _) => SpinFor(40_000), "Brief"),
         static options => options.Routing.SharedTopics = [""]);
 
     private static void SpinFor(long nanoseconds)
