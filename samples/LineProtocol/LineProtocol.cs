@@ -23,10 +23,9 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
             if (line.Length > MaxBytes)
             {
                 connection.Close(new CloseReason(CloseKind.ProtocolError, $"A line has more than {MaxBytes} bytes."));
-                return ReceiveOutcome.Continue;
             }
 
-            if (end is null)
+            if (end is null || connection.IsClosing)
             {
                 return ReceiveOutcome.Continue;
             }
@@ -60,8 +59,15 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
             return false;
         }
 
-        output.Write(Encoding.UTF8.GetBytes(line + "\n"));
-        connection.EndWrite();
+        try
+        {
+            output.Write(Encoding.UTF8.GetBytes(line + "\n"));
+        }
+        finally
+        {
+            connection.EndWrite();
+        }
+
         connection.Flush();
         return true;
     }

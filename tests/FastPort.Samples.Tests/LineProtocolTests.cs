@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
+using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Hosting;
 using Xunit;
@@ -46,6 +47,28 @@ public sealed class LineProtocolTests
         Assert.Equal(CloseKind.WriteTimeout, reason.Kind);
         Assert.True(mostPending <= (64 * 1024) + Line, $"{mostPending} bytes waited.");
         Assert.True(connection.BytesReceived <= written + Line);
+    }
+
+    [Fact]
+    public async Task A_write_that_does_not_fit_ends_and_other_threads_can_write()
+    {
+        var opened = new TaskCompletionSource<LineProtocol>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var options = new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"], MaxSendBytes = 64 * 1024 };
+        await using var server = new ConnectionServer(options, connection =>
+        {
+            var lines = new LineProtocol(connection, static (_, _) => { });
+            opened.SetResult(lines);
+            return lines;
+        });
+        await server.StartAsync();
+        using var peer = new TcpClient();
+        await peer.ConnectAsync("127.0.0.1", server.Endpoints[0].Port);
+        LineProtocol lines = await opened.Task.WaitAsync(Soon);
+        string tooLong = new('x', 128 * 1024);
+
+        Assert.Throws<RingCapacityExceededException>(() => lines.Send(tooLong));
+
+        Assert.True(await Task.Factory.StartNew(() => lines.Send("short"), TaskCreationOptions.LongRunning).WaitAsync(Soon));
     }
 
     // One byte more than it may have; with its end in the same burst, too.

@@ -198,7 +198,8 @@ public abstract class Connection
     /// </param>
     /// <param name="state">Passed to <paramref name="release"/>.</param>
     /// <returns>
-    /// False if ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.
+    /// False if it does not fit: with the bytes of this write and all bytes that wait to be sent it would exceed
+    /// <see cref="ConnectionSettings.MaxSendBytes"/>.
     /// </returns>
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 

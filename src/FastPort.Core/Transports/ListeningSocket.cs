@@ -19,12 +19,13 @@ internal sealed class ListeningSocket : IDisposable
     public ListeningSocket(Endpoint endpoint, ConnectionSettings settings)
     {
         _file = endpoint.Scheme == "unix" ? new UnixSocketFile(endpoint, settings) : null;
-        _file?.Prepare();
         Address = _file?.Address ?? (EndPoint)AddressOf(endpoint);
         Socket? socket = null;
         try
         {
-            // Inside the try block: creating the socket fails if the process has no free descriptors.
+            // Inside the try block: creating a socket fails if the process has no free descriptors.
+            _file?.Prepare();
+
             // With TCP named, the runtime lets a port be bound again whose last connections are in TIME_WAIT.
             var ip = Address as IPEndPoint;
             socket = new Socket(Address.AddressFamily, SocketType.Stream, ip is null ? ProtocolType.Unspecified : ProtocolType.Tcp);
@@ -97,13 +98,17 @@ internal sealed class ListeningSocket : IDisposable
 
     private static string Describe(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
     {
-        _ when endpoint.Scheme == "unix" => UnixSocketFile.DescribeBindError(endpoint, e.SocketErrorCode, e.Message),
+        SocketError.AddressAlreadyInUse when endpoint.Scheme == "unix" =>
+            $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
+        SocketError.AccessDenied when endpoint.Scheme == "unix" =>
+            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in "
+            + $"'{Path.GetDirectoryName(endpoint.Host)}'.",
         SocketError.AddressAlreadyInUse =>
             $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system "
             + $"choose).",
         SocketError.AccessDenied =>
             $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
-        SocketError.AddressNotAvailable =>
+        SocketError.AddressNotAvailable when endpoint.Scheme != "unix" =>
             $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
         _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
     };

@@ -72,6 +72,12 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
 
     protected sealed override void WakeLoop() => Signal(PumpSignals.Look);
 
+    protected sealed override void OnClosing()
+    {
+        Output.ShutDown();
+        Signal(PumpSignals.Look);
+    }
+
     /// <summary>One step of reading. True if there may be more to do at once.</summary>
     /// <param name="signals">The signals set since the last step.</param>
     protected abstract bool Step(int signals);

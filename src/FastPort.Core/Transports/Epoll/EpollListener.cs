@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Transports.Epoll.Loop;
 using FastPort.Transports.Epoll.Native;
@@ -47,10 +48,11 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
         {
             _loop = _group.Acquire(_settings.Logger);
         }
-        catch
+        catch (SocketException e)
         {
             _listening.Dispose();
-            throw;
+            throw new EndpointException(
+                Endpoint, $"Cannot listen on {Endpoint}: the event loops cannot start: {e.Message} ({e.SocketErrorCode}).", e);
         }
 
         _listening.Socket.Blocking = false;

@@ -67,12 +67,6 @@ internal sealed partial class InProcessConnection : PumpedConnection
         _outbound.Flush();
     }
 
-    protected override void OnClosing()
-    {
-        _outbound.ShutDown();
-        Signal(PumpSignals.Look);
-    }
-
     protected override void OnAborted() => Signal(PumpSignals.Look);
 
     internal override void ShutDownOutput()

@@ -66,12 +66,6 @@ internal sealed partial class SocketConnection : PumpedConnection
         return _nobodyReceives ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
     }
 
-    protected override void OnClosing()
-    {
-        _output.ShutDown();
-        Signal(PumpSignals.Look);
-    }
-
     protected override void OnAborted()
     {
         EndOperations();

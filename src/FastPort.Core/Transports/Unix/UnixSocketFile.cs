@@ -134,20 +134,6 @@ internal sealed class UnixSocketFile
         }
     }
 
-    /// <summary>A sentence about a bind that failed.</summary>
-    /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
-    /// <param name="error">The error of the bind.</param>
-    /// <param name="message">The system's message for the error.</param>
-    public static string DescribeBindError(Endpoint endpoint, SocketError error, string message) => error switch
-    {
-        SocketError.AddressAlreadyInUse =>
-            $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
-        SocketError.AccessDenied =>
-            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in "
-            + $"'{Path.GetDirectoryName(endpoint.Host)}'.",
-        _ => $"Cannot listen on {endpoint}: {message} ({error}).",
-    };
-
     private void RemoveStale(FileIdentity found)
     {
         if (!found.IsSocket)
