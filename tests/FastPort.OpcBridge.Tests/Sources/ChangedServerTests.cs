@@ -237,17 +237,18 @@ public sealed class ChangedServerTests : IAsyncLifetime
         Assert.Contains("urn:fastprot:test;i=1: no such namespace; 'later' is ", told, StringComparison.Ordinal);
         Assert.Contains("i=2: BadNodeIdUnknown; 'folder' is i=85: BadAttributeIdInvalid. ", told, StringComparison.Ordinal);
         Assert.EndsWith($", {Bridged.NamespaceUri}", told, StringComparison.Ordinal);
-        Assert.EndsWith(" serves 1 tags", Assert.Single(bridged.Log.WithId(8100)).Text, StringComparison.Ordinal);
+        int lists = bridged.Log.WithId(8100).Count;
+        Assert.EndsWith(" serves 1 tags", bridged.Log.WithId(8100)[^1].Text, StringComparison.Ordinal);
 
         await RestartAsync(bridged);
-        Assert.Equal(2, bridged.Log.WithId(8100).Count);
+        Assert.True(bridged.Log.WithId(8100).Count > lists, "the tags were not listed again");
         Assert.Single(bridged.Log.WithId(8109));
 
         isThere = true;
         await RestartAsync(bridged);
         Assert.Equal(6, (await bridged.Client.ReadAsync("later")).Value);
         Assert.EndsWith(" serves 2 tags", bridged.Log.WithId(8100)[^1].Text, StringComparison.Ordinal);
-        Assert.StartsWith("Endpoint plant: 2 of its Tags", bridged.Log.WithId(8109)[1].Text, StringComparison.Ordinal);
+        Assert.StartsWith("Endpoint plant: 2 of its Tags", bridged.Log.WithId(8109)[^1].Text, StringComparison.Ordinal);
 
         static IEnumerable<(string Key, string Value)> Tag(int number, string name, string uri, string node) =>
         [
