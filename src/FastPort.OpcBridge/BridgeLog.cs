@@ -29,6 +29,9 @@ internal static partial class BridgeLog
     [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
     public static partial void TooManyNodes(ILogger logger, string endpoint, long maxNodes);
 
+    [LoggerMessage(8109, LogLevel.Warning, "Endpoint {Endpoint}: {Count} of its Tags have no values. {Tags}")]
+    public static partial void TagsMissing(ILogger logger, string endpoint, int count, string tags);
+
     [LoggerMessage(8105, LogLevel.Warning, "Endpoint {Endpoint}: {Node} cannot be browsed: {Problem}")]
     public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
 

@@ -89,6 +89,7 @@ public sealed class BridgeProgramTests
         await using var bridge = Start(
             ("OpcBridge__Endpoints__plant__EndpointUrl", "nowhere"),
             ("OpcBridge__Endpoints__plant__Group", "slow"),
+            ("OpcBridge__Endpoints__line1__EndpointUrl", "opc.tcp://127.0.0.1:1"),
             ("OpcBridge__Tags__0__Name", "a"),
             ("OpcBridge__Tags__0__Endpoint", "plant"),
             ("OpcBridge__Tags__0__NodeId", "i=1"),
@@ -103,6 +104,8 @@ public sealed class BridgeProgramTests
 
         Assert.Equal(2, await bridge.ExitAsync());
         Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Endpoints:line1 has no tags: give Below, such as [ \"i=85\" ]", bridge.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("OpcBridge:Endpoints:plant has no tags", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);

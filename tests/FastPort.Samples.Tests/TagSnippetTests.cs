@@ -5,6 +5,9 @@ using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Samples.Tests.Snippets;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -24,6 +27,22 @@ public sealed class TagSnippetTests
         Assert.Equal(["process/memory", "process/gc"], await client.BrowseAsync("process").Select(static node => node.Name).ToArrayAsync());
         TagChange change = await TagSnippets.WatchAsync(client, "process/memory", static sample => sample.Status.IsGood);
         Assert.Equal("process/memory", change.Name);
+    }
+
+    [Fact]
+    public async Task A_host_serves_tags_as_shown()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        builder.Configuration.AddInMemoryCollection([KeyValuePair.Create("FastPort:Endpoints:0", (string?)"tcp://127.0.0.1:0")]);
+        TagSnippets.AddTags(builder.Services, builder.Configuration);
+        IHost host = builder.Build();
+        await using var disposed = (IAsyncDisposable)host;
+        await host.StartAsync();
+        await using TagClient client = await TagClient.ConnectAsync(
+            host.Services.GetRequiredService<FastPortServer>().Endpoints[0].ToString());
+
+        Assert.True((await client.ReadAsync("process/memory")).Value.Get<long>() > 0);
+        await host.StopAsync();
     }
 
     [Fact]

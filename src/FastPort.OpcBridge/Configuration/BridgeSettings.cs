@@ -104,6 +104,12 @@ internal sealed class BridgeSettings
         foreach (EndpointOptions endpoint in Endpoints)
         {
             CheckGroup(problems, $"{EndpointsKey}:{endpoint.Name}", endpoint.Group);
+            if (endpoint.Below.Count == 0 && Tags.TrueForAll(tag => tag.Endpoint != endpoint.Name))
+            {
+                problems.Add(
+                    $"{SectionName}:{EndpointsKey}:{endpoint.Name} has no tags: give {nameof(EndpointOptions.Below)}, such as "
+                    + $"[ \"i=85\" ] for all variables of the server, or {TagsKey} with this endpoint.");
+            }
         }
 
         foreach (IGrouping<string, TagOptions> same in Tags

@@ -91,6 +91,7 @@ internal sealed class PublishedNodes : ITagFeedListener
                 _ = _feed!.AddAsync([info.Tag], new TagStatus[1], CancellationToken.None).AsTask();
             }
 
+            node.Description = info.Description.Length == 0 ? default : info.Description;
             node.IsReadable = info.IsReadable;
             node.IsWritable = info.IsWritable;
             (double Low, double High)? range = info.Range is { } given && IsRange(given) ? given : null;

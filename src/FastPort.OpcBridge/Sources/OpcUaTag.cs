@@ -53,6 +53,12 @@ internal sealed class OpcUaTags
     /// <summary>What is wrong with names: sentences about those that two nodes have.</summary>
     public IReadOnlyList<string> NamesTwice { get; init; } = [];
 
+    /// <summary>What is wrong with tags of the configuration that have no values; empty if nothing is.</summary>
+    public string Missing { get; init; } = string.Empty;
+
+    /// <summary>Number of tags whose variables the server has.</summary>
+    public int PresentCount { get; init; }
+
     public IEnumerable<string> Names => _byName.Keys;
 
     public OpcUaTag? Find(string name) => _byName.GetValueOrDefault(name);

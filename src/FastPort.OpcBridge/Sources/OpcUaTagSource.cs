@@ -233,7 +233,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         {
             OpcUaTags tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
                 .ConfigureAwait(false);
-            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.All.Count);
+            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.PresentCount);
             return tags;
         }
         catch (OpcUaException e)

@@ -15,6 +15,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // Their references are in memory at a time. The client asks for no more in one request.
     private const int NodesAtATime = 100;
 
+    // A line of the log stays readable.
+    private const int MissingNamed = 10;
+
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
 
@@ -70,13 +73,44 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             await BrowseAsync(Array.ConvertAll(part, static node => (node, string.Empty)), cancellationToken).ConfigureAwait(false);
         }
 
-        await DescribeAsync(nodes, cancellationToken).ConfigureAwait(false);
-        return new OpcUaTags(_tags, nodes, _methods) { NamesTwice = _namesTwice };
+        StatusCode[] statuses = await DescribeAsync(nodes, cancellationToken).ConfigureAwait(false);
+        return new OpcUaTags(_tags, nodes, _methods)
+        {
+            NamesTwice = _namesTwice,
+            Missing = TellMissing(statuses, known.Missing),
+            PresentCount = statuses.Count(static status => !IsMissing(status)),
+        };
     }
 
+    // Tags of the configuration that have no variable: most often a mistake in it. Told when it is another one than before.
+    private string TellMissing(StatusCode[] statuses, string before)
+    {
+        int[] missing = [.. Enumerable.Range(0, _configuredCount).Where(i => IsMissing(statuses[i]))];
+        if (missing.Length == 0)
+        {
+            return string.Empty;
+        }
+
+        IEnumerable<string> first = missing.Take(MissingNamed).Select(i =>
+            $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
+        string others = missing.Length > MissingNamed ? $"; and {missing.Length - MissingNamed} others" : string.Empty;
+        string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {string.Join(", ", client.Namespaces.Uris)}";
+        if (text != before)
+        {
+            BridgeLog.TagsMissing(logger, options.Name, missing.Length, text);
+        }
+
+        return text;
+    }
+
+    // The last one is that of a node that is no variable.
+    private static bool IsMissing(StatusCode status) =>
+        status == StatusCodes.BadNodeIdUnknown || status == StatusCodes.BadNodeIdInvalid || status == StatusCodes.BadAttributeIdInvalid;
+
+    private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || client.Namespaces.TryGetIndex(uri, out _);
+
     // The null id for one whose namespace the server does not have: it answers BadNodeIdUnknown or BadNodeIdInvalid for it.
-    private NodeId NodeOf(ExpandedNodeId id) =>
-        id.NamespaceUri is { } uri && !client.Namespaces.TryGetIndex(uri, out _) ? default : client.Namespaces.MakeId(id);
+    private NodeId NodeOf(ExpandedNodeId id) => HasNamespace(id) ? client.Namespaces.MakeId(id) : default;
 
     // Level by level. Adds what is found to the tags until there are too many.
     private async Task BrowseBelowAsync(NodeId start, CancellationToken cancellationToken)
@@ -244,11 +278,12 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {first} and of {second}. {advice}.");
     }
 
-    private async Task DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)
+    // Returns what the server says of each node's data type, which every variable has.
+    private async Task<StatusCode[]> DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)
     {
         if (nodes.Length == 0)
         {
-            return;
+            return [];
         }
 
         DataValue[] types = await client.ReadAsync(nodes, AttributeId.DataType, cancellationToken).ConfigureAwait(false);
@@ -283,6 +318,8 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             };
             _tags[i] = hasType && HasFilter(tag) ? WithFilter(tag, tag.Group!.FilterOf(numbers.Contains(type), tag.Info.Range)) : tag;
         }
+
+        return Array.ConvertAll(types, static type => type.Status);
     }
 
     private static bool HasFilter(OpcUaTag tag) => tag.Group is { } group && group.Filter != Deadband.None;

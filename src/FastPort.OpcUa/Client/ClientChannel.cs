@@ -166,7 +166,8 @@ internal sealed partial class ClientChannel : ChannelProtocol
         if (type == MessageType.Error)
         {
             ErrorMessage error = decoder.ReadStructure<ErrorMessage>();
-            End(BadOf(error.Error), error.Reason is { } reason ? PeerText.Escape(reason) : "the server gave no reason");
+            string reason = error.Reason is { } text ? PeerText.Escape(text) : "the server gave no reason";
+            End(BadOf(error.Error), reason, AdviceFor(error.Error));
             Connection.Close(CloseReason.PeerClosed);
             return null;
         }
@@ -295,12 +296,19 @@ internal sealed partial class ClientChannel : ChannelProtocol
     // A server that ends something with a good status: it must not look like an answer.
     private static StatusCode BadOf(StatusCode status) => status.IsBad ? status : StatusCodes.BadUnknownResponse;
 
-    private void End(StatusCode status, string reason)
+    // A server does not tell a stranger more than that (OPC 10000-4, 6.1.3): most often it does not trust the client's certificate yet.
+    private string AdviceFor(StatusCode status) =>
+        Credentials is not null && (status == StatusCodes.BadSecurityChecksFailed || status == StatusCodes.BadCertificateUntrusted)
+            ? " If the server does not trust this client yet, have it trust the client's certificate "
+                + $"{Convert.ToHexString(Credentials.OwnThumbprint)}, {CertificateStore.OwnCertificateIn(_options.Certificates.Directory)}."
+            : string.Empty;
+
+    private void End(StatusCode status, string reason, string advice = "")
     {
         if (_requests.TryEnd(status))
         {
             _opened.TrySetException(
-                new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status})."));
+                new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status}).{advice}"));
 
             // Nobody may be waiting any more; the exception counts as seen.
             _ = _opened.Task.Exception;

@@ -43,7 +43,7 @@ public sealed partial class OpcUaClient
             }
 
             ClientSession before = link.Session;
-            if (await ReconnectAsync(delays, isTold: true).ConfigureAwait(false) is not { } next)
+            if (await ReconnectAsync(delays).ConfigureAwait(false) is not { } next)
             {
                 return;
             }
@@ -116,9 +116,11 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // Null if the client was closed. A client that never was connected says so once; that a connection has ended was logged.
-    private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays, bool isTold)
+    // Null if the client was closed. Each obstacle is a warning, also one that comes to light when the one before is out of the way: an
+    // operator who has trusted a certificate must see that the password is wrong. As long as it is the same it is not repeated.
+    private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays)
     {
+        string? told = null;
         while (true)
         {
             try
@@ -144,8 +146,8 @@ public sealed partial class OpcUaClient
                     return null;
                 }
 
-                ClientLog.ConnectFailed(_logger, isTold ? LogLevel.Debug : LogLevel.Warning, _endpointUrl, e.Message);
-                isTold = true;
+                ClientLog.ConnectFailed(_logger, e.Message == told ? LogLevel.Debug : LogLevel.Warning, _endpointUrl, e.Message);
+                told = e.Message;
             }
         }
     }

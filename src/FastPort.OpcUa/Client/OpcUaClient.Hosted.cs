@@ -29,7 +29,7 @@ public sealed partial class OpcUaClient
     private async Task ConnectAndRunAsync()
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
-        if (await ReconnectAsync(delays, isTold: false).ConfigureAwait(false) is { } link)
+        if (await ReconnectAsync(delays).ConfigureAwait(false) is { } link)
         {
             await RunAsync(link).ConfigureAwait(false);
         }

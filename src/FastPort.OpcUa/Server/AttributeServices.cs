@@ -319,7 +319,7 @@ internal static class AttributeServices
         }
 
         DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
-        if (variable.OnWrite is not null)
+        if (variable.OnWrite is { } handler)
         {
             // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
             if (isPart)
@@ -327,7 +327,7 @@ internal static class AttributeServices
                 return StatusCodes.BadWriteNotSupported;
             }
 
-            (handled ??= new HandledWrites()).Add(variable, value, place);
+            (handled ??= new HandledWrites()).Add(handler, variable, value, place);
             return StatusCodes.Good;
         }
 

@@ -6,15 +6,16 @@ internal sealed class HandledWrites
     private readonly List<Group> _groups = [];
 
     /// <summary>Adds a value. A request has few handlers.</summary>
-    /// <param name="variable">Its variable, which has a handler.</param>
+    /// <param name="handler">The handler of its variable.</param>
+    /// <param name="variable">Its variable.</param>
     /// <param name="value">The value.</param>
     /// <param name="place">Its place in the request.</param>
-    public void Add(VariableNode variable, in DataValue value, int place)
+    public void Add(VariableWriteHandler handler, VariableNode variable, in DataValue value, int place)
     {
-        Group? group = _groups.Find(candidate => candidate.Handler == variable.OnWrite);
+        Group? group = _groups.Find(candidate => candidate.Handler == handler);
         if (group is null)
         {
-            _groups.Add(group = new Group(variable.OnWrite!));
+            _groups.Add(group = new Group(handler));
         }
 
         group.Writes.Add(new VariableWrite(variable, value));

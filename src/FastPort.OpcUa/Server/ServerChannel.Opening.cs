@@ -90,7 +90,11 @@ internal sealed partial class ServerChannel
 
         if (_server.MayWarn())
         {
-            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, Convert.ToHexString(thumbprint), status);
+            // One that nobody trusts yet was saved.
+            string advice = status == StatusCodes.BadCertificateUntrusted
+                ? $". To trust it, {_server.Certificates!.HowToTrust}"
+                : string.Empty;
+            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, Convert.ToHexString(thumbprint), status, advice);
         }
 
         // A stranger is not told more than that (OPC 10000-4, 6.1.3).

@@ -13,16 +13,8 @@ internal static partial class ServerLog
     [LoggerMessage(7001, LogLevel.Error, "Service {Service} of channel {Channel} threw; the client gets BadInternalError")]
     public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
 
-    /// <summary>A client's certificate is refused; one that only nobody trusts yet was saved.</summary>
-    public static void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status) => CertificateRefused(
-        logger,
-        peer,
-        thumbprint,
-        status,
-        status == StatusCodes.BadCertificateUntrusted ? ". To trust it, move its file from rejected to trusted" : string.Empty);
-
     [LoggerMessage(7003, LogLevel.Warning, "The certificate {Thumbprint} of {Peer} is refused: {Status}{Advice}")]
-    private static partial void CertificateRefused(
+    public static partial void CertificateRefused(
         ILogger logger, EndPoint? peer, string thumbprint, StatusCode status, string advice);
 
     [LoggerMessage(7004, LogLevel.Warning, "A user of {Peer} was refused: the name or the password is wrong")]

@@ -304,7 +304,9 @@ public sealed class HealthTests
         "opc.tcp://127.0.0.1:1", HttpStatusCode.ServiceUnavailable, "Unhealthy\nopc-ua-endpoints: Unhealthy\nfastport-server: Healthy")]
     public async Task A_bridge_is_as_healthy_as_its_endpoints(string endpoint, HttpStatusCode status, string text)
     {
-        (string, string)[] environment = endpoint.Length == 0 ? [] : [("OpcBridge__Endpoints__line1__EndpointUrl", endpoint)];
+        (string, string)[] environment = endpoint.Length == 0
+            ? []
+            : [("OpcBridge__Endpoints__line1__EndpointUrl", endpoint), ("OpcBridge__Endpoints__line1__Below__0", "i=85")];
         await using ServerProcess bridge = DashboardPrograms.StartBridge(environment);
         using var http = new HttpClient { BaseAddress = await DashboardPrograms.DashboardAsync(bridge) };
 

@@ -132,7 +132,9 @@ public sealed class PublishedNodesTests : IAsyncLifetime
     public async Task A_bridge_with_endpoints_takes_no_tags_unless_it_is_allowed()
     {
         await using var bridge = BridgeProcess.Start(
-            ["--listen", "tcp://127.0.0.1:0"], ("OpcBridge__Endpoints__plant__EndpointUrl", "opc.tcp://127.0.0.1:1"));
+            ["--listen", "tcp://127.0.0.1:0"],
+            ("OpcBridge__Endpoints__plant__EndpointUrl", "opc.tcp://127.0.0.1:1"),
+            ("OpcBridge__Endpoints__plant__Below__0", "i=85"));
         await using TagClient publisher = await TagClient.ConnectAsync(
             new FastPortClientOptions { Endpoint = await bridge.ListeningAsync("tcp"), RoutingId = "press-4" });
 

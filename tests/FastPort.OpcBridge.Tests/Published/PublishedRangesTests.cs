@@ -58,6 +58,17 @@ public sealed class PublishedRangesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_description_is_the_attribute_of_the_variable()
+    {
+        _press.Add(new TagInfo(0, "speed") { Type = TagType.Int32, Rank = -1, Description = "Of the belt" }, 1);
+        Add("plain", 1, TagType.Int32);
+        await _publisher.PublishAsync(_press);
+
+        DataValue[] texts = await Client.ReadAsync([_server.Id("speed"), _server.Id("plain")], AttributeId.Description);
+        Assert.Equal(["Of the belt", default(LocalizedText)], texts.Select(static one => one.Value.Get<LocalizedText>()));
+    }
+
+    [Fact]
     public async Task What_is_declared_again_has_the_range_and_the_unit_that_are_declared_then()
     {
         Add("grows", 1, TagType.Int32);

@@ -1,4 +1,5 @@
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
@@ -6,7 +7,6 @@ using FastPort.OpcBridge.Sources;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using Microsoft.Extensions.Configuration;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace FastPort.OpcBridge.Tests.Sources;
 
@@ -29,7 +29,7 @@ internal sealed class BridgeUnderTest : IAsyncDisposable
         EndpointOptions endpoint = settings.Endpoints[0];
         endpoint.Client.Certificates.Directory = Path.Combine(_folder, "client");
         endpoint.Client.Certificates.UnsafeTrustAll = true;
-        Source = new OpcUaTagSource(endpoint, settings, NullLoggerFactory.Instance);
+        Source = new OpcUaTagSource(endpoint, settings, Log);
         _tags = new TagServer([Source]);
         _fastPort = new FastPortServer(
             new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 64 } },
@@ -37,6 +37,9 @@ internal sealed class BridgeUnderTest : IAsyncDisposable
     }
 
     public OpcUaTagSource Source { get; }
+
+    /// <summary>What the source and its OPC UA client log.</summary>
+    public RecordingLog Log { get; } = new();
 
     public TagClient Client { get; private set; } = null!;
 

@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Clients;
@@ -21,6 +22,8 @@ internal sealed class Bridged : IAsyncDisposable
     public TagClient Client => _bridge.Client;
 
     public OpcUaTagSource Source => _bridge.Source;
+
+    public RecordingLog Log => _bridge.Log;
 
     /// <param name="build">Makes the server's nodes, each time that it starts.</param>
     /// <param name="keys">Keys of section OpcBridge; {url} is the server's address.</param>

@@ -211,6 +211,54 @@ public sealed class ChangedServerTests : IAsyncLifetime
         }
     }
 
+    /// <summary>A mistake in the configuration, or a node that the server does not have any more: whoever looks for values finds why.</summary>
+    [Fact]
+    public async Task Configured_tags_that_the_server_does_not_have_are_told_again_only_when_that_changes()
+    {
+        bool isThere = false;
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+                space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 1), new QualifiedName(ns, "good"), 5);
+                if (isThere)
+                {
+                    space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 2), new QualifiedName(ns, "later"), 6);
+                }
+            },
+            [("Endpoints:plant:EndpointUrl", "{url}"),
+            .. Tag(0, "good", Bridged.NamespaceUri, "i=1"),
+            .. Tag(1, "typo", "urn:fastprot:test", "i=1"),
+            .. Tag(2, "later", Bridged.NamespaceUri, "i=2"),
+            .. Tag(3, "folder", string.Empty, "i=85")]);
+
+        string told = Assert.Single(bridged.Log.WithId(8109)).Text;
+        Assert.StartsWith("Endpoint plant: 3 of its Tags have no values. 'typo' is ", told, StringComparison.Ordinal);
+        Assert.Contains("urn:fastprot:test;i=1: no such namespace; 'later' is ", told, StringComparison.Ordinal);
+        Assert.Contains("i=2: BadNodeIdUnknown; 'folder' is i=85: BadAttributeIdInvalid. ", told, StringComparison.Ordinal);
+        Assert.EndsWith($", {Bridged.NamespaceUri}", told, StringComparison.Ordinal);
+        int lists = bridged.Log.WithId(8100).Count;
+        Assert.EndsWith(" serves 1 tags", bridged.Log.WithId(8100)[^1].Text, StringComparison.Ordinal);
+
+        await RestartAsync(bridged);
+        Assert.True(bridged.Log.WithId(8100).Count > lists, "the tags were not listed again");
+        Assert.Single(bridged.Log.WithId(8109));
+
+        isThere = true;
+        await RestartAsync(bridged);
+        Assert.Equal(6, (await bridged.Client.ReadAsync("later")).Value);
+        Assert.EndsWith(" serves 2 tags", bridged.Log.WithId(8100)[^1].Text, StringComparison.Ordinal);
+        Assert.StartsWith("Endpoint plant: 2 of its Tags", bridged.Log.WithId(8109)[^1].Text, StringComparison.Ordinal);
+
+        static IEnumerable<(string Key, string Value)> Tag(int number, string name, string uri, string node) =>
+        [
+            ($"Tags:{number}:Name", name),
+            ($"Tags:{number}:Endpoint", "plant"),
+            ($"Tags:{number}:NamespaceUri", uri),
+            ($"Tags:{number}:NodeId", node),
+        ];
+    }
+
     private Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
     {
         _addSpeed = addSpeed;

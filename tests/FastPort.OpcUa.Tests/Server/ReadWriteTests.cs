@@ -27,6 +27,33 @@ public sealed class ReadWriteTests
     }
 
     [Fact]
+    public async Task Nodes_have_names_and_descriptions_for_people_which_may_change_while_the_server_runs()
+    {
+        VariableNode speed = null!;
+        await using TestServer server = await TestServer.StartAsync(space =>
+        {
+            space.AddFolder(AddressSpace.ObjectsFolder, Folder, "Line1").DisplayName = new LocalizedText("en", "Line one");
+            speed = space.AddVariable(Folder, new NodeId(2, 2), "Speed", 42);
+            speed.Description = new LocalizedText("en", "Of the belt, in m/s");
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        Assert.Equal([new("en", "Line one"), "Speed"], await TextsAsync(AttributeId.DisplayName));
+        Assert.Equal([default, new("en", "Of the belt, in m/s")], await TextsAsync(AttributeId.Description));
+
+        speed.DisplayName = new LocalizedText("de", "Geschwindigkeit");
+        speed.Description = default;
+        Assert.Equal([new("en", "Line one"), new("de", "Geschwindigkeit")], await TextsAsync(AttributeId.DisplayName));
+        Assert.Equal([default, default], await TextsAsync(AttributeId.Description));
+        ReferenceDescription found = Assert.Single(
+            await client.BrowseAsync(Folder), static one => one.NodeClass == NodeClass.Variable);
+        Assert.Equal(("Speed", new LocalizedText("de", "Geschwindigkeit")), (found.BrowseName.Name, found.DisplayName));
+
+        async Task<LocalizedText[]> TextsAsync(AttributeId attribute) =>
+            Array.ConvertAll(await client.ReadAsync([Folder, speed.Id], attribute), static one => one.Value.Get<LocalizedText>());
+    }
+
+    [Fact]
     public async Task Two_thousand_values_of_three_types_are_read_in_order()
     {
         await using TestServer server = await TestServer.StartAsync(static space =>

@@ -5,6 +5,7 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
@@ -93,6 +94,73 @@ public sealed class SecurityTests : IDisposable
         {
             string rejected = Assert.Single(Directory.GetFiles(Path.Combine(folder, "rejected")));
             File.Move(rejected, Path.Combine(folder, "trusted", Path.GetFileName(rejected)));
+        }
+    }
+
+    /// <summary>What an operator has mended shows the next obstacle: who reads the log sees it, with what to do.</summary>
+    [Fact]
+    public async Task A_client_that_tries_again_and_again_tells_each_obstacle_once()
+    {
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        RecordingLog log = new(), serverLog = new();
+        string password = "wrong";
+        await using TestServer server = await TestServer.StartAsync(
+            configure: o =>
+            {
+                o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+                o.Certificates.Directory = serverFolder;
+                o.ValidateUser = (_, given, _) => new(given == Volatile.Read(ref password));
+            },
+            log: serverLog);
+        var options = new OpcUaClientOptions
+        {
+            SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256,
+            UserName = "ann",
+            Password = "right",
+            RetryConnect = true,
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(1),
+        };
+        options.Certificates.Directory = clientFolder;
+        Task<OpcUaClient> connecting = OpcUaClient.ConnectAsync(server.Url, options, log);
+
+        string first = await ToldAsync("BadCertificateUntrusted");
+        Assert.Contains($"move its file from {Path.Combine(clientFolder, "rejected")} to ", first, StringComparison.Ordinal);
+        Trust(clientFolder, serverFolder);
+
+        string second = await ToldAsync("BadSecurityChecksFailed");
+        Assert.Contains(Path.Combine(clientFolder, "own", "certificate.pem"), second, StringComparison.Ordinal);
+        Assert.EndsWith(
+            $"To trust it, move its file from {Path.Combine(serverFolder, "rejected")} to {Path.Combine(serverFolder, "trusted")}",
+            serverLog.WithId(7003)[0].Text,
+            StringComparison.Ordinal);
+        Trust(serverFolder, clientFolder);
+
+        await ToldAsync("BadUserAccessDenied");
+        Volatile.Write(ref password, "right");
+        await (await connecting.InTimeAsync()).DisposeAsync();
+        string[] all = [.. log.WithId(7102).Where(static line => line.Level == LogLevel.Warning).Select(static line => line.Text)];
+        Assert.All(all.Zip(all.Skip(1)), static pair => Assert.NotEqual(pair.First, pair.Second));
+
+        // The warning about a status, when the same failure has come again.
+        async Task<string> ToldAsync(string status)
+        {
+            string? told = null;
+            await Patience.UntilAsync(
+                () => (told = Find(LogLevel.Warning, status)) is not null && Find(LogLevel.Debug, told) is not null,
+                $"{status} is told, and has come again");
+            return told!;
+        }
+
+        string? Find(LogLevel level, string text) => log.WithId(7102)
+            .FirstOrDefault(line => line.Level == level && line.Text.Contains(text, StringComparison.Ordinal))?.Text;
+
+        // In one step: who reads the folder meanwhile finds the whole file or none.
+        static void Trust(string folder, string other)
+        {
+            string copy = Path.Combine(folder, "copy.pem");
+            File.Copy(Path.Combine(other, "own", "certificate.pem"), copy);
+            File.Move(copy, Path.Combine(folder, "trusted", "other.pem"));
         }
     }
 

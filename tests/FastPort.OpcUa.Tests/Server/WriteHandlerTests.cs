@@ -134,6 +134,30 @@ public sealed class WriteHandlerTests
     }
 
     [Fact]
+    public async Task Any_variable_gets_a_handler_also_while_the_server_runs()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using OpcUaClient client = await server.ConnectAsync();
+        VariableNode node = server.Server.AddressSpace.AddAnalogVariable(AddressSpace.ObjectsFolder, First, "First", 20.0, low: 0, high: 90);
+        var taken = new List<double>();
+        node.OnWrite = (writes, _, _) =>
+        {
+            taken.Add(writes.Span[0].Value.Value.Get<double>());
+            return ValueTask.CompletedTask;
+        };
+
+        Assert.Equal([StatusCodes.BadNotWritable], await client.WriteAsync([new(First, 30.0)]));
+        node.IsWritable = true;
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(First, 40.0)]));
+        Assert.Equal(20.0, (await client.ReadAsync([First]))[0].Value.Get<double>());
+
+        node.OnWrite = null;
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(First, 50.0)]));
+        Assert.Equal(50.0, (await client.ReadAsync([First]))[0].Value.Get<double>());
+        Assert.Equal([40.0], taken);
+    }
+
+    [Fact]
     public async Task A_write_is_canceled_with_its_request()
     {
         var began = new TaskCompletionSource();

@@ -5,6 +5,8 @@ using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Samples.Tests.Snippets;
 
@@ -21,6 +23,16 @@ internal static class TagSnippets
         var server = new FastPortServer(options, new MessageHandlers().MapTags(tags));
         await server.StartAsync();
         return server;
+    }
+
+    // docs: end
+
+    // docs: host
+    public static void AddTags(IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddSingleton<ITagSource, ProcessTagSource>();
+        services.AddSingleton(provider => new TagServer(provider.GetServices<ITagSource>()));
+        services.AddFastPort(configuration).Map((provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
     }
 
     // docs: end

@@ -47,9 +47,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         bool isOtherHost = status == StatusCodes.BadCertificateHostNameInvalid;
         string names = isOtherHost ? $" It is for {CertificateHosts.Describe(certificate)}, not for {Host}." : string.Empty;
         string advice = isOtherHost || status == StatusCodes.BadCertificateUntrusted
-            ? $" To trust it{(isOtherHost ? " under any name" : string.Empty)}, move its file from "
-                + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
-                + $"{Path.Combine(options.Certificates.Directory, "trusted")}."
+            ? $" To trust it{(isOtherHost ? " under any name" : string.Empty)}, {Store.HowToTrust}."
             : string.Empty;
         throw new OpcUaException(
             status, $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}.{names}{advice}");

@@ -50,6 +50,9 @@ internal sealed class ApplicationCertificates : IDisposable
     /// <summary>The URI of this application instance, which peers compare with that in the certificate.</summary>
     public string ApplicationUri { get; }
 
+    /// <inheritdoc cref="CertificateStore.HowToTrust"/>
+    public string HowToTrust => _store.HowToTrust;
+
     /// <summary>Checks a peer's certificate. Good if it can be trusted.</summary>
     public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => _store.Validate(certificate, applicationUri);
 

@@ -38,10 +38,11 @@ internal sealed class CertificateStore
         _logger = logger;
         _requiresLists = options.RequireRevocationLists;
         _trustsAll = options.UnsafeTrustAll;
-        Own = Path.Combine(options.Directory, "own");
-        _trusted = Path.Combine(options.Directory, "trusted");
-        _issuers = Path.Combine(options.Directory, "issuers");
-        _rejected = Path.Combine(options.Directory, "rejected");
+        string directory = Path.GetFullPath(options.Directory);
+        Own = Path.GetDirectoryName(OwnCertificateIn(directory))!;
+        _trusted = Path.Combine(directory, "trusted");
+        _issuers = Path.Combine(directory, "issuers");
+        _rejected = Path.Combine(directory, "rejected");
         if (_trustsAll)
         {
             CertificateLog.TrustsAll(logger);
@@ -56,6 +57,12 @@ internal sealed class CertificateStore
 
     /// <summary>The file of the application's own certificate.</summary>
     public string OwnCertificate => Path.Combine(Own, "certificate.pem");
+
+    /// <summary>What an administrator does to have a certificate trusted that was refused and saved, with the full paths.</summary>
+    public string HowToTrust => $"move its file from {_rejected} to {_trusted}";
+
+    /// <summary>The full path of the application's own certificate in a directory of certificates.</summary>
+    public static string OwnCertificateIn(string directory) => Path.GetFullPath(Path.Combine(directory, "own", "certificate.pem"));
 
     /// <summary>The first certificate of a chain of DER structures; null if there is none.</summary>
     public static X509Certificate2? TryReadLeaf(ReadOnlySpan<byte> chain)

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
@@ -11,12 +13,15 @@ public abstract class Node
     private volatile Reference[] _references = [];
     private volatile int _referenceCount;
 
+    // Null for the browse name, and for none. One object each, so that nobody reads the language of one text with the words of another.
+    private volatile StrongBox<LocalizedText>? _displayName;
+    private volatile StrongBox<LocalizedText>? _description;
+
     private protected Node(NodeId id, NodeClass nodeClass, QualifiedName browseName)
     {
         Id = id;
         NodeClass = nodeClass;
         BrowseName = browseName;
-        DisplayName = browseName.Name;
     }
 
     /// <summary>The node's id.</summary>
@@ -28,11 +33,25 @@ public abstract class Node
     /// <summary>The name in paths.</summary>
     public QualifiedName BrowseName { get; }
 
-    /// <summary>The name for people. Defaults to the browse name.</summary>
-    public LocalizedText DisplayName { get; init; }
+    /// <summary>
+    /// The name for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not told.
+    /// Defaults to the browse name.
+    /// </summary>
+    public LocalizedText DisplayName
+    {
+        get => _displayName is { } own ? own.Value : BrowseName.Name;
+        set => _displayName = new StrongBox<LocalizedText>(value);
+    }
 
-    /// <summary>The description. Defaults to none.</summary>
-    public LocalizedText Description { get; init; }
+    /// <summary>
+    /// What the node is, for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not
+    /// told. Defaults to none.
+    /// </summary>
+    public LocalizedText Description
+    {
+        get => _description is { } own ? own.Value : default;
+        set => _description = new StrongBox<LocalizedText>(value);
+    }
 
     /// <summary>All references of the node, in both directions.</summary>
     internal ReadOnlySpan<Reference> References

@@ -22,6 +22,7 @@ public sealed class VariableNode : Node
     private readonly Lock _gate = new();
     private volatile bool _isReadable = true;
     private volatile bool _isWritable;
+    private volatile VariableWriteHandler? _onWrite;
 
     // One object, so that nobody reads the ends of two ranges.
     private volatile Tuple<double, double>? _euRange;
@@ -96,13 +97,21 @@ public sealed class VariableNode : Node
 
     /// <summary>
     /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,
-    /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. Defaults to
-    /// null.
+    /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. The variable
+    /// is added with it.
     /// </summary>
-    public Func<DataValue>? OnRead { get; init; }
+    public Func<DataValue>? OnRead { get; internal init; }
 
-    /// <summary>Takes what clients write, in place of the stored value; null if that takes it. Defaults to null.</summary>
-    public VariableWriteHandler? OnWrite { get; init; }
+    /// <summary>
+    /// Takes what clients write, in place of the stored value; null if that takes it. It is called for a variable that
+    /// <see cref="IsWritable"/>. Its owner may change it, from any thread: while the server runs, before the variable becomes writable, so
+    /// that no write is stored. Defaults to null.
+    /// </summary>
+    public VariableWriteHandler? OnWrite
+    {
+        get => _onWrite;
+        set => _onWrite = value;
+    }
 
     /// <summary>The range of the value in normal operation; null for a variable without one.</summary>
     internal (double Low, double High)? EuRange
