@@ -55,7 +55,10 @@ internal static partial class BackplaneLog
         + "to the other fail until both run the same release")]
     public static partial void IncompatibleNodeJoined(ILogger logger, string node, int version, int own);
 
-    [LoggerMessage(6013, LogLevel.Error, "The keys of this node's routing ids could not be set again; the node tries again in a second")]
+    [LoggerMessage(
+        6013, LogLevel.Error,
+        "Keys of this node's routing ids could not be set again; the node tries again every second, after a lease that ended with each "
+        + "renewal")]
     public static partial void KeepFailed(ILogger logger, Exception exception);
 
     [LoggerMessage(6014, LogLevel.Error, "A batch to node '{Node}' could not be sent")]
