@@ -46,8 +46,9 @@ internal static partial class BackplaneLog
         6010, LogLevel.Warning, "{Count} publications to node '{Node}' are lost, or may be: it has not confirmed their batches")]
     public static partial void PublicationsLost(ILogger logger, int count, string node);
 
-    [LoggerMessage(6011, LogLevel.Warning, "Routing id '{RoutingId}' cannot be claimed at Redis, and its Hello is refused: {Problem}")]
-    public static partial void ClaimFailed(ILogger logger, string routingId, string problem);
+    // Without the id: it is of a peer whose Hello is refused.
+    [LoggerMessage(6011, LogLevel.Warning, "A routing id cannot be claimed at Redis, and its Hello is refused: {Problem}")]
+    public static partial void ClaimFailed(ILogger logger, string problem);
 
     [LoggerMessage(
         6012, LogLevel.Warning,
