@@ -46,8 +46,8 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     {
         ArgumentNullException.ThrowIfNull(section);
         Connection = section.Secret(nameof(Connection), Connection, WhatIsWrong) ?? Connection;
-        KeyPrefix = section.Text(nameof(KeyPrefix), KeyPrefix, IsPrefix, "give 1 to 64 letters, digits or -_.; a colon ends the prefix in keys")
-            ?? KeyPrefix;
+        KeyPrefix = section.Text(
+            nameof(KeyPrefix), KeyPrefix, IsPrefix, "give 1 to 64 letters, digits or -_.; a colon ends the prefix in keys") ?? KeyPrefix;
         Node = section.Text(nameof(Node), Node, IsName, "give 1 to 64 letters, digits or -_.:") ?? Node;
         Lease = section.Time(nameof(Lease), Lease, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
         QueueBytes = section.Number(nameof(QueueBytes), QueueBytes, 1024 * 1024, 1024 * 1024 * 1024);

@@ -47,7 +47,8 @@ internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
     public ValueTask DisposeAsync() => _sentinels.DisposeAsync();
 
     /// <summary>
-    /// The server that most Sentinels name: one that was away may still name a former master. Of several that are named as often, the first.
+    /// The server that most Sentinels name: one that was away may still name a former master. Of several that are named as often, the
+    /// first.
     /// </summary>
     /// <param name="answers">What each has named, in their order; null for none.</param>
     /// <param name="times">How often it was named; 0 if there is none.</param>
