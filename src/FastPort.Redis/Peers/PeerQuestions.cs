@@ -107,7 +107,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
     private async Task ListAfterAsync(Task before, NodeLink sender, long correlation, PeerQuestion question)
     {
         long asked = time.GetTimestamp();
-        await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
         if (time.GetElapsedTime(asked) < Patience)
         {
             await AnswerAsync(sender, correlation, question).ConfigureAwait(false);

@@ -97,7 +97,7 @@ internal sealed partial class NodeLink
 
     private bool HasRoom => !IsFull && !_isReturning;
 
-    /// <summary>The last list of sessions that the node has asked for, until it is answered. Only for the thread that receives batches.</summary>
+    /// <summary>Completes when all lists that the node has asked for are answered. Only for the thread that receives batches.</summary>
     public Task Listing { get; set; } = Task.CompletedTask;
 
     /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>

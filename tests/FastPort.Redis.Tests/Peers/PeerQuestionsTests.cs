@@ -99,7 +99,8 @@ public sealed class PeerQuestionsTests
 
         public ValueTask<PeerInfo?> FindAsync(string routingId, CancellationToken cancellationToken) => new((PeerInfo?)null);
 
-        public ValueTask<bool> KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken) => new(false);
+        public ValueTask<bool> KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken) =>
+            new(false);
 
         public async ValueTask<IReadOnlyList<PeerInfo>> ListAsync(
             string prefix, int limit, string after, CancellationToken cancellationToken)
