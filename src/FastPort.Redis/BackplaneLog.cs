@@ -46,8 +46,9 @@ internal static partial class BackplaneLog
         6010, LogLevel.Warning, "{Count} publications to node '{Node}' are lost, or may be: it has not confirmed their batches")]
     public static partial void PublicationsLost(ILogger logger, int count, string node);
 
-    [LoggerMessage(6011, LogLevel.Warning, "Routing id '{RoutingId}' cannot be claimed at Redis, and its Hello is refused: {Problem}")]
-    public static partial void ClaimFailed(ILogger logger, string routingId, string problem);
+    // Without the id: it is of a peer whose Hello is refused.
+    [LoggerMessage(6011, LogLevel.Warning, "A routing id cannot be claimed at Redis, and its Hello is refused: {Problem}")]
+    public static partial void ClaimFailed(ILogger logger, string problem);
 
     [LoggerMessage(
         6012, LogLevel.Warning,
@@ -55,7 +56,10 @@ internal static partial class BackplaneLog
         + "to the other fail until both run the same release")]
     public static partial void IncompatibleNodeJoined(ILogger logger, string node, int version, int own);
 
-    [LoggerMessage(6013, LogLevel.Error, "The keys of this node's routing ids could not be set again; the node tries again in a second")]
+    [LoggerMessage(
+        6013, LogLevel.Error,
+        "Keys of this node's routing ids could not be set again; the node tries again every second, or with each renewal after a lease "
+        + "that had ended")]
     public static partial void KeepFailed(ILogger logger, Exception exception);
 
     [LoggerMessage(6014, LogLevel.Error, "A batch to node '{Node}' could not be sent")]

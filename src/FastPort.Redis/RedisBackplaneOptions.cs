@@ -17,7 +17,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
 
     /// <summary>
     /// First part of all keys and channels, which keeps several installations in one Redis apart; 1 to 64 characters, letters, digits and
-    /// <c>-_.:</c>. Defaults to <c>fastport</c>.
+    /// <c>-_.</c>. No colon: it ends the prefix, and keys of one installation could be those of another. Defaults to <c>fastport</c>.
     /// </summary>
     public string KeyPrefix { get; set; } = "fastport";
 
@@ -46,12 +46,15 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     {
         ArgumentNullException.ThrowIfNull(section);
         Connection = section.Secret(nameof(Connection), Connection, WhatIsWrong) ?? Connection;
-        KeyPrefix = section.Text(nameof(KeyPrefix), KeyPrefix, IsName, "give 1 to 64 letters, digits or -_.:") ?? KeyPrefix;
+        KeyPrefix = section.Text(
+            nameof(KeyPrefix), KeyPrefix, IsPrefix, "give 1 to 64 letters, digits or -_.; a colon ends the prefix in keys") ?? KeyPrefix;
         Node = section.Text(nameof(Node), Node, IsName, "give 1 to 64 letters, digits or -_.:") ?? Node;
         Lease = section.Time(nameof(Lease), Lease, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
         QueueBytes = section.Number(nameof(QueueBytes), QueueBytes, 1024 * 1024, 1024 * 1024 * 1024);
         RequireBackplane = section.Flag(nameof(RequireBackplane), RequireBackplane);
     }
+
+    private static bool IsPrefix(string? text) => IsName(text) && !text!.Contains(':', StringComparison.Ordinal);
 
     private static bool IsName(string? text) =>
         text is { Length: > 0 and <= 64 }

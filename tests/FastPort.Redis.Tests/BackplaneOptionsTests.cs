@@ -48,6 +48,17 @@ public sealed class BackplaneOptionsTests
         Assert.Equal($"FastPort:Backplane:Connection is empty; {Example}", Assert.Single(failure.Failures));
     }
 
+    /// <summary>Routing id "id:x" of prefix "p" and "x" of "p:id" would have the same key.</summary>
+    [Fact]
+    public void A_prefix_with_a_colon_is_refused()
+    {
+        OptionsValidationException failure = Assert.Throws<OptionsValidationException>(() => Read("FastPort:Backplane:KeyPrefix", "p:id"));
+
+        Assert.Equal(
+            "FastPort:Backplane:KeyPrefix is 'p:id'; give 1 to 64 letters, digits or -_.; a colon ends the prefix in keys.",
+            Assert.Single(failure.Failures));
+    }
+
     private static string Read(string key, string value)
     {
         IConfiguration configuration = new ConfigurationBuilder().AddInMemoryCollection([new(key, value)]).Build();

@@ -43,6 +43,22 @@ public sealed class ClaimTests
         await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left the node");
     }
 
+    /// <summary>Its Hello is refused: whoever it is could write anything into the log.</summary>
+    [RedisTheory]
+    [InlineData("set", "fastport:id:machine-7", "something else")]
+    [InlineData("config", "set", "maxmemory", "1")]
+    public async Task A_claim_that_fails_at_Redis_is_logged_without_the_id(params string[] command)
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:Backplane:Lease", "00:01:00"));
+        await redis.RunAsync(command);
+
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("machine-7"));
+
+        Assert.Equal(ErrorCode.Unavailable, refused.Code);
+        Assert.DoesNotContain("machine-7", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
+    }
+
     [RedisFact]
     public async Task Of_many_that_claim_an_id_at_once_at_two_nodes_one_has_it()
     {

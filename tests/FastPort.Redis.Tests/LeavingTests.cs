@@ -1,8 +1,12 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
+using FastPort.Redis.Topics;
+using FastPort.Redis.Wire;
 using FastPort.Sessions;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;
@@ -58,6 +62,35 @@ public sealed class LeavingTests
         b.Host.Dispose();
 
         await a.KnowsAsync(1);
+    }
+
+    /// <summary>It waits for an end of relays only: topics may change, and things may be published, for as long as it waits.</summary>
+    [RedisFact]
+    public async Task What_is_said_about_topics_does_not_hold_a_leaving_node_up()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        using var topics = new TopicExchange(new OwnInterests(), links.Transport, links.Members, NullLogger.Instance);
+        var receiver = new BatchReceiver(
+            links.Transport, links.Lookups, links.Directory, links.Targets, links.Members, topics, null!, new NeverWritable(),
+            NullLogger.Instance);
+        long begun = receiver.LastRelaysAt;
+        links.Time.Advance(TimeSpan.FromSeconds(1));
+
+        await receiver.ReceiveAsync(Batch(1, EntryKind.Wanted));
+        Assert.Equal(begun, receiver.LastRelaysAt);
+
+        await receiver.ReceiveAsync(Batch(2, EntryKind.Relay));
+        Assert.Equal(links.Transport.Now, receiver.LastRelaysAt);
+
+        static ReadOnlyMemory<byte> Batch(ulong number, EntryKind kind)
+        {
+            var batch = new BatchBuffer();
+            batch.Add(kind, 1).Fill((byte)'a');
+            batch.Seal(TestLinks.Other, number);
+            return batch.Memory;
+        }
     }
 
     private static async Task<ErrorCode> AskAsync(FastPortClient sender, string id)

@@ -1,4 +1,7 @@
+using System.Net;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Redis.Connecting;
 using FastPort.Redis.Tests.Support;
 using Xunit;
 
@@ -54,6 +57,38 @@ public sealed class SentinelTests
         await redis.UntilSaysAsync(a.Instance(), "get", "fastport:id:late");
         await redis.UntilSaysAsync(a.Instance(), "get", "fastport:id:later");
         Assert.Equal(2, a.Server.ConnectionCount);
+    }
+
+    /// <summary>One that was away during a failover, and has heard nothing of the others yet, is the first that is asked.</summary>
+    [RedisFact]
+    public async Task A_node_goes_to_the_master_that_most_Sentinels_name()
+    {
+        using var directory = new TemporaryDirectory();
+        await using RedisProcess former = await RedisProcess.StartAsync();
+        await using RedisProcess master = await RedisProcess.StartAsync();
+        await using RedisProcess away = await RedisWithReplica.StartSentinelAsync(directory, former, quorum: 1);
+        await using RedisProcess second = await RedisWithReplica.StartSentinelAsync(directory, master, quorum: 2);
+        await using RedisProcess third = await RedisWithReplica.StartSentinelAsync(directory, master, quorum: 2);
+
+        await using Node node = await Node.StartAsync(
+            $"{away.Connection},{second.Connection},{third.Connection},serviceName=fastport", "a");
+
+        Assert.Equal("1", (await master.RunAsync("zcard", "{fastport:nodes}")).Trim());
+        Assert.Equal("0", (await former.RunAsync("zcard", "{fastport:nodes}")).Trim());
+    }
+
+    [Fact]
+    public void Of_masters_that_as_many_Sentinels_name_the_first_is_taken()
+    {
+        var former = new IPEndPoint(IPAddress.Loopback, 1);
+        var master = new IPEndPoint(IPAddress.Loopback, 2);
+
+        Assert.Equal(former, SentinelMaster.MostNamed([null, former, master], out int once));
+        Assert.Equal(1, once);
+        Assert.Equal(master, SentinelMaster.MostNamed([former, master, null, new IPEndPoint(IPAddress.Loopback, 2)], out int twice));
+        Assert.Equal(2, twice);
+        Assert.Null(SentinelMaster.MostNamed([null, null], out int never));
+        Assert.Equal(0, never);
     }
 
     [RedisFact]

@@ -46,23 +46,47 @@ internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
 
     public ValueTask DisposeAsync() => _sentinels.DisposeAsync();
 
+    /// <summary>
+    /// The server that most Sentinels name: one that was away may still name a former master. Of several that are named as often, the
+    /// first.
+    /// </summary>
+    /// <param name="answers">What each has named, in their order; null for none.</param>
+    /// <param name="times">How often it was named; 0 if there is none.</param>
+    internal static EndPoint? MostNamed(IEnumerable<EndPoint?> answers, out int times)
+    {
+        IGrouping<EndPoint, EndPoint>? most = answers.OfType<EndPoint>().GroupBy(static one => one).MaxBy(static same => same.Count());
+        times = most?.Count() ?? 0;
+        return most?.Key;
+    }
+
     private static async Task<EndPoint?> FindAsync(ConnectionMultiplexer sentinels, string service)
     {
-        foreach (IServer sentinel in sentinels.GetServers().Where(static one => one.IsConnected))
+        Task<EndPoint?>[] asked =
+            [.. sentinels.GetServers().Where(static one => one.IsConnected).Select(sentinel => AskAsync(sentinel, service))];
+        EndPoint? master = null;
+        await foreach (Task<EndPoint?> _ in Task.WhenEach(asked).ConfigureAwait(false))
         {
-            try
+            master = MostNamed(asked.Select(static one => one.IsCompleted ? one.Result : null), out int times);
+            if (times > asked.Length / 2)
             {
-                if (await sentinel.SentinelGetMasterAddressByNameAsync(service).ConfigureAwait(false) is { } master)
-                {
-                    return master;
-                }
-            }
-            catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
-            {
-                // The next one may know.
+                // One that hangs is not waited for when the others have decided.
+                break;
             }
         }
 
-        return null;
+        return master;
+    }
+
+    // Null if it does not answer, or knows no master.
+    private static async Task<EndPoint?> AskAsync(IServer sentinel, string service)
+    {
+        try
+        {
+            return await sentinel.SentinelGetMasterAddressByNameAsync(service).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
+        {
+            return null;
+        }
     }
 }

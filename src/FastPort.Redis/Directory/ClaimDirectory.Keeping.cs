@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using System.Text;
 using FastPort.Sessions;
 using StackExchange.Redis;
@@ -13,6 +14,9 @@ internal sealed partial class ClaimDirectory
 
     private readonly SemaphoreSlim _keepNow = new(0);
     private Task _keeping = Task.CompletedTask;
+
+    // Whether the last pass could not set all keys: the log is told of the first of several.
+    private bool _isFailing;
 
     /// <summary>Begins to keep the keys of the claims.</summary>
     public void Start() => _keeping = RunAsync();
@@ -43,9 +47,24 @@ internal sealed partial class ClaimDirectory
         _ = CheckAsync(own);
     }
 
-    /// <summary>Sets the keys of all claims again; sessions whose ids belong to others by now are closed.</summary>
+    /// <summary>
+    /// Sets the keys of all claims again; sessions whose ids belong to others by now are closed. Throws if a key could not be set, after
+    /// all others were: until that has succeeded, nobody knows whether the id is still this node's.
+    /// </summary>
     /// <returns>Number of ids that are lost.</returns>
-    public Task<int> ClaimAgainAsync() => KeepAllAsync(_own.Select(static one => one.Value));
+    public async Task<int> ClaimAgainAsync()
+    {
+        KeptIds kept = await KeepAllAsync(All()).ConfigureAwait(false);
+        if (kept.Failure is { } failure)
+        {
+            ExceptionDispatchInfo.Throw(failure);
+        }
+
+        return kept.Lost;
+    }
+
+    // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
+    private IEnumerable<OwnId> All() => _own.Select(static one => one.Value);
 
     // Sets the key again, if it has not another owner by now: then the sessions are closed. False in this case.
     private async Task<bool> KeepAsync(OwnId own)
@@ -114,17 +133,53 @@ internal sealed partial class ClaimDirectory
         return false;
     }
 
-    private async Task<int> KeepAllAsync(IEnumerable<OwnId> ids)
+    // An id whose key cannot be set, as its server of a cluster is gone or refuses writes, keeps none of the others from being set.
+    private async Task<KeptIds> KeepAllAsync(IEnumerable<OwnId> ids)
     {
         int lost = 0;
-
-        // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
+        HashSet<OwnId> failed = [];
+        Exception? failure = null;
         foreach (OwnId[] some in ids.Chunk(KeptAtOnce))
         {
-            lost += (await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false)).Count(static kept => !kept);
+            if (_stop.IsCancellationRequested)
+            {
+                throw new OperationCanceledException();
+            }
+
+            (bool IsKept, Exception? Failure)[] answers = await Task.WhenAll(some.Select(TryKeepAsync)).ConfigureAwait(false);
+            for (int i = 0; i < some.Length; i++)
+            {
+                if (answers[i].Failure is { } one)
+                {
+                    failed.Add(some[i]);
+                    failure ??= one;
+                }
+                else if (!answers[i].IsKept)
+                {
+                    lost++;
+                }
+            }
         }
 
-        return lost;
+        if (failure is not null && !Volatile.Read(ref _isFailing))
+        {
+            BackplaneLog.KeepFailed(logger, failure);
+        }
+
+        Volatile.Write(ref _isFailing, failure is not null);
+        return new KeptIds(lost, failed, failure);
+    }
+
+    private async Task<(bool IsKept, Exception? Failure)> TryKeepAsync(OwnId own)
+    {
+        try
+        {
+            return (await KeepAsync(own).ConfigureAwait(false), null);
+        }
+        catch (Exception e)
+        {
+            return (false, e);
+        }
     }
 
     private async Task CheckAsync(OwnId own)
@@ -148,11 +203,13 @@ internal sealed partial class ClaimDirectory
         }
     }
 
-    // Sets the keys again: some of them each second, as all at once would hold up relays, and all after a lost connection.
+    // Sets the keys again: some of them each second, as all at once would hold up relays, with those that have failed a second before,
+    // and all after a lost connection.
     private async Task RunAsync()
     {
         // A claim may have to wait for the next round, and a turn takes as long as Redis does: two rounds are two thirds of a key's life.
         var walk = new ClaimWalk(_own, turnsOfRound: (int)(KeyLife / 3 / KeepEvery));
+        IReadOnlySet<OwnId> failed = new HashSet<OwnId>();
         bool all = false;
         while (true)
         {
@@ -166,7 +223,7 @@ internal sealed partial class ClaimDirectory
 
                 if (members.IsValid)
                 {
-                    await (all ? ClaimAgainAsync() : KeepAllAsync(walk.NextTurn())).ConfigureAwait(false);
+                    failed = (await KeepAllAsync(all ? All() : walk.NextTurn().Union(failed)).ConfigureAwait(false)).Failed;
                     all = false;
                 }
             }
@@ -174,15 +231,9 @@ internal sealed partial class ClaimDirectory
             {
                 return;
             }
-            catch (Exception e)
-            {
-                // Which of them were set is not known.
-                all = true;
-                if (e is not (RedisException or TimeoutException))
-                {
-                    BackplaneLog.KeepFailed(logger, e);
-                }
-            }
         }
     }
+
+    // What became of ids: how many belong to others, which keys could not be set, and the first reason.
+    private readonly record struct KeptIds(int Lost, IReadOnlySet<OwnId> Failed, Exception? Failure);
 }

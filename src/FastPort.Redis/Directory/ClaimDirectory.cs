@@ -65,7 +65,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
                 (bool isClaimed, string value) = await ClaimAsync(own, outdated).ConfigureAwait(false);
                 if (!Location.TryParse(value, out Location location))
                 {
-                    throw new RedisException($"The key of routing id '{claim.RoutingId}' has the foreign value '{value}'; remove the key.");
+                    throw new RedisException($"Its key has the foreign value '{value}'; remove the key.");
                 }
 
                 if (isClaimed)
@@ -94,7 +94,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
         }
         catch (Exception e) when (e is RedisException or TimeoutException)
         {
-            BackplaneLog.ClaimFailed(logger, claim.RoutingId, e.Message);
+            BackplaneLog.ClaimFailed(logger, e.Message);
             return RoutingIdGrant.Unavailable;
         }
         finally

@@ -50,7 +50,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         }
     }
 
-    /// <summary>Handles another node's question; false if it is not understood.</summary>
+    /// <summary>Handles another node's question; false if it is not understood. Only for the thread that receives batches.</summary>
     public bool TryReceive(NodeLink sender, long correlation, ReadOnlySpan<byte> json)
     {
         try
@@ -62,7 +62,15 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
             }
 
             // Fire and forget: the default directory of sessions does not fail, and batches do not wait for it.
-            _ = AnswerAsync(sender, correlation, question);
+            if (question.Action == PeerAction.List)
+            {
+                sender.Listing = ListAfterAsync(sender.Listing, sender, correlation, question);
+            }
+            else
+            {
+                _ = AnswerAsync(sender, correlation, question);
+            }
+
             return true;
         }
         catch (JsonException)
@@ -92,6 +100,17 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         catch (JsonException)
         {
             return false;
+        }
+    }
+
+    // One at a time for each node, however many of its sessions ask: lists are long, and cross one channel.
+    private async Task ListAfterAsync(Task before, NodeLink sender, long correlation, PeerQuestion question)
+    {
+        long asked = time.GetTimestamp();
+        await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
+        if (time.GetElapsedTime(asked) < Patience)
+        {
+            await AnswerAsync(sender, correlation, question).ConfigureAwait(false);
         }
     }
 

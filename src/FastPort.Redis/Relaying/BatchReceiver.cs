@@ -109,7 +109,11 @@ internal sealed class BatchReceiver(
 
         if (_needsSeen)
         {
-            Volatile.Write(ref _lastRelaysAt, transport.Now);
+            if (_relays != 0)
+            {
+                Volatile.Write(ref _lastRelaysAt, transport.Now);
+            }
+
             transport.Counters.RelaysReceived(_relays);
             transport.Counters.PublicationsArrived(_publications);
             sender.TellSeen(reader.Number);

@@ -164,6 +164,10 @@ internal sealed partial class NodeLink
         }
     }
 
+    /// <summary>
+    /// Adds what the link has room for at any time, but for an answer about peers: it is long, and who asks goes on without it. While as
+    /// much has gathered as may be on its way, it is dropped.
+    /// </summary>
     /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
     /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
     /// <param name="rest">The id, or what is asked or answered.</param>
@@ -171,6 +175,11 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
+            if (kind == EntryKind.PeerAnswer && _gathering.Length >= WindowBytes)
+            {
+                return;
+            }
+
             Span<byte> payload = Add(kind, 8 + rest.Length);
             BinaryPrimitives.WriteInt64LittleEndian(payload, number);
             rest.CopyTo(payload[8..]);

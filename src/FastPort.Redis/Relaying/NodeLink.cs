@@ -97,6 +97,9 @@ internal sealed partial class NodeLink
 
     private bool HasRoom => !IsFull && !_isReturning;
 
+    /// <summary>Completes when all lists that the node has asked for are answered. Only for the thread that receives batches.</summary>
+    public Task Listing { get; set; } = Task.CompletedTask;
+
     /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>
     public bool IsRepeated(ulong number) => number == _lastReceived;
 

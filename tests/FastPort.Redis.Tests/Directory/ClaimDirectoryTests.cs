@@ -9,7 +9,6 @@ using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Wire;
 using FastPort.Sessions;
-using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
 using Xunit;
 
@@ -286,9 +285,49 @@ public sealed class ClaimDirectoryTests
 
         (await answers.NextAsync()).Fail(new OperationCanceledException("Not by the directory."));
 
-        // All are set again, as which of them were set is not known.
+        // Whether it was set is not known.
         (await answers.NextAsync()).Give();
         answers.HoldNoMore();
+    }
+
+    /// <summary>Such as a server of a cluster that takes no writes, while the others do.</summary>
+    [RedisFact]
+    public async Task A_key_that_cannot_be_set_again_keeps_no_other_from_being_set()
+    {
+        const int Ids = 600;
+        const string Count = "return #redis.call('keys', 'fastport:id:*')";
+        const string Remove = "return redis.call('del', unpack(redis.call('keys', 'fastport:id:*')))";
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty);
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using var a = new Claimer(database, "a");
+        await a.Members.JoinAsync(Patience.Token);
+        Session session = node.Server.Sessions.Single();
+        RoutingIdGrant[] grants = await Task.WhenAll(Enumerable.Range(0, Ids).Select(i =>
+            a.Directory.ClaimAsync(new RoutingIdClaim(session, $"id-{i}", takesOver: false), Patience.Token).AsTask()));
+        Assert.DoesNotContain(grants, static grant => grant != RoutingIdGrant.Granted);
+        Assert.Equal("600", (await redis.RunAsync("EVAL", Remove, "0")).Trim());
+
+        // All that are asked for before the first answer; the others are not held.
+        answers.Hold();
+        Task<int> again = a.Directory.ClaimAgainAsync();
+        answers.HoldNoMore();
+        (await answers.NextAsync()).Fail(new RedisException("MISCONF"));
+        while (!again.IsCompleted)
+        {
+            Task<HeldAnswer> next = answers.NextAsync();
+            if (await Task.WhenAny(again, next) == next)
+            {
+                (await next).Give();
+            }
+        }
+
+        Assert.Equal("MISCONF", (await Assert.ThrowsAsync<RedisException>(() => again)).Message);
+        Assert.Equal("600", (await redis.RunAsync("EVAL", Count, "0")).Trim());
+        Assert.Equal("MISCONF", Assert.Single(a.Log.WithId(6013)).Exception!.Message);
+        Assert.Equal(0, await a.Directory.ClaimAgainAsync());
     }
 
     private sealed class Claimer : IAsyncDisposable
@@ -299,12 +338,14 @@ public sealed class ClaimDirectoryTests
             {
                 ClaimAgain = static () => Task.CompletedTask,
             };
-            Directory = new ClaimDirectory(database, "fastport", Members, NullLogger.Instance)
+            Directory = new ClaimDirectory(database, "fastport", Members, Log)
             {
                 ChallengeAsync = static (_, _) => new ValueTask<bool?>(true),
                 TellTakenOver = (former, id) => Tells!.TakenOver(id, former.Token),
             };
         }
+
+        public RecordingLog Log { get; } = new();
 
         public Membership Members { get; }
 

@@ -39,7 +39,7 @@ internal sealed class RedisWithReplica : IAsyncDisposable
             await replica.UntilSaysAsync("master_link_status:up", "info", "replication");
             for (int i = 0; i < sentinels; i++)
             {
-                all._sentinels.Add(await all.StartSentinelAsync(quorum: (sentinels / 2) + 1));
+                all._sentinels.Add(await StartSentinelAsync(directory, master, quorum: (sentinels / 2) + 1));
             }
 
             foreach (RedisProcess sentinel in all._sentinels)
@@ -56,6 +56,26 @@ internal sealed class RedisWithReplica : IAsyncDisposable
         }
     }
 
+    /// <summary>Starts a Sentinel that watches a master as "fastport"; its configuration is in the directory.</summary>
+    public static Task<RedisProcess> StartSentinelAsync(TemporaryDirectory directory, RedisProcess master, int quorum) =>
+        RedisProcess.StartAsync(
+            port =>
+            {
+                string path = directory[$"sentinel-{port}.conf"];
+                File.WriteAllText(
+                    path,
+                    $"""
+                    port {port}
+                    bind 127.0.0.1
+                    sentinel monitor fastport 127.0.0.1 {master.Port} {quorum}
+                    sentinel down-after-milliseconds fastport 500
+                    sentinel failover-timeout fastport 3000
+
+                    """);
+                return [path, "--sentinel"];
+            },
+            "+monitor master");
+
     public async ValueTask DisposeAsync()
     {
         foreach (RedisProcess one in _sentinels.Append(Replica).Append(Master))
@@ -65,22 +85,4 @@ internal sealed class RedisWithReplica : IAsyncDisposable
 
         _directory.Dispose();
     }
-
-    private Task<RedisProcess> StartSentinelAsync(int quorum) => RedisProcess.StartAsync(
-        port =>
-        {
-            string path = _directory[$"sentinel-{port}.conf"];
-            File.WriteAllText(
-                path,
-                $"""
-                port {port}
-                bind 127.0.0.1
-                sentinel monitor fastport 127.0.0.1 {Master.Port} {quorum}
-                sentinel down-after-milliseconds fastport 500
-                sentinel failover-timeout fastport 3000
-
-                """);
-            return [path, "--sentinel"];
-        },
-        "+monitor master");
 }
