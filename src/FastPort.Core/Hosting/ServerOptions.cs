@@ -186,11 +186,13 @@ public abstract class ServerOptions : IDescribedOptions
     // A certificate that no endpoint uses looks as if connections were encrypted. The authorities of clients' certificates have other uses.
     internal void RefuseUnusedTls(OptionSection section)
     {
-        if (section.ChecksTogether && Tls.HasCertificate
-            && !ListenAt.Any(static text => Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == TlsProtocols.Scheme))
+        if (section.ChecksTogether && Tls.HasCertificate && !ListenAt.Any(IsEncrypted))
         {
             section.Refuse(nameof(Tls), "set, but no endpoint is tls://", "give one, as tls://0.0.0.0:6628, or remove the section");
         }
+
+        static bool IsEncrypted(string text) =>
+            Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == TlsProtocols.Scheme;
     }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };
