@@ -26,8 +26,8 @@ public sealed class DashboardOptions : IDescribedOptions
     public string Token { get; set; } = string.Empty;
 
     /// <summary>
-    /// Names that requests may address the dashboard by, besides localhost, IP addresses of the machine itself and the host of
-    /// <see cref="Url"/>. Requests with another Host header are refused: a web page can make a browser send them. Defaults to none.
+    /// Names that requests may address the dashboard by, besides localhost and IP addresses. Requests with another name in their Host
+    /// header are refused: a web page can make a browser send them. Defaults to none.
     /// </summary>
     public IList<string> AllowedHosts { get; set; } = [];
 

@@ -1,11 +1,12 @@
+using System.Xml.Linq;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# in README.md, docs/embedding.md, docs/custom-protocols.md, docs/opc-ua.md, docs/bridge.md, docs/telemetry.md and
-/// docs/dashboard.md is compiled code: above each block a comment names its source, either a whole file or the lines between
-/// <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C# and the Protocol Buffers in README.md, docs/embedding.md, docs/custom-protocols.md, docs/opc-ua.md, docs/bridge.md,
+/// docs/telemetry.md and docs/dashboard.md are compiled code: above each block a comment names its source, either a whole file or the lines
+/// between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
@@ -36,7 +37,7 @@ public sealed class DocumentTests
             {
                 for (int i = 0; i < document.Length; i++)
                 {
-                    if (document[i] == "```csharp")
+                    if (document[i] is "```csharp" or "```protobuf")
                     {
                         string mark = i > 0 ? document[i - 1] : string.Empty;
                         string source = mark.StartsWith(SourceMark, StringComparison.Ordinal) ? mark[SourceMark.Length..] : string.Empty;
@@ -84,6 +85,29 @@ public sealed class DocumentTests
             && (!l.StartsWith("using ", StringComparison.Ordinal) || l.Contains('=', StringComparison.Ordinal)));
         Assert.InRange(code, 1, 60);
         Assert.All(files, static f => Assert.Contains($"samples/LineProtocol/{f}", Sources));
+    }
+
+    [Fact]
+    public void The_project_of_a_reader_is_that_of_the_sample_with_the_versions_of_this_repository()
+    {
+        var shown = XDocument.Parse(string.Join(
+            '\n', Documents["docs/embedding.md"].SkipWhile(static l => l != "```xml").Skip(1).TakeWhile(static l => l != "```")));
+        XDocument sample = Load("samples", "OwnMessages", "OwnMessages.csproj");
+        Dictionary<string, string?> versions = Load("Directory.Packages.props").Descendants("PackageVersion").ToDictionary(
+            static package => package.Attribute("Include")!.Value, static package => package.Attribute("Version")?.Value);
+
+        Assert.Equal(
+            Items(sample).Select(static name => name.Replace("../../src", "../FastPort/src", StringComparison.Ordinal)), Items(shown));
+        Assert.All(shown.Descendants("PackageReference"), package => Assert.Equal(
+            versions[package.Attribute("Include")!.Value], package.Attribute("Version")?.Value));
+        Assert.Equal(
+            Load("Directory.Build.props").Descendants("TargetFramework").Single().Value,
+            shown.Descendants("TargetFramework").Single().Value);
+
+        static IEnumerable<string> Items(XDocument project) =>
+            project.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value);
+
+        static XDocument Load(params string[] path) => XDocument.Load(Path.Combine([Repository.Root, .. path]));
     }
 
     private static string[] Part(string[] file, string name)

@@ -73,6 +73,15 @@ public sealed class SampleTests
     }
 
     [Fact]
+    public async Task OwnMessages_prints_what_embedding_says()
+    {
+        using SampleProcess program = SampleProcess.Start("OwnMessages");
+
+        Assert.Equal(0, await program.WaitAsync());
+        Assert.Contains("at 13, 6", program.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task TenLinesHosted_echoes_until_it_is_terminated()
     {
         using SampleProcess server = SampleProcess.Start("TenLinesHosted", "--FastPort:Endpoints:0=tcp://127.0.0.1:0");

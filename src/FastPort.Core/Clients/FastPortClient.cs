@@ -15,10 +15,6 @@ namespace FastPort.Clients;
 /// A client that keeps a session open: many requests in flight, handlers for messages that the server sends unsolicited, heartbeats, and a
 /// new session after a connection loss. A request in flight when the connection is lost fails and is never retried; a request made without
 /// a connection waits for one, within its own timeout. Safe from any thread.
-/// <para>
-/// One task (<see cref="RunAsync"/>) connects; <see cref="_slot"/> holds the session of requests. <see cref="_gate"/> guards the two tasks,
-/// <see cref="_running"/> and <see cref="_closed"/>; the slot's lock may be taken under it, never the reverse.
-/// </para>
 /// </summary>
 public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 {
@@ -30,8 +26,12 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly SessionOpener _opener;
     private readonly TokenSource _tokens;
     private readonly ReconnectBackoff _delays;
+
+    // The session of requests; RunAsync, one task, connects.
     private readonly SessionSlot _slot = new();
     private readonly CancellationTokenSource _closing = new();
+
+    // Guards the two tasks. The slot's lock may be taken under it, never the reverse.
     private readonly Lock _gate = new();
     private Task? _running;
     private Task? _closed;
@@ -46,7 +46,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <param name="transport">
     /// The transport, or several as a <see cref="TransportCollection"/>. Defaults to the library's transports, chosen by the options.
     /// </param>
-    /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
+    /// <exception cref="FastPortOptionsException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
         MessageHandlers? handlers = null,

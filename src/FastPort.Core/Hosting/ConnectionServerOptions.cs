@@ -59,6 +59,7 @@ public sealed class ConnectionServerOptions : ServerOptions
             section.Refuse(nameof(Endpoints), "empty", $"give a list of URIs: {TransportSelection.Examples}");
         }
 
+        RefuseUnusedTls(section);
         MaxReceiveBytes = section.Number(nameof(MaxReceiveBytes), MaxReceiveBytes, 4096, 1 << 30);
         MaxSendBytes = section.Number(nameof(MaxSendBytes), MaxSendBytes, 4096, 1 << 30);
         WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);

@@ -70,6 +70,7 @@ public sealed class FastPortServerOptions : ServerOptions
     public override void Describe(OptionSection section)
     {
         base.Describe(section);
+        RefuseUnusedTls(section);
         ServerName = section.Text(
             nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxUnidentifiedConnections = section.OptionalNumber(

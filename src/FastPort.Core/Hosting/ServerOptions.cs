@@ -78,7 +78,9 @@ public abstract class ServerOptions : IDescribedOptions
     /// </summary>
     public RateOptions Rates { get; } = new();
 
-    /// <summary>Certificates of the <c>tls://</c> endpoints, and what peers must show.</summary>
+    /// <summary>
+    /// Certificates of the <c>tls://</c> endpoints, and what peers must show. A certificate that no such endpoint uses is refused.
+    /// </summary>
     public TlsServerOptions Tls { get; } = new();
 
     /// <summary>
@@ -180,6 +182,18 @@ public abstract class ServerOptions : IDescribedOptions
     /// <param name="logger">The server's logger.</param>
     protected internal virtual ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) =>
         new() { Clock = clock, Logger = logger };
+
+    // A certificate that no endpoint uses looks as if connections were encrypted. The authorities of clients' certificates have other uses.
+    internal void RefuseUnusedTls(OptionSection section)
+    {
+        if (section.ChecksTogether && Tls.HasCertificate && !ListenAt.Any(IsEncrypted))
+        {
+            section.Refuse(nameof(Tls), "set, but no endpoint is tls://", "give one, as tls://0.0.0.0:6628, or remove the section");
+        }
+
+        static bool IsEncrypted(string text) =>
+            Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == TlsProtocols.Scheme;
+    }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };
 }

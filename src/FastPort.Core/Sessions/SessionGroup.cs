@@ -5,11 +5,12 @@ namespace FastPort.Sessions;
 
 /// <summary>
 /// A set of sessions that receive the same one-way messages. A frame is encoded once and copied into each send queue; from 16 KiB on, it is
-/// sent to all from the same memory. Thread-safe: <see cref="_gate"/> guards changes; a broadcast iterates over the members without it. A
-/// session that has ended is removed automatically.
+/// sent to all from the same memory. Thread-safe: a session that is added or removed during a broadcast may get it or not. A session that
+/// has ended is removed automatically.
 /// </summary>
 public sealed class SessionGroup : ISessionHolder
 {
+    // Guards changes; a broadcast iterates over the members without it.
     private readonly Lock _gate = new();
     private readonly MemberSet<Session> _members = new();
 

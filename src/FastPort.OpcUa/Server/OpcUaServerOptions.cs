@@ -3,6 +3,7 @@ using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Limits;
+using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -226,6 +227,12 @@ public sealed class OpcUaServerOptions : ServerOptions
             {
                 section.Refuse(nameof(Endpoints), $"'{url}'", ExampleEndpoints);
             }
+        }
+
+        if (section.ChecksTogether && (Tls.CertificateFile.Length != 0 || Tls.CertificateFolder.Length != 0
+            || Tls.UseDevelopmentCertificate || Tls.ClientCertificates != ClientCertificateMode.None))
+        {
+            section.Refuse(nameof(Tls), "set, but OPC UA has security of its own", "use SecurityPolicies and Certificates");
         }
 
         ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, IsUri, "give an absolute URI");

@@ -8,6 +8,9 @@ namespace FastPort.Core.Tests.Hosting;
 
 public sealed class FastPortServerOptionsTests
 {
+    private const string UnusedTls =
+        "FastPort:Tls is set, but no endpoint is tls://; give one, as tls://0.0.0.0:6628, or remove the section.";
+
     public static TheoryData<Action<FastPortServerOptions>, string> Wrong => new()
     {
         { static o => o.MaxConnections = 0, "FastPort:MaxConnections is 0; allowed are 1 to 1000000." },
@@ -33,6 +36,9 @@ public sealed class FastPortServerOptionsTests
         { static o => o.Routing.MaxTopicBytes = 1025, "FastPort:Routing:MaxTopicBytes is 1025; allowed are 1 to 1024." },
         { static o => o.Session.HandshakeTimeout = TimeSpan.FromDays(
             2), "FastPort:Session:HandshakeTimeout is 2.00:00:00; allowed are 00:00:00 (off) to 1.00:00:00." },
+        { static o => o.Tls.CertificateFile = "server.pem", UnusedTls },
+        { static o => o.Tls.CertificateFolder = "certificates", UnusedTls },
+        { static o => o.Tls.UseDevelopmentCertificate = true, UnusedTls },
     };
 
     [Theory]
@@ -54,6 +60,20 @@ public sealed class FastPortServerOptionsTests
         options.Endpoints.Add("tcp:/nowhere");
 
         Assert.Equal(3, options.Validate().Count);
+    }
+
+    [Fact]
+    public void Tls_is_for_an_endpoint_that_is_encrypted()
+    {
+        var options = new FastPortServerOptions
+        {
+            Endpoints = { "tcp://127.0.0.1:0", "tls://127.0.0.1:0" },
+            Tls = { CertificateFile = "server.pem" },
+        };
+        var other = new ConnectionServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Tls = { CertificateFile = "server.pem" } };
+
+        Assert.Empty(options.Validate());
+        Assert.Equal(UnusedTls.Replace("FastPort:", "ConnectionServer:", StringComparison.Ordinal), Assert.Single(other.Validate()));
     }
 
     [Fact]

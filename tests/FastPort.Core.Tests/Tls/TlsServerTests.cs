@@ -157,7 +157,7 @@ public sealed class TlsServerTests
     public async Task An_IOException_of_the_protocol_is_not_told_as_a_failure_of_the_peer(string scheme)
     {
         var options = new ConnectionServerOptions { Endpoints = { $"{scheme}://127.0.0.1:0" } };
-        options.Tls.CertificateFile = TlsFiles.Server.CertificateFile;
+        options.Tls.CertificateFile = scheme == "tls" ? TlsFiles.Server.CertificateFile : string.Empty;
         var protocol = new FaultyProtocol();
         await using var server = new ConnectionServer(options, _ => protocol);
         await server.StartAsync(Patience.Token);

@@ -86,7 +86,7 @@ public sealed class ProxiedServerTests : IDisposable
     private async Task<FastPortServer> StartAsync(string endpoint)
     {
         var options = new FastPortServerOptions { Endpoints = { endpoint }, TrustedProxies = ["127.0.0.1"] };
-        options.Tls.CertificateFile = _files["server.pem"];
+        options.Tls.CertificateFile = endpoint.StartsWith("tls:", StringComparison.Ordinal) ? _files["server.pem"] : string.Empty;
         var handlers = new MessageHandlers().MapInline(
             Echo, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)), "Echo");
         var server = new FastPortServer(options, handlers);

@@ -53,6 +53,15 @@ public sealed class ServerOptionsTests
             problems.Skip(1));
     }
 
+    [Fact]
+    public void Tls_is_refused_as_security_is_by_policies()
+    {
+        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" }, Tls = { CertificateFile = "server.pem" } };
+
+        Assert.Equal(
+            ["OpcUaServer:Tls is set, but OPC UA has security of its own; use SecurityPolicies and Certificates."], Problems(options));
+    }
+
     private static IReadOnlyList<string> Problems(OpcUaServerOptions options) =>
         Assert.Throws<FastPortOptionsException>(() => new OpcUaServer(options)).Problems;
 }

@@ -109,6 +109,7 @@ public sealed class ConfigurationTests
                 options.ShutdownTimeout = TimeSpan.FromSeconds(8);
             }
 
+            options.Endpoints = ["tls://127.0.0.1:0"];
             options.Tls.CertificateFile = "server.pem";
             options.Tls.ClientCertificates = Tls.ClientCertificateMode.Required;
         });

@@ -4,8 +4,7 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The nodes of a server. Add nodes before or while the server runs. Thread-safe: <see cref="_gate"/> guards changes, reading takes no
-/// lock.
+/// The nodes of a server. Add nodes before or while the server runs. Thread-safe; reading takes no lock.
 /// </summary>
 public sealed partial class AddressSpace
 {
@@ -15,6 +14,7 @@ public sealed partial class AddressSpace
     // A read of ArrayDimensions answers with so many numbers.
     private const int MaxValueRank = 16;
 
+    // Guards changes.
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<NodeId, Node> _others = new();
 
