@@ -72,6 +72,8 @@ public sealed class UserCertificateTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, _user, _key, nonce: new byte[32]));
         Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, _user, _key, algorithm: "none"));
         Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await ActivateAsync(session, created, certificate: [1, 2, 3], _key));
+        Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await ActivateAsync(session, created, BadKeys.Unreadable(), _key));
+        Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, BadKeys.Unusable(), _key));
 
         Assert.Null(_asked);
         Assert.Equal(StatusCodes.BadSessionNotActivated, (await session.TryAsync<BrowseRequest, BrowseResponse>(Root())).Status);

@@ -76,6 +76,19 @@ internal sealed class CertificateStore
         }
     }
 
+    /// <summary>The RSA key of a certificate; null if it has none, or none that can be read: a stranger can send any.</summary>
+    public static RSA? TryGetKey(X509Certificate2 certificate)
+    {
+        try
+        {
+            return certificate.GetRSAPublicKey();
+        }
+        catch (CryptographicException)
+        {
+            return null;
+        }
+    }
+
     /// <summary>Checks a peer's certificate (OPC 10000-4, 6.1.3). Good if it can be trusted.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
@@ -85,15 +98,15 @@ internal sealed class CertificateStore
     /// </param>
     public StatusCode Validate(X509Certificate2 certificate, string? applicationUri, string? host = null)
     {
+        using RSA? key = TryGetKey(certificate);
+        if (key is null || (!_trustsAll && key.KeySize is < MinKeyBits or > MaxKeyBits))
+        {
+            return StatusCodes.BadCertificateInvalid;
+        }
+
         if (_trustsAll)
         {
             return StatusCodes.Good;
-        }
-
-        using RSA? key = certificate.GetRSAPublicKey();
-        if (key is null || key.KeySize is < MinKeyBits or > MaxKeyBits)
-        {
-            return StatusCodes.BadCertificateInvalid;
         }
 
         StatusCode trust;
