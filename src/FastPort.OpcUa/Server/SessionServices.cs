@@ -271,7 +271,8 @@ internal static class SessionServices
 
         return request.ClientNonce.Length < NonceBytes ? StatusCodes.BadNonceInvalid
             : !credentials.IsPeer(request.ClientCertificate.Span) ? StatusCodes.BadCertificateInvalid
-            : credentials.PeerApplicationUri != request.ClientDescription.ApplicationUri ? StatusCodes.BadCertificateUriInvalid
+            : credentials.PeerApplicationUri is not { } uri || uri != request.ClientDescription.ApplicationUri
+                ? StatusCodes.BadCertificateUriInvalid
             : null;
     }
 }

@@ -140,14 +140,14 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateHostNameInvalid;
         }
 
-        const X509KeyUsageFlags Needed =
-            X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment;
-        if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault() is { } usage && (usage.KeyUsages & Needed) == 0)
+        if (!AllowsUse(certificate, isKnown))
         {
             return StatusCodes.BadCertificateUseNotAllowed;
         }
 
-        return applicationUri is null || ApplicationUriOf(certificate) == applicationUri
+        // An authority has issued others to people, devices and web servers: they are no applications.
+        string? uri = ApplicationUriOf(certificate);
+        return (applicationUri is null || uri == applicationUri) && (uri is not null || isKnown)
             ? StatusCodes.Good
             : StatusCodes.BadCertificateUriInvalid;
     }
@@ -181,6 +181,28 @@ internal sealed class CertificateStore
         }
 
         return null;
+    }
+
+    // Whether the key may sign and encrypt (OPC 10000-6, 6.2.2); one or the other of a certificate that is trusted for itself. Without the
+    // extension a key may do anything (RFC 5280, 4.2.1.3).
+    private static bool AllowsUse(X509Certificate2 certificate, bool isKnown)
+    {
+        const X509KeyUsageFlags Encipherment = X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment;
+        try
+        {
+            if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault()?.KeyUsages is not { } usages)
+            {
+                return true;
+            }
+
+            bool signs = usages.HasFlag(X509KeyUsageFlags.DigitalSignature), encrypts = (usages & Encipherment) != 0;
+            return isKnown ? signs || encrypts : signs && encrypts;
+        }
+        catch (CryptographicException)
+        {
+            // Not a valid extension.
+            return false;
+        }
     }
 
     // A list that does not count must not go unnoticed: who was revoked would be trusted again. Once for each file, until it counts again.
