@@ -13,6 +13,9 @@ namespace FastPort.OpcUa.SecureChannel;
 /// </summary>
 internal sealed class CertificateStore
 {
+    /// <summary>Identifier of the extension with the subject's alternative names (RFC 5280, 4.2.1.6).</summary>
+    internal const string SubjectAlternativeName = "2.5.29.17";
+
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
     private const int MaxRejected = 100;
@@ -50,6 +53,9 @@ internal sealed class CertificateStore
 
         Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
     }
+
+    /// <summary>The tag of a URI among the subject's alternative names.</summary>
+    internal static Asn1Tag UriTag { get; } = new(TagClass.ContextSpecific, 6);
 
     /// <summary>The folder of the application's own certificate, <c>certificate.pem</c>, and its key, <c>key.pem</c>.</summary>
     public string Own { get; }
@@ -155,8 +161,6 @@ internal sealed class CertificateStore
     /// <summary>The URI of the subject's alternative names; null if there is none.</summary>
     public static string? ApplicationUriOf(X509Certificate2 certificate)
     {
-        const string SubjectAlternativeName = "2.5.29.17";
-        var uriTag = new Asn1Tag(TagClass.ContextSpecific, 6);
         if (certificate.Extensions[SubjectAlternativeName] is not { } extension)
         {
             return null;
@@ -167,9 +171,9 @@ internal sealed class CertificateStore
             AsnReader names = new AsnReader(extension.RawData, AsnEncodingRules.DER).ReadSequence();
             while (names.HasData)
             {
-                if (names.PeekTag().HasSameClassAndValue(uriTag))
+                if (names.PeekTag().HasSameClassAndValue(UriTag))
                 {
-                    return names.ReadCharacterString(UniversalTagNumber.IA5String, uriTag);
+                    return names.ReadCharacterString(UniversalTagNumber.IA5String, UriTag);
                 }
 
                 names.ReadEncodedValue();
