@@ -1,5 +1,4 @@
 using System.Reflection;
-using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;

@@ -1,7 +1,6 @@
 using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
