@@ -11,6 +11,9 @@ internal sealed partial class ClientChannel
     // The server grants a quarter more; renewing at three quarters leaves time for a slow answer (OPC 10000-4, 5.5.2).
     private const double RenewAt = 0.75;
 
+    // The next tick.
+    private static readonly TimeSpan Soon = TimeSpan.FromMilliseconds(1);
+
     // The one OpenSecureChannel request that waits for its response; null if there is none.
     private (uint RequestId, byte[]? Nonce)? _opening;
 
@@ -71,8 +74,8 @@ internal sealed partial class ClientChannel
         _opened.TrySetResult();
     }
 
-    // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come. A server
-    // that grants more than was asked for, or does not answer, does not put off the check of its certificate.
+    // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come, or the next
+    // tick if it could not be. A server that grants more than was asked for, or does not answer, does not put off the check of its certificate.
     private TimeSpan RenewToken()
     {
         ChannelToken newest = Tokens.Newest!;
@@ -85,7 +88,8 @@ internal sealed partial class ClientChannel
         }
 
         Open(SecurityTokenRequestType.Renew);
-        return (ChannelToken.EndsAt * lifetime) - age;
+        TimeSpan left = (ChannelToken.EndsAt * lifetime) - age;
+        return !IsAside && _opening is null && left > Soon ? Soon : left;
     }
 
     // On the loop. One such request at a time.
@@ -114,9 +118,16 @@ internal sealed partial class ClientChannel
                 SendOpen(type);
                 return null;
             },
-            static () => { });
+            () =>
+            {
+                if (_opening is null)
+                {
+                    Connection.RequestTick();
+                }
+            });
     }
 
+    // Where too many requests wait to be sent, there is none of this kind: the next tick tries again.
     private void SendOpen(SecurityTokenRequestType type)
     {
         (uint requestId, byte[]? nonce) = _opening!.Value;
@@ -128,6 +139,9 @@ internal sealed partial class ClientChannel
             ClientNonce = nonce,
             RequestedLifetime = (uint)_options.TokenLifetime.TotalMilliseconds,
         });
-        WriteOpen(requestId, message);
+        if (!WriteOpen(requestId, message))
+        {
+            _opening = null;
+        }
     }
 }

@@ -1,6 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Clients;
 using FastPort.Configuration;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
@@ -12,7 +13,7 @@ public sealed class OpcUaClientOptions : ClientOptions
     public const string SectionName = "OpcUaClient";
 
     /// <summary>The URI of an application that has chosen none.</summary>
-    internal static readonly string DefaultApplicationUri = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
+    internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaClient";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Day = TimeSpan.FromDays(1);
@@ -121,7 +122,8 @@ public sealed class OpcUaClientOptions : ClientOptions
             section.Add(nameof(EndpointUrl), problem);
         }
 
-        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
+        ApplicationUri = section.Text(
+            nameof(ApplicationUri), ApplicationUri, ApplicationCertificate.CanBeFor, "give an absolute URI in ASCII");
         ApplicationName = section.Text(
             nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
         SecurityPolicy = section.Choice(nameof(SecurityPolicy), SecurityPolicy);

@@ -116,16 +116,15 @@ internal sealed class UserToken
         if (tokenPolicy is { IsNone: false })
         {
             using X509Certificate2? certificate = CertificateStore.TryReadLeaf(_session.ServerCertificate.Span);
-            using RSA? key = certificate?.GetRSAPublicKey();
+            using RSA? key = certificate is null ? null : CertificateStore.TryGetKey(certificate);
             if (key is null)
             {
-                throw new OpcUaException(
-                    StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.");
+                throw CannotEncrypt();
             }
 
             // Without security of the channel anybody could have answered, with a certificate of his own (OPC 10000-4, 7.42).
             _mustTrust?.Invoke(certificate!, _session.Endpoints[0].Server.ApplicationUri);
-            token.Password = EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span);
+            token.Password = Encrypt(tokenPolicy, key, secret);
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
         }
         else if (_mode == MessageSecurityMode.SignAndEncrypt && tokenPolicy is not null)
@@ -142,4 +141,20 @@ internal sealed class UserToken
 
         return token.ToExtensionObject();
     }
+
+    // A key that can be read may still be of no use, as one with another exponent than it can have.
+    private byte[] Encrypt(SecurityPolicy policy, RSA key, byte[] secret)
+    {
+        try
+        {
+            return EncryptedSecret.Encrypt(policy, key, secret, _session.ServerNonce.Span);
+        }
+        catch (CryptographicException)
+        {
+            throw CannotEncrypt();
+        }
+    }
+
+    private OpcUaException CannotEncrypt() => new(
+        StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.");
 }

@@ -27,7 +27,7 @@ internal sealed class ChannelCredentials : IDisposable
         Policy = policy;
         _own = own;
         _peer = peer;
-        _peerKey = peer.GetRSAPublicKey()
+        _peerKey = CertificateStore.TryGetKey(peer)
             ?? throw new CryptographicException($"The certificate '{peer.Subject}' has no RSA key.");
         PeerThumbprint = peer.GetCertHash();
         Asymmetric = new AsymmetricSecurity(policy, own.PrivateKey, _peerKey);

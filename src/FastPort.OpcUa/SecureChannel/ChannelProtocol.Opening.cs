@@ -45,14 +45,19 @@ internal abstract partial class ChannelProtocol
     {
     }
 
-    /// <summary>Sends an OpenSecureChannel message, on the loop or aside. The loop's writes on this connection wait meanwhile.</summary>
-    protected void WriteOpen(uint requestId, MessageBuffer message)
+    /// <summary>
+    /// Sends an OpenSecureChannel message, on the loop or aside. The loop's writes on this connection wait meanwhile. False if too much
+    /// waits to be sent.
+    /// </summary>
+    protected bool WriteOpen(uint requestId, MessageBuffer message)
     {
         using var clear = new MessageBuffer(Pool);
         string policy = (Credentials?.Policy ?? SecurityPolicy.None).Uri;
         new AsymmetricHeader(ChannelId, policy, Credentials?.OwnCertificate, Credentials?.PeerThumbprint).Write(clear);
-        Writer.WriteOpen(clear.Segment, Credentials?.Asymmetric ?? ChunkSecurity.None, requestId, message.Written);
+        bool isWritten = Writer.WriteOpen(
+            clear.Segment, Credentials?.Asymmetric ?? ChunkSecurity.None, requestId, message.Written);
         Connection.Flush();
+        return isWritten;
     }
 
     /// <summary>

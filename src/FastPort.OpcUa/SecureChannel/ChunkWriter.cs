@@ -99,23 +99,30 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         }
     }
 
-    /// <summary>Writes an OpenSecureChannel message, which is one chunk.</summary>
+    /// <summary>Writes an OpenSecureChannel message, which is one chunk. False if too much waits to be sent.</summary>
     /// <param name="clear">The clear header; its size is set here.</param>
     /// <param name="security">The protection by certificates.</param>
     /// <param name="requestId">The request.</param>
     /// <param name="body">The message.</param>
-    public void WriteOpen(Span<byte> clear, ChunkSecurity security, uint requestId, ReadOnlySpan<byte> body)
+    public bool WriteOpen(Span<byte> clear, ChunkSecurity security, uint requestId, ReadOnlySpan<byte> body)
     {
         lock (_gate)
         {
             if (connection.BeginWrite() is not { } ring)
             {
-                return;
+                // The end of the connection is told otherwise.
+                return true;
             }
 
             try
             {
+                if (!HasRoom(ring, security.ChunkBytes(clear.Length, body.Length)))
+                {
+                    return false;
+                }
+
                 WriteChunk(ring, clear, security, requestId, body);
+                return true;
             }
             finally
             {

@@ -1,4 +1,5 @@
 using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
@@ -29,15 +30,18 @@ internal static class MethodServices
         _ = CallAllAsync(call, request.MethodsToCall!, running);
     }
 
-    // Methods of one request run one after the other. Nothing awaits this: every failure becomes a response.
+    // Methods of one request run one after the other, until their outputs take more memory than any response could in the client. Nothing
+    // awaits this: every failure becomes a response.
     private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods, RunningCall running)
     {
         var results = new CallMethodResult[methods.Length];
-        for (int i = 0; i < methods.Length && !running.Token.IsCancellationRequested; i++)
+        long left = EncodingLimits.Default.MemoryFor(call.Channel.LargestResponse);
+        for (int i = 0; i < methods.Length && left >= 0 && !running.Token.IsCancellationRequested; i++)
         {
             try
             {
                 results[i] = await CallOneAsync(call, methods[i], running).ConfigureAwait(false);
+                left -= results[i].OutputArguments?.Sum(static value => ValueBytes.Of(value)) ?? 0;
             }
             catch (Exception e)
             {
@@ -56,7 +60,49 @@ internal static class MethodServices
             return;
         }
 
-        call.Reply(new CallResponse { Results = results });
+        if (left < 0)
+        {
+            call.Fault(StatusCodes.BadResponseTooLarge);
+            return;
+        }
+
+        try
+        {
+            Reply(call, results);
+        }
+        catch (Exception e)
+        {
+            call.Channel.SendFault(call.RequestId, call.Header.RequestHandle, CallRequest.EncodingIdNumber, e);
+        }
+    }
+
+    // A response that is too large is not encoded to its end: a large value may be the output of all methods.
+    private static void Reply(in ServiceCall call, CallMethodResult[] results)
+    {
+        MessageBuffer buffer = call.Channel.BeginResponse();
+        try
+        {
+            var encoder = new BinaryEncoder(buffer);
+            call.Channel.EncodeHeader(ref encoder, CallResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
+            encoder.Write(results.Length);
+            int largest = call.Channel.LargestResponse;
+            for (int i = 0; i < results.Length && encoder.Length <= largest; i++)
+            {
+                encoder.WriteStructure(results[i]);
+            }
+
+            // No diagnostics.
+            encoder.Write(-1);
+            encoder.Complete();
+        }
+        catch
+        {
+            // Its memory counts until it is returned.
+            buffer.Dispose();
+            throw;
+        }
+
+        call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
     }
 
     private static async ValueTask<CallMethodResult> CallOneAsync(

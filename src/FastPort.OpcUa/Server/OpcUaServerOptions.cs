@@ -3,6 +3,7 @@ using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Limits;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
@@ -25,7 +26,7 @@ public sealed class OpcUaServerOptions : ServerOptions
     private const string ExampleEndpoints = "give a list of URIs such as opc.tcp://0.0.0.0:4840/path";
 
     /// <summary>The URI of an application that has chosen none.</summary>
-    internal static readonly string DefaultApplicationUri = $"urn:{Environment.MachineName}:FastPort:OpcUaServer";
+    internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaServer";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
@@ -235,7 +236,8 @@ public sealed class OpcUaServerOptions : ServerOptions
             section.Refuse(nameof(Tls), "set, but OPC UA has security of its own", "use SecurityPolicies and Certificates");
         }
 
-        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, IsUri, "give an absolute URI");
+        ApplicationUri = section.Text(
+            nameof(ApplicationUri), ApplicationUri, ApplicationCertificate.CanBeFor, "give an absolute URI in ASCII");
         ProductUri = section.Text(nameof(ProductUri), ProductUri, IsUri, "give an absolute URI");
         ApplicationName = section.Text(
             nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");

@@ -37,8 +37,7 @@ internal sealed partial class ServerChannel
         }
         catch (Exception e)
         {
-            ServerLog.ServiceThrew(_server.Logger, e, type.Number, ChannelId);
-            SendFault(requestId, header.RequestHandle, StatusCodes.BadInternalError);
+            SendFault(requestId, header.RequestHandle, type.Number, e);
         }
 
         return null;
@@ -84,7 +83,17 @@ internal sealed partial class ServerChannel
         where T : struct, IServiceMessage
     {
         MessageBuffer buffer = BeginResponse();
-        EncodeResponse(buffer, requestHandle, StatusCodes.Good, body);
+        try
+        {
+            EncodeResponse(buffer, requestHandle, StatusCodes.Good, body);
+        }
+        catch
+        {
+            // Its memory counts until it is returned.
+            buffer.Dispose();
+            throw;
+        }
+
         EndResponse(requestId, requestHandle, buffer);
     }
 
@@ -94,6 +103,13 @@ internal sealed partial class ServerChannel
         MessageBuffer buffer = BeginResponse();
         EncodeResponse(buffer, requestHandle, status, default(ServiceFault));
         EndResponse(requestId, requestHandle, buffer);
+    }
+
+    /// <summary>Answers that a service threw, which the log has.</summary>
+    internal void SendFault(uint requestId, uint requestHandle, uint service, Exception thrown)
+    {
+        ServerLog.ServiceThrew(_server.Logger, thrown, service, ChannelId);
+        SendFault(requestId, requestHandle, StatusCodes.BadInternalError);
     }
 
     /// <summary>A buffer for a response, empty. Any thread.</summary>

@@ -1,4 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -180,7 +181,13 @@ internal sealed partial class ServerChannel
         };
         using var message = new MessageBuffer(Pool);
         EncodeResponse(message, requestHandle, StatusCodes.Good, response);
-        WriteOpen(requestId, message);
+        if (!WriteOpen(requestId, message))
+        {
+            // A client cannot be told: it does not read what it asked for.
+            Connection.Abort(new CloseReason(CloseKind.SlowConsumer, "There was no room to send a token of the secure channel."));
+            return;
+        }
+
         if (isNew)
         {
             Writer.SetToken(ChannelId, token);

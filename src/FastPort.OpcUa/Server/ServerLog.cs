@@ -17,8 +17,8 @@ internal static partial class ServerLog
     public static partial void CertificateRefused(
         ILogger logger, EndPoint? peer, string thumbprint, StatusCode status, string advice);
 
-    [LoggerMessage(7004, LogLevel.Warning, "A user of {Peer} was refused: the name or the password is wrong")]
-    public static partial void UserRefused(ILogger logger, EndPoint? peer);
+    [LoggerMessage(7004, LogLevel.Warning, "A user of {Peer} was refused: {Reason}")]
+    public static partial void UserRefused(ILogger logger, EndPoint? peer, string reason);
 
     [LoggerMessage(7005, LogLevel.Error, "ValidateUser threw; the user is refused")]
     public static partial void UserCheckThrew(ILogger logger, Exception exception);

@@ -9,6 +9,7 @@ namespace FastPort.OpcUa.Server;
 internal static class SessionServices
 {
     private const int NonceBytes = ChannelCredentials.NonceBytes;
+    private const string Banned = "the user is banned";
 
     public static void Create(in ServiceCall call, ref BinaryDecoder decoder)
     {
@@ -103,7 +104,7 @@ internal static class SessionServices
             {
                 if (status.IsBad)
                 {
-                    activating.Fault(status);
+                    RefuseUser(activating, status, status.ToString());
                 }
                 else if (check is null)
                 {
@@ -140,6 +141,7 @@ internal static class SessionServices
         ServiceCall call, ServerSession session, UserIdentity? user, UserTokens.UserCheck check)
     {
         ClaimsPrincipal? identity = null;
+        string reason = user?.Name is not null ? "the name or the password is wrong" : "the application does not accept the certificate";
         call.Channel.IsCheckingUser = true;
         try
         {
@@ -148,25 +150,36 @@ internal static class SessionServices
         catch (Exception e)
         {
             ServerLog.UserCheckThrew(call.Server.Logger, e);
+            reason = "the check of the user threw";
         }
 
         call.Channel.Post(() =>
         {
             call.Channel.IsCheckingUser = false;
-            if (identity is not null && !call.Server.IsBanned(identity))
+            if (identity is null)
             {
-                Activate(call, session, user, identity);
+                RefuseUser(call, StatusCodes.BadUserAccessDenied, reason);
+            }
+            else if (call.Server.IsBanned(identity))
+            {
+                RefuseUser(call, StatusCodes.BadUserAccessDenied, Banned);
             }
             else
             {
-                if (call.Server.MayWarn())
-                {
-                    ServerLog.UserRefused(call.Server.Logger, call.Channel.RemoteEndPoint);
-                }
-
-                call.Fault(StatusCodes.BadUserAccessDenied);
+                Activate(call, session, user, identity);
             }
         });
+    }
+
+    // The client is told less than the log.
+    private static void RefuseUser(in ServiceCall call, StatusCode status, string reason)
+    {
+        if (call.Server.MayWarn())
+        {
+            ServerLog.UserRefused(call.Server.Logger, call.Channel.RemoteEndPoint, reason);
+        }
+
+        call.Fault(status);
     }
 
     // Hashing a password on purpose takes long, and strangers can ask for it: the loop must not wait until the application returns a task.
@@ -211,7 +224,7 @@ internal static class SessionServices
         if (call.Server.IsBanned(identity))
         {
             session.End(deletesSubscriptions: true);
-            call.Fault(StatusCodes.BadUserAccessDenied);
+            RefuseUser(call, StatusCodes.BadUserAccessDenied, Banned);
             return;
         }
 
@@ -271,7 +284,8 @@ internal static class SessionServices
 
         return request.ClientNonce.Length < NonceBytes ? StatusCodes.BadNonceInvalid
             : !credentials.IsPeer(request.ClientCertificate.Span) ? StatusCodes.BadCertificateInvalid
-            : credentials.PeerApplicationUri != request.ClientDescription.ApplicationUri ? StatusCodes.BadCertificateUriInvalid
+            : credentials.PeerApplicationUri is not { } uri || uri != request.ClientDescription.ApplicationUri
+                ? StatusCodes.BadCertificateUriInvalid
             : null;
     }
 }

@@ -177,7 +177,7 @@ public sealed class ClientServiceTests
     {
         var options = new OpcUaClientOptions
         {
-            ApplicationUri = string.Empty,
+            ApplicationUri = "abc",
             SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256,
             SecurityMode = MessageSecurityMode.None,
             RequestTimeout = TimeSpan.Zero,

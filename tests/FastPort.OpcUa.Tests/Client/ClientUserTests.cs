@@ -194,17 +194,53 @@ public sealed class ClientUserTests
         Assert.Equal(logins, closed);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_certificate_that_the_password_cannot_be_encrypted_with_is_not_kept_for_the_next_attempt(bool isReadable)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        await using var server = new ScriptedServer();
+        using X509Certificate2 good = CreateCertificate("CN=server");
+        var certificates = new Queue<byte[]>(Enumerable.Repeat(isReadable ? BadKeys.Unusable() : BadKeys.Unreadable(), 2));
+        OfferUsers(server, () => certificates.TryDequeue(out byte[]? bad) ? bad : good.RawData, ["Basic256Sha256"]);
+        var options = new OpcUaClientOptions
+        {
+            Certificates = { Directory = folder, UnsafeTrustAll = true },
+            UserName = "anna",
+            RetryConnect = true,
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+        };
+
+        await using (OpcUaClient client = await server.ConnectAsync(options).InTimeAsync())
+        {
+            Assert.Empty(certificates);
+        }
+
+        certificates.Enqueue(BadKeys.Unreadable());
+        options.RetryConnect = false;
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.Equal(StatusCodes.BadCertificateInvalid, e.Status);
+        Directory.Delete(folder, recursive: true);
+    }
+
     // Names and certificates with several policies. Returns the server's certificate.
     private static X509Certificate2 OfferUsers(ScriptedServer server, params string[] policies)
     {
         X509Certificate2 certificate = CreateCertificate("CN=server");
+        OfferUsers(server, () => certificate.RawData, policies);
+        return certificate;
+    }
+
+    private static void OfferUsers(ScriptedServer server, Func<byte[]> certificate, string[] policies)
+    {
         UserTokenType[] types = [UserTokenType.UserName, UserTokenType.Certificate];
         server.On<CreateSessionRequest>(call => call.ReplyAsync(new CreateSessionResponse
         {
             AuthenticationToken = new NodeId(1, 1),
             RevisedSessionTimeout = 60_000,
             ServerNonce = RandomNumberGenerator.GetBytes(32),
-            ServerCertificate = certificate.RawData,
+            ServerCertificate = certificate(),
             ServerEndpoints =
             [
                 new EndpointDescription
@@ -223,7 +259,6 @@ public sealed class ClientUserTests
                 },
             ],
         }));
-        return certificate;
     }
 
     private static X509Certificate2 CreateCertificate(string name)

@@ -184,6 +184,28 @@ public sealed class HostileServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Policies_that_the_server_offers_break_no_line_and_are_cut()
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        _server.On<GetEndpointsRequest>(static call => call.ReplyAsync(new GetEndpointsResponse
+        {
+            Endpoints = [new EndpointDescription { SecurityPolicyUri = $"a\n{new string('x', 10_000)}" }],
+        }));
+        var options = new OpcUaClientOptions
+        {
+            SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256,
+            Certificates = { Directory = folder, UnsafeTrustAll = true },
+        };
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => _server.ConnectAsync(options));
+
+        Assert.Equal(StatusCodes.BadSecurityPolicyRejected, e.Status);
+        Assert.Contains(@"it offers a\u000Axxx", e.Message, StringComparison.Ordinal);
+        Assert.InRange(e.Message.Length, 1024, 1500);
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
     public async Task Discovery_that_is_given_up_leaves_no_connection()
     {
         var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

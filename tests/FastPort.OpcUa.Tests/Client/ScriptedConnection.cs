@@ -15,6 +15,7 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
     private const uint ChannelId = 1;
     private readonly SemaphoreSlim _writing = new(1);
     private uint _sequence;
+    private uint _lastToken;
 
     public async Task RunAsync()
     {
@@ -119,7 +120,7 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
                     default,
                     new OpenSecureChannelResponse
                     {
-                        SecurityToken = new ChannelSecurityToken { ChannelId = ChannelId, TokenId = 1, RevisedLifetime = 3_600_000 },
+                        SecurityToken = new ChannelSecurityToken { ChannelId = ChannelId, TokenId = ++_lastToken, RevisedLifetime = 3_600_000 },
                     });
                 break;
             case MessageType.Message:

@@ -1,3 +1,4 @@
+using System.Security.Cryptography.X509Certificates;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using Xunit;
@@ -35,6 +36,20 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Assert.Contains("is for urn:first, not for urn:second: ", line.Text, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("http://HOST")]
+    [InlineData("http://PLC01/App one")]
+    [InlineData("urn:Host:FastPort:%C3%BC")]
+    public void A_uri_stands_in_a_new_certificate_as_it_was_given(string uri)
+    {
+        using ApplicationCertificates certificates = Load(uri, isDefaultUri: false, "localhost", "10.0.0.7");
+        using X509Certificate2 own = CertificateStore.TryReadLeaf(certificates.Own.Der)!;
+
+        Assert.Equal((uri, uri), (certificates.ApplicationUri, certificates.Own.ApplicationUri));
+        Assert.True(own.MatchesHostname("localhost") && own.MatchesHostname("10.0.0.7"));
+        Assert.Empty(_log.Lines);
+    }
+
     /// <summary>Else the last file would win, and the others have a certificate that nobody trusts after the next start.</summary>
     [Fact]
     public void All_who_start_at_once_get_one_certificate()
@@ -61,9 +76,9 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Array.ForEach(all, static one => one.Dispose());
     }
 
-    private ApplicationCertificates Load(string uri, bool isDefaultUri)
+    private ApplicationCertificates Load(string uri, bool isDefaultUri, params string[] hosts)
     {
         var store = new CertificateStore(new OpcUaCertificateOptions { Directory = _folder }, TimeProvider.System, _log);
-        return new ApplicationCertificates(store, uri, isDefaultUri, "test", [], TimeProvider.System, _log);
+        return new ApplicationCertificates(store, uri, isDefaultUri, "test", hosts, TimeProvider.System, _log);
     }
 }

@@ -119,13 +119,35 @@ public sealed class CertificateStoreTests : IDisposable
     {
         PutChain();
         Assert.Equal(StatusCodes.BadCertificateUriInvalid, Check(uri: "urn:other"));
-        CertificateRequest useless = Request("application", Key);
-        useless.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.CrlSign, critical: true));
-        using X509Certificate2 wrongUse = useless.Create(_middle, _start, _start.AddDays(100), [6]);
+        using X509Certificate2 wrongUse = Application(X509KeyUsageFlags.CrlSign);
         Assert.Equal(StatusCodes.BadCertificateUseNotAllowed, Check(wrongUse, uri: null));
         using var small = RSA.Create(1024);
         using X509Certificate2 weak = Request("weak", small).CreateSelfSigned(_start, _start.AddDays(1));
         Assert.Equal(StatusCodes.BadCertificateInvalid, Check(weak));
+    }
+
+    [Fact]
+    public void What_an_authority_has_issued_is_an_applications_if_it_has_a_uri_and_may_sign_and_encrypt()
+    {
+        const X509KeyUsageFlags Signs = X509KeyUsageFlags.DigitalSignature;
+        PutChain();
+        using X509Certificate2 nameless = Request("web server", Key).Create(_middle, _start, _start.AddDays(100), [6]);
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, Check(nameless, uri: null));
+        foreach (X509KeyUsageFlags encrypts in new[] { X509KeyUsageFlags.KeyEncipherment, X509KeyUsageFlags.DataEncipherment })
+        {
+            using X509Certificate2 both = Application(Signs | encrypts), one = Application(encrypts);
+            Assert.Equal(StatusCodes.Good, Check(both));
+            Assert.Equal(StatusCodes.BadCertificateUseNotAllowed, Check(one));
+        }
+
+        using X509Certificate2 signs = Application(Signs);
+        Assert.Equal(StatusCodes.BadCertificateUseNotAllowed, Check(signs));
+
+        // Who trusts one for itself knows whose it is.
+        Put("trusted", signs);
+        Put("trusted", nameless);
+        Assert.Equal(StatusCodes.Good, Check(signs));
+        Assert.Equal(StatusCodes.Good, Check(nameless, uri: null));
     }
 
     [Fact]
@@ -170,7 +192,7 @@ public sealed class CertificateStoreTests : IDisposable
     public void A_revoked_certificate_with_the_name_of_its_authority()
     {
         PutChain();
-        CertificateRequest request = Request("middle", Key);
+        CertificateRequest request = Application(name: "middle");
         request.CertificateExtensions.Add(
             X509AuthorityKeyIdentifierExtension.CreateFromCertificate(_middle, includeKeyIdentifier: true, includeIssuerAndSerial: false));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
@@ -345,9 +367,17 @@ public sealed class CertificateStoreTests : IDisposable
         return request;
     }
 
-    private static CertificateRequest Application(string? host = null, string? address = null)
+    // Issued by the middle authority.
+    private X509Certificate2 Application(X509KeyUsageFlags usages)
     {
-        CertificateRequest request = Request("application", Key);
+        CertificateRequest request = Application();
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(usages, critical: true));
+        return request.Create(_middle, _start, _start.AddDays(100), [6]);
+    }
+
+    private static CertificateRequest Application(string? host = null, string? address = null, string name = "application")
+    {
+        CertificateRequest request = Request(name, Key);
         var names = new SubjectAlternativeNameBuilder();
         names.AddUri(new System.Uri(Uri));
         if (host is not null && address is not null)

@@ -58,4 +58,61 @@ public sealed class WaitingRequestsTests
 
         await Task.WhenAll(writes).InTimeAsync();
     }
+
+    [Fact]
+    public async Task It_renews_its_token_when_there_is_room_for_that()
+    {
+        var time = new FakeTimeProvider();
+        var goOn = new TaskCompletionSource();
+        await using var server = new ScriptedServer();
+        server.On<CallRequest>(async call =>
+        {
+            await goOn.Task;
+            await call.ReplyAsync(default(CallResponse));
+        });
+        await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, time: time);
+        await client.Channel.Opened.InTimeAsync();
+        time.Advance(TimeSpan.FromSeconds(44));
+        List<Task<StatusCode>> waiting = [SendAsync<CallRequest, CallResponse>(client, default)];
+        var large = new WriteRequest { NodesToWrite = [new WriteValue { Value = new DataValue((ByteString)new byte[30_000]) }] };
+        await FillAsync(client, waiting, () => SendAsync<WriteRequest, WriteResponse>(client, large));
+
+        // Smaller than an OpenSecureChannel request.
+        await FillAsync(client, waiting, () => SendAsync<CloseSessionRequest, CloseSessionResponse>(client, default));
+        time.Advance(TimeSpan.FromSeconds(2));
+        await Patience.UntilSteadyAsync(() => client.Connection.PendingBytes, "it had its tick");
+        uint? token = client.Channel.Tokens.Newest?.Id;
+        goOn.SetResult();
+        Assert.Equal(1u, token);
+        await Task.WhenAll(waiting).InTimeAsync();
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return client.Channel.Tokens.Newest?.Id == 2;
+            },
+            "it had another token");
+    }
+
+    // Until one finds no room, also when the sockets take no more.
+    private static async Task FillAsync(ChannelClient client, List<Task<StatusCode>> waiting, Func<Task<StatusCode>> send)
+    {
+        int before;
+        do
+        {
+            before = waiting.Count;
+            for (Task<StatusCode> next = send(); !next.IsCompleted; next = send())
+            {
+                waiting.Add(next);
+            }
+
+            await Patience.UntilSteadyAsync(() => client.Connection.PendingBytes, "the sockets are full");
+        }
+        while (waiting.Count != before);
+    }
+
+    private static async Task<StatusCode> SendAsync<TRequest, TResponse>(ChannelClient client, TRequest request)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage => (await client.Channel.SendAsync(
+            NodeId.Null, request, new Stack<PendingRequest<TResponse>>(), CancellationToken.None)).Status;
 }

@@ -1,5 +1,7 @@
+using System.Buffers;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -12,6 +14,9 @@ public sealed class MethodTests
 
     private static readonly MethodArgument[] TwoNumbers = [new("a", BuiltInType.Int32), new("b", BuiltInType.Int32)];
     private static readonly MethodArgument[] Sum = [new("sum", BuiltInType.Int32)];
+
+    // Of no scalar type that there is.
+    private static readonly Variant Unencodable = Variant.OfReference(BuiltInType.Variant, null);
 
     [Fact]
     public async Task A_method_gets_its_inputs_and_returns_its_outputs()
@@ -141,6 +146,56 @@ public sealed class MethodTests
     }
 
     [Fact]
+    public async Task A_response_that_many_outputs_make_too_large_is_not_encoded_to_its_end()
+    {
+        int calls = 0;
+        var large = Variant.FromArray(new int[10_000]);
+
+        // The last output cannot be encoded; it is not reached.
+        await using TestServer server = await StartAsync(
+            (_, _) => new(MethodResult.Good(++calls == 100 ? Unencodable : large)), static o => o.MaxMessageBytes = 1_000_000);
+        using RawSession session = await RawSession.OpenAsync(server);
+
+        (StatusCode status, _) = await session.TryAsync<CallRequest, CallResponse>(Calls(100));
+
+        Assert.Equal((StatusCodes.BadResponseTooLarge, 100), (status, calls));
+        Assert.Equal(StatusCodes.Good, (await session.TryAsync<CallRequest, CallResponse>(Calls(1))).Status);
+    }
+
+    [Fact]
+    public async Task Methods_are_not_run_for_outputs_that_fit_no_response()
+    {
+        int calls = 0;
+        await using TestServer server = await StartAsync(
+            (_, _) =>
+            {
+                calls++;
+                return new(MethodResult.Good((ByteString)new byte[10_000_000]));
+            },
+            static o => o.MaxMessageBytes = 1_000_000);
+        using RawSession session = await RawSession.OpenAsync(server);
+
+        (StatusCode status, _) = await session.TryAsync<CallRequest, CallResponse>(Calls(100));
+
+        Assert.Equal((StatusCodes.BadResponseTooLarge, 8), (status, calls));
+    }
+
+    [Fact]
+    public async Task A_response_that_cannot_be_encoded_is_answered_and_returns_its_memory()
+    {
+        await using TestServer server = await StartAsync(
+            static (_, _) => new(MethodResult.Good(Variant.FromArray(new int[100_000]), Unencodable)));
+        using RawSession session = await RawSession.OpenAsync(server);
+        ArrayPool<byte> pool = session.Channel.ServedBy(server).MessagePool;
+
+        (StatusCode status, _) = await session.TryAsync<CallRequest, CallResponse>(Calls(1));
+
+        // What counts in the budget of the server, whose type is the transports' own.
+        Assert.Equal(StatusCodes.BadInternalError, status);
+        Assert.Equal(0L, pool.GetType().GetProperty("Counted")!.GetValue(pool));
+    }
+
+    [Fact]
     public async Task The_arguments_are_described()
     {
         await using TestServer server = await StartAsync(static (_, _) => new(MethodResult.Good(1)));
@@ -152,6 +207,12 @@ public sealed class MethodTests
         Assert.Equal(["InputArguments", "OutputArguments"], properties.Select(static p => p.BrowseName.Name));
         Assert.Equal([2, 1], values.Select(static v => v.Value.GetArray<ExtensionObject>()!.Length));
     }
+
+    private static CallRequest Calls(int count) => new()
+    {
+        MethodsToCall =
+            [.. Enumerable.Repeat(new CallMethodRequest { ObjectId = Owner, MethodId = Method, InputArguments = [1, 2] }, count)],
+    };
 
     private static Task<TestServer> StartAsync(MethodHandler handler, Action<OpcUaServerOptions>? configure = null) =>
         TestServer.StartAsync(

@@ -1,8 +1,10 @@
+using System.Buffers;
 using System.Runtime.CompilerServices;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Tests.Support;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
@@ -264,6 +266,36 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
 
         Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await channel.ReceiveErrorAsync());
         release.SetResult();
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_opening_has_a_certificate_whose_key_cannot_be_read(bool trustsAll)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        var log = new RecordingLog();
+        await using TestServer server = await TestServer.StartAsync(
+            configure: o =>
+            {
+                o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+                o.Certificates.Directory = folder;
+                o.Certificates.UnsafeTrustAll = trustsAll;
+            },
+            log: log);
+        using RawChannel channel = await RawChannel.ConnectAsync(server);
+        await channel.SendHelloAsync();
+        await channel.ReceiveAsync();
+        using var header = new MessageBuffer(ArrayPool<byte>.Shared);
+        new AsymmetricHeader(
+            0, SecurityPolicy.Basic256Sha256.Uri, BadKeys.Unreadable(), server.Server.Certificates!.Own.Thumbprint).Write(header);
+
+        await channel.SendAsync(MessageType.Open, [.. header.Written[8..], .. new byte[256]]);
+
+        Assert.Equal(StatusCodes.BadSecurityChecksFailed, await channel.ReceiveErrorAsync());
+        Assert.DoesNotContain(log.Lines, static line => line.Level >= LogLevel.Error);
+        Assert.Contains("BadCertificateInvalid", Assert.Single(log.WithId(7003)).Text, StringComparison.Ordinal);
+        Directory.Delete(folder, recursive: true);
     }
 
     // Takes all places for steps until the result is set.

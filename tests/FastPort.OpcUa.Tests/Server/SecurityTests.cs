@@ -4,6 +4,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Microsoft.Extensions.Logging;
 using Xunit;
@@ -301,6 +302,23 @@ public sealed class SecurityTests : IDisposable
             () => ConnectAsync(server, OpcUaSecurityPolicy.Basic256Sha256, MessageSecurityMode.Sign, "urn:somebody:else"));
 
         Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
+    }
+
+    [Fact]
+    public async Task A_client_that_names_no_application_is_refused_though_its_certificate_names_none_either()
+    {
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Basic256Sha256);
+        using var own = new ApplicationCertificate(Issue("CN=nobody"));
+        await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, ChannelClient.Credentials(server, own));
+        await client.Channel.Opened.InTimeAsync();
+
+        ServiceResult<CreateSessionResponse> result = await client.Channel.SendAsync(
+            NodeId.Null,
+            new CreateSessionRequest { ClientNonce = ChannelCredentials.CreateNonce(), ClientCertificate = own.Der },
+            new Stack<PendingRequest<CreateSessionResponse>>(),
+            CancellationToken.None);
+
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, result.Status);
     }
 
     // An authority, if it has no issuer.

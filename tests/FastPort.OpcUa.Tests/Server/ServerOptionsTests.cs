@@ -39,7 +39,7 @@ public sealed class ServerOptionsTests
         Assert.Equal(
             [
                 "OpcUaServer:Endpoints is 'tcp://127.0.0.1:0'; give a list of URIs such as opc.tcp://0.0.0.0:4840/path.",
-                "OpcUaServer:ApplicationUri is 'no uri'; give an absolute URI.",
+                "OpcUaServer:ApplicationUri is 'no uri'; give an absolute URI in ASCII.",
                 "OpcUaServer:ApplicationName is empty; give a name.",
                 "OpcUaServer:SecurityPolicies is '99'; "
                     + "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.",

@@ -17,6 +17,7 @@ public sealed class UserCertificateTests : IAsyncLifetime
     private readonly RSA _key = RSA.Create(2048);
     private X509Certificate2 _user = null!;
     private TestServer _server = null!;
+    private readonly RecordingLog _log = new();
     private string? _asked;
 
     // Until then the application thinks about it.
@@ -26,17 +27,19 @@ public sealed class UserCertificateTests : IAsyncLifetime
     {
         _user = Certify(_key, DateTimeOffset.UtcNow.AddDays(1));
         string known = _user.Thumbprint;
-        _server = await TestServer.StartAsync(configure: o =>
-        {
-            o.MaxSessions = 1;
-            o.Certificates.Directory = _folder;
-            o.ValidateUserCertificate = async (certificate, _) =>
+        _server = await TestServer.StartAsync(
+            configure: o =>
             {
-                _asked = certificate.Subject;
-                await _decided;
-                return certificate.Thumbprint == known;
-            };
-        });
+                o.MaxSessions = 1;
+                o.Certificates.Directory = _folder;
+                o.ValidateUserCertificate = async (certificate, _) =>
+                {
+                    _asked = certificate.Subject;
+                    await _decided;
+                    return certificate.Thumbprint == known;
+                };
+            },
+            log: _log);
     }
 
     public async ValueTask DisposeAsync()
@@ -72,6 +75,8 @@ public sealed class UserCertificateTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, _user, _key, nonce: new byte[32]));
         Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, _user, _key, algorithm: "none"));
         Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await ActivateAsync(session, created, certificate: [1, 2, 3], _key));
+        Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await ActivateAsync(session, created, BadKeys.Unreadable(), _key));
+        Assert.Equal(StatusCodes.BadUserSignatureInvalid, await ActivateAsync(session, created, BadKeys.Unusable(), _key));
 
         Assert.Null(_asked);
         Assert.Equal(StatusCodes.BadSessionNotActivated, (await session.TryAsync<BrowseRequest, BrowseResponse>(Root())).Status);
@@ -89,6 +94,19 @@ public sealed class UserCertificateTests : IAsyncLifetime
         Assert.Null(_asked);
         Assert.Equal(StatusCodes.BadUserAccessDenied, await ActivateAsync(session, created, unknown, _key));
         Assert.NotNull(_asked);
+    }
+
+    [Fact]
+    public async Task The_log_says_that_a_certificate_was_refused()
+    {
+        (RawSession session, CreateSessionResponse created) = await RawSession.CreateAsync(_server);
+        using RawSession owned = session;
+        using X509Certificate2 unknown = Certify(_key, DateTimeOffset.UtcNow.AddDays(2));
+
+        Assert.Equal(StatusCodes.BadUserAccessDenied, await ActivateAsync(session, created, unknown, _key));
+
+        Assert.EndsWith(
+            "was refused: the application does not accept the certificate", _log.WithId(7004)[0].Text, StringComparison.Ordinal);
     }
 
     [Fact]

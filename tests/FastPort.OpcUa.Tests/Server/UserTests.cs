@@ -1,5 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Core.Tests.Support;
+using FastPort.Limits;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -77,6 +79,44 @@ public sealed class UserTests : IDisposable
             () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, null, string.Empty));
 
         Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
+    }
+
+    [Fact]
+    public async Task The_log_says_why_a_user_was_refused()
+    {
+        // A refusal a second has a line.
+        var time = new FakeTimeProvider();
+        var log = new RecordingLog();
+        var bans = new BanList();
+        bans.Add(new Ban("user:bob", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+        await using TestServer server = await TestServer.StartAsync(
+            configure: o =>
+            {
+                o.AllowAnonymous = false;
+                o.Bans = bans;
+                o.Certificates.Directory = Path.Combine(_folder, "server");
+                o.ValidateUser = static (user, password, _) =>
+                    user == "eve" ? throw new InvalidOperationException("on purpose") : new ValueTask<bool>(password == "right");
+            },
+            time: time,
+            log: log);
+        (string? User, string Password, string Reason)[] cases =
+        [
+            ("anna", "wrong", "the name or the password is wrong"),
+            ("bob", "right", "the user is banned"),
+            ("eve", "right", "the check of the user threw"),
+            (null, string.Empty, "BadIdentityTokenRejected"),
+        ];
+
+        foreach ((string? user, string password, _) in cases)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Assert.ThrowsAsync<OpcUaException>(
+                () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, user, password));
+        }
+
+        Assert.Equal(
+            cases.Select(static one => one.Reason), log.WithId(7004).Select(static line => line.Text.Split("was refused: ")[1]));
     }
 
     [Fact]

@@ -2,6 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 using FastPort.Connections;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
+using FastPort.Sessions.Logging;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -12,6 +13,9 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
+    // All policies and modes that there are, in a message.
+    private const int MaxOfferedText = 1024;
+
     // Each only if it is needed: they make folders and files.
     private CertificateStore? _store;
     private ApplicationCertificates? _certificates;
@@ -116,10 +120,11 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             endpoints, one => one.SecurityPolicyUri == policy.Uri && one.SecurityMode == options.SecurityMode);
         if (endpoint.SecurityPolicyUri is null)
         {
+            string offered = string.Join(", ", endpoints.Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"));
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
                 $"{endpointUrl} does not offer {options.SecurityPolicy} with {options.SecurityMode}; it offers "
-                + $"{string.Join(", ", endpoints.Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"))}.");
+                + $"{PeerText.Escape(offered, MaxOfferedText)}.");
         }
 
         if (CertificateStore.TryReadLeaf(endpoint.ServerCertificate.Span) is not { } certificate)

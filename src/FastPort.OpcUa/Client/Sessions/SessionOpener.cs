@@ -64,7 +64,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         {
             user = MakeUserToken(channel.Channel, session);
         }
-        catch (OpcUaException)
+        catch (Exception)
         {
             return false;
         }
@@ -89,7 +89,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             ServiceFailure.Check(
                 await ActivateAsync(channel, session, user, cancellationToken).ConfigureAwait(false), "ActivateSession", endpointUrl);
         }
-        catch (OpcUaException e) when (!e.MayHaveExecuted)
+        catch (Exception e) when (e is not (OperationCanceledException or OpcUaException { MayHaveExecuted: true }))
         {
             if (await TryCloseAsync(channel, session, cancellationToken).ConfigureAwait(false))
             {

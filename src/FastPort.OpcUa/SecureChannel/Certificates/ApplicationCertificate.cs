@@ -1,3 +1,4 @@
+using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
@@ -41,8 +42,12 @@ internal sealed class ApplicationCertificate : IDisposable
 
     public DateTime NotAfter => _certificate.NotAfter.ToUniversalTime();
 
+    /// <summary>Whether a certificate can be for an application with that URI, which stands in it in ASCII.</summary>
+    public static bool CanBeFor(string? applicationUri) =>
+        Uri.TryCreate(applicationUri, UriKind.Absolute, out _) && System.Text.Ascii.IsValid(applicationUri);
+
     /// <summary>Makes a certificate that is signed by its own key.</summary>
-    /// <param name="applicationUri">Stands in the certificate, exactly as in the application's description.</param>
+    /// <param name="applicationUri">In ASCII. Stands in the certificate, exactly as in the application's description.</param>
     /// <param name="applicationName">The subject's common name.</param>
     /// <param name="hosts">The host names and addresses that clients connect to.</param>
     /// <param name="now">The present time.</param>
@@ -61,21 +66,7 @@ internal sealed class ApplicationCertificate : IDisposable
         request.CertificateExtensions.Add(
             new X509EnhancedKeyUsageExtension([new Oid(ServerAuthentication), new Oid(ClientAuthentication)], critical: false));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
-        var names = new SubjectAlternativeNameBuilder();
-        names.AddUri(new Uri(applicationUri));
-        foreach (string host in hosts.Distinct(StringComparer.OrdinalIgnoreCase))
-        {
-            if (System.Net.IPAddress.TryParse(host, out System.Net.IPAddress? address))
-            {
-                names.AddIpAddress(address);
-            }
-            else
-            {
-                names.AddDnsName(host);
-            }
-        }
-
-        request.CertificateExtensions.Add(names.Build());
+        request.CertificateExtensions.Add(MakeNames(applicationUri, hosts));
 
         // From a day ago: clocks differ.
         using X509Certificate2 made = request.CreateSelfSigned(now.AddDays(-1), now.AddYears(Years));
@@ -106,6 +97,35 @@ internal sealed class ApplicationCertificate : IDisposable
     {
         PrivateKey.Dispose();
         _certificate.Dispose();
+    }
+
+    // The subject's alternative names. The class for that writes a URI as it would be sent, with a slash after the host and without capitals.
+    private static X509Extension MakeNames(string applicationUri, IEnumerable<string> hosts)
+    {
+        var names = new SubjectAlternativeNameBuilder();
+        foreach (string host in hosts.Distinct(StringComparer.OrdinalIgnoreCase))
+        {
+            if (System.Net.IPAddress.TryParse(host, out System.Net.IPAddress? address))
+            {
+                names.AddIpAddress(address);
+            }
+            else
+            {
+                names.AddDnsName(host);
+            }
+        }
+
+        var all = new AsnWriter(AsnEncodingRules.DER);
+        using (all.PushSequence())
+        {
+            all.WriteCharacterString(UniversalTagNumber.IA5String, applicationUri, CertificateStore.UriTag);
+            for (AsnReader rest = new AsnReader(names.Build().RawData, AsnEncodingRules.DER).ReadSequence(); rest.HasData;)
+            {
+                all.WriteEncodedValue(rest.ReadEncodedValue().Span);
+            }
+        }
+
+        return new X509Extension(CertificateStore.SubjectAlternativeName, all.Encode(), critical: false);
     }
 
     private static ApplicationCertificate CreateAndSave(string certificateFile, string keyFile, Func<ApplicationCertificate> create)

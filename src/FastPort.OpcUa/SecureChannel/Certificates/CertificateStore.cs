@@ -13,6 +13,9 @@ namespace FastPort.OpcUa.SecureChannel;
 /// </summary>
 internal sealed class CertificateStore
 {
+    /// <summary>Identifier of the extension with the subject's alternative names (RFC 5280, 4.2.1.6).</summary>
+    internal const string SubjectAlternativeName = "2.5.29.17";
+
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
     private const int MaxRejected = 100;
@@ -52,6 +55,9 @@ internal sealed class CertificateStore
         Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
     }
 
+    /// <summary>The tag of a URI among the subject's alternative names.</summary>
+    internal static Asn1Tag UriTag { get; } = new(TagClass.ContextSpecific, 6);
+
     /// <summary>The folder of the application's own certificate, <c>certificate.pem</c>, and its key, <c>key.pem</c>.</summary>
     public string Own { get; }
 
@@ -83,6 +89,19 @@ internal sealed class CertificateStore
         }
     }
 
+    /// <summary>The RSA key of a certificate; null if it has none, or none that can be read: a stranger can send any.</summary>
+    public static RSA? TryGetKey(X509Certificate2 certificate)
+    {
+        try
+        {
+            return certificate.GetRSAPublicKey();
+        }
+        catch (CryptographicException)
+        {
+            return null;
+        }
+    }
+
     /// <summary>Checks a peer's certificate (OPC 10000-4, 6.1.3). Good if it can be trusted.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
@@ -92,15 +111,15 @@ internal sealed class CertificateStore
     /// </param>
     public StatusCode Validate(X509Certificate2 certificate, string? applicationUri, string? host = null)
     {
+        using RSA? key = TryGetKey(certificate);
+        if (key is null || (!_trustsAll && key.KeySize is < MinKeyBits or > MaxKeyBits))
+        {
+            return StatusCodes.BadCertificateInvalid;
+        }
+
         if (_trustsAll)
         {
             return StatusCodes.Good;
-        }
-
-        using RSA? key = certificate.GetRSAPublicKey();
-        if (key is null || key.KeySize is < MinKeyBits or > MaxKeyBits)
-        {
-            return StatusCodes.BadCertificateInvalid;
         }
 
         StatusCode trust;
@@ -134,14 +153,14 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateHostNameInvalid;
         }
 
-        const X509KeyUsageFlags Needed =
-            X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment;
-        if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault() is { } usage && (usage.KeyUsages & Needed) == 0)
+        if (!AllowsUse(certificate, isKnown))
         {
             return StatusCodes.BadCertificateUseNotAllowed;
         }
 
-        return applicationUri is null || ApplicationUriOf(certificate) == applicationUri
+        // An authority has issued others to people, devices and web servers: they are no applications.
+        string? uri = ApplicationUriOf(certificate);
+        return (applicationUri is null || uri == applicationUri) && (uri is not null || isKnown)
             ? StatusCodes.Good
             : StatusCodes.BadCertificateUriInvalid;
     }
@@ -149,8 +168,6 @@ internal sealed class CertificateStore
     /// <summary>The URI of the subject's alternative names; null if there is none.</summary>
     public static string? ApplicationUriOf(X509Certificate2 certificate)
     {
-        const string SubjectAlternativeName = "2.5.29.17";
-        var uriTag = new Asn1Tag(TagClass.ContextSpecific, 6);
         if (certificate.Extensions[SubjectAlternativeName] is not { } extension)
         {
             return null;
@@ -161,9 +178,9 @@ internal sealed class CertificateStore
             AsnReader names = new AsnReader(extension.RawData, AsnEncodingRules.DER).ReadSequence();
             while (names.HasData)
             {
-                if (names.PeekTag().HasSameClassAndValue(uriTag))
+                if (names.PeekTag().HasSameClassAndValue(UriTag))
                 {
-                    return names.ReadCharacterString(UniversalTagNumber.IA5String, uriTag);
+                    return names.ReadCharacterString(UniversalTagNumber.IA5String, UriTag);
                 }
 
                 names.ReadEncodedValue();
@@ -175,6 +192,28 @@ internal sealed class CertificateStore
         }
 
         return null;
+    }
+
+    // Whether the key may sign and encrypt (OPC 10000-6, 6.2.2); one or the other of a certificate that is trusted for itself. Without the
+    // extension a key may do anything (RFC 5280, 4.2.1.3).
+    private static bool AllowsUse(X509Certificate2 certificate, bool isKnown)
+    {
+        const X509KeyUsageFlags Encipherment = X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment;
+        try
+        {
+            if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault()?.KeyUsages is not { } usages)
+            {
+                return true;
+            }
+
+            bool signs = usages.HasFlag(X509KeyUsageFlags.DigitalSignature), encrypts = (usages & Encipherment) != 0;
+            return isKnown ? signs || encrypts : signs && encrypts;
+        }
+        catch (CryptographicException)
+        {
+            // Not a valid extension.
+            return false;
+        }
     }
 
     // A list that does not count must not go unnoticed: who was revoked would be trusted again. Once for each file, until it counts again.

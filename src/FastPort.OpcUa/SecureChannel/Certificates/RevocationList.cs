@@ -57,7 +57,7 @@ internal sealed class RevocationList
             return false;
         }
 
-        using RSA? rsa = authority.GetRSAPublicKey();
+        using RSA? rsa = CertificateStore.TryGetKey(authority);
         using ECDsa? ecdsa = authority.GetECDsaPublicKey();
         return rsa?.VerifyData(_signed, _signature, hash, RSASignaturePadding.Pkcs1)
             ?? ecdsa?.VerifyData(_signed, _signature, hash, DSASignatureFormat.Rfc3279DerSequence)

@@ -1,5 +1,4 @@
 using System.Reflection;
-using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
@@ -116,7 +115,7 @@ public sealed partial class AddressSpace
     {
         (uint Id, string Name, int Value)[] lengths =
         [
-            (NodeIds.MaxArrayLength, "MaxArrayLength", Math.Min(EncodingLimits.Default.MaxArrayLength, options.MaxMessageBytes)),
+            (NodeIds.MaxArrayLength, "MaxArrayLength", options.MaxMessageBytes),
             (NodeIds.MaxStringLength, "MaxStringLength", options.MaxMessageBytes),
             (NodeIds.MaxByteStringLength, "MaxByteStringLength", options.MaxMessageBytes),
             (NodeIds.MaxSessions, "MaxSessions", options.MaxSessions),

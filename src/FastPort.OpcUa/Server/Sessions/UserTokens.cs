@@ -1,7 +1,6 @@
 using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography;
-using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -128,7 +127,7 @@ internal static class UserTokens
 
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
         SecurityPolicy policy = call.Channel.Credentials?.Policy ?? SecurityPolicy.Basic256Sha256;
-        using RSA? key = certificate.GetRSAPublicKey();
+        using RSA? key = CertificateStore.TryGetKey(certificate);
         StatusCode status = key is not { KeySize: >= MinKeyBits and <= MaxKeyBits } ? StatusCodes.BadIdentityTokenInvalid
             : signature.Algorithm != policy.SignatureUri || !key.VerifyData(
                 [.. call.Server.Certificates!.Own.Der, .. nonce], signature.Signature.Span, HashAlgorithmName.SHA256, policy.Signature)
