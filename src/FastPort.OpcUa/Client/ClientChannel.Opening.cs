@@ -75,7 +75,8 @@ internal sealed partial class ClientChannel
     }
 
     // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come, or the next
-    // tick if it could not be. A server that grants more than was asked for, or does not answer, does not put off the check of its certificate.
+    // tick if it could not be. A server that grants more than was asked for, or does not answer, does not put off the check of its
+    // certificate.
     private TimeSpan RenewToken()
     {
         ChannelToken newest = Tokens.Newest!;

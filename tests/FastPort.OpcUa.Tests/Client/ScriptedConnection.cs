@@ -120,7 +120,8 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
                     default,
                     new OpenSecureChannelResponse
                     {
-                        SecurityToken = new ChannelSecurityToken { ChannelId = ChannelId, TokenId = ++_lastToken, RevisedLifetime = 3_600_000 },
+                        SecurityToken =
+                            new ChannelSecurityToken { ChannelId = ChannelId, TokenId = ++_lastToken, RevisedLifetime = 3_600_000 },
                     });
                 break;
             case MessageType.Message:

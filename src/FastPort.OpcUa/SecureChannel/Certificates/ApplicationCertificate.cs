@@ -99,7 +99,7 @@ internal sealed class ApplicationCertificate : IDisposable
         _certificate.Dispose();
     }
 
-    // The subject's alternative names. The class for that writes a URI as it would be sent, with a slash after the host and without capitals.
+    // The subject's alternative names. The builder would write a URI as it is sent, with a slash after the host and without capitals.
     private static X509Extension MakeNames(string applicationUri, IEnumerable<string> hosts)
     {
         var names = new SubjectAlternativeNameBuilder();
