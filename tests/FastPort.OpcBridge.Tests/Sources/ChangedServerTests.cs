@@ -211,7 +211,9 @@ public sealed class ChangedServerTests : IAsyncLifetime
         }
     }
 
-    /// <summary>A mistake in the configuration, or a node that the server does not have any more: whoever looks for values finds why.</summary>
+    /// <summary>
+    /// A mistake in the configuration, or a node that the server does not have any more: whoever looks for values finds why.
+    /// </summary>
     [Fact]
     public async Task Configured_tags_that_the_server_does_not_have_are_told_again_only_when_that_changes()
     {

@@ -138,7 +138,8 @@ public sealed class WriteHandlerTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using OpcUaClient client = await server.ConnectAsync();
-        VariableNode node = server.Server.AddressSpace.AddAnalogVariable(AddressSpace.ObjectsFolder, First, "First", 20.0, low: 0, high: 90);
+        VariableNode node = server.Server.AddressSpace.AddAnalogVariable(
+            AddressSpace.ObjectsFolder, First, "First", 20.0, low: 0, high: 90);
         var taken = new List<double>();
         node.OnWrite = (writes, _, _) =>
         {
