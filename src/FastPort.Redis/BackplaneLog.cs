@@ -58,8 +58,8 @@ internal static partial class BackplaneLog
 
     [LoggerMessage(
         6013, LogLevel.Error,
-        "Keys of this node's routing ids could not be set again; the node tries again every second, or with each renewal after a lease "
-        + "that had ended")]
+        "Keys of this node's routing ids could not be set again; the node tries 1,024 again every second, or all with each renewal "
+        + "after a lease that had ended")]
     public static partial void KeepFailed(ILogger logger, Exception exception);
 
     [LoggerMessage(6014, LogLevel.Error, "A batch to node '{Node}' could not be sent")]

@@ -2,6 +2,7 @@ using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
+using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Sources;
@@ -17,6 +18,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
     // A line of the log stays readable.
     private const int MissingNamed = 10;
+    private const int MaxNamespacesText = 1024;
 
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
@@ -94,7 +96,8 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         IEnumerable<string> first = missing.Take(MissingNamed).Select(i =>
             $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
         string others = missing.Length > MissingNamed ? $"; and {missing.Length - MissingNamed} others" : string.Empty;
-        string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {string.Join(", ", client.Namespaces.Uris)}";
+        string namespaces = PeerText.Escape(string.Join(", ", client.Namespaces.Uris), MaxNamespacesText);
+        string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {namespaces}";
         if (text != before)
         {
             BridgeLog.TagsMissing(logger, options.Name, missing.Length, text);

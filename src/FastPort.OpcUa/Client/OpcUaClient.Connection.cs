@@ -10,6 +10,9 @@ namespace FastPort.OpcUa.Client;
 /// <content>One task for the client's life: it keeps a session, and connects again when its connection has ended.</content>
 public sealed partial class OpcUaClient
 {
+    // Warnings of one outage about failed attempts.
+    private const int MaxToldObstacles = 10;
+
     private async Task RunAsync(SessionLink link)
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
@@ -117,10 +120,11 @@ public sealed partial class OpcUaClient
     }
 
     // Null if the client was closed. Each obstacle is a warning, also one that comes to light when the one before is out of the way: an
-    // operator who has trusted a certificate must see that the password is wrong. As long as it is the same it is not repeated.
+    // operator who has trusted a certificate must see that the password is wrong. None is repeated, and their number is bounded: a server's
+    // text may be another one each time.
     private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays)
     {
-        string? told = null;
+        var told = new HashSet<string>(StringComparer.Ordinal);
         while (true)
         {
             try
@@ -146,8 +150,8 @@ public sealed partial class OpcUaClient
                     return null;
                 }
 
-                ClientLog.ConnectFailed(_logger, e.Message == told ? LogLevel.Debug : LogLevel.Warning, _endpointUrl, e.Message);
-                told = e.Message;
+                bool isNew = told.Count < MaxToldObstacles && told.Add(e.Message);
+                ClientLog.ConnectFailed(_logger, isNew ? LogLevel.Warning : LogLevel.Debug, _endpointUrl, e.Message);
             }
         }
     }

@@ -25,6 +25,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     private readonly ConnectionServer _server;
     private uint _lastChannel;
     private long _lastWarning;
+    private long _lastUserWarning;
     private ApplicationCertificates? _certificates;
     private uint _lastSubscription;
 
@@ -135,12 +136,17 @@ public sealed class OpcUaServer : IAsyncDisposable
     }
 
     /// <summary>Whether a warning about a peer may be logged: strangers must not fill the log.</summary>
-    internal bool MayWarn()
+    internal bool MayWarn() => MayWarn(ref _lastWarning);
+
+    /// <summary>As <see cref="MayWarn()"/>, about a user: one who tries again and again does not hide other warnings.</summary>
+    internal bool MayWarnOfUser() => MayWarn(ref _lastUserWarning);
+
+    private bool MayWarn(ref long lastWarning)
     {
         long now = Time.GetTimestamp();
-        long last = Volatile.Read(ref _lastWarning);
+        long last = Volatile.Read(ref lastWarning);
         return (last == 0 || Time.GetElapsedTime(last, now) >= TimeSpan.FromSeconds(1))
-            && Interlocked.CompareExchange(ref _lastWarning, now, last) == last;
+            && Interlocked.CompareExchange(ref lastWarning, now, last) == last;
     }
 
     /// <summary>Whether a user is banned.</summary>

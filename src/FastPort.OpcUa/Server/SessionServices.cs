@@ -174,7 +174,7 @@ internal static class SessionServices
     // The client is told less than the log.
     private static void RefuseUser(in ServiceCall call, StatusCode status, string reason)
     {
-        if (call.Server.MayWarn())
+        if (call.Server.MayWarnOfUser())
         {
             ServerLog.UserRefused(call.Server.Logger, call.Channel.RemoteEndPoint, reason);
         }

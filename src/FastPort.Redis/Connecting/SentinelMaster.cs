@@ -10,6 +10,9 @@ namespace FastPort.Redis.Connecting;
 /// </summary>
 internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
 {
+    // How long others are waited for after an answer.
+    private static readonly TimeSpan OthersWait = TimeSpan.FromSeconds(1);
+
     private readonly ConnectionMultiplexer _sentinels;
     private readonly string _service;
     private EndPoint _master;
@@ -64,14 +67,26 @@ internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
         Task<EndPoint?>[] asked =
             [.. sentinels.GetServers().Where(static one => one.IsConnected).Select(sentinel => AskAsync(sentinel, service))];
         EndPoint? master = null;
-        await foreach (Task<EndPoint?> _ in Task.WhenEach(asked).ConfigureAwait(false))
+        using var patience = new CancellationTokenSource();
+        try
         {
-            master = MostNamed(asked.Select(static one => one.IsCompleted ? one.Result : null), out int times);
-            if (times > asked.Length / 2)
+            await foreach (Task<EndPoint?> _ in Task.WhenEach(asked).WithCancellation(patience.Token).ConfigureAwait(false))
             {
-                // One that hangs is not waited for when the others have decided.
-                break;
+                master = MostNamed(asked.Select(static one => one.IsCompleted ? one.Result : null), out int times);
+                if (times > asked.Length / 2)
+                {
+                    break;
+                }
+
+                if (master is not null)
+                {
+                    patience.CancelAfter(OthersWait);
+                }
             }
+        }
+        catch (OperationCanceledException)
+        {
+            // One that hangs is waited for no longer.
         }
 
         return master;

@@ -12,10 +12,13 @@ internal sealed partial class ClaimDirectory
 
     private const int KeptAtOnce = 256;
 
+    // Ids whose keys could not be set, tried again each second.
+    private const int RetriedPerTurn = 4 * KeptAtOnce;
+
     private readonly SemaphoreSlim _keepNow = new(0);
     private Task _keeping = Task.CompletedTask;
 
-    // Whether the last pass could not set all keys: the log is told of the first of several.
+    // Whether there are keys that could not be set: the log is told of the first of several.
     private bool _isFailing;
 
     /// <summary>Begins to keep the keys of the claims.</summary>
@@ -161,12 +164,11 @@ internal sealed partial class ClaimDirectory
             }
         }
 
-        if (failure is not null && !Volatile.Read(ref _isFailing))
+        if (failure is not null && !Interlocked.Exchange(ref _isFailing, true))
         {
             BackplaneLog.KeepFailed(logger, failure);
         }
 
-        Volatile.Write(ref _isFailing, failure is not null);
         return new KeptIds(lost, failed, failure);
     }
 
@@ -223,7 +225,11 @@ internal sealed partial class ClaimDirectory
 
                 if (members.IsValid)
                 {
-                    failed = (await KeepAllAsync(all ? All() : walk.NextTurn().Union(failed)).ConfigureAwait(false)).Failed;
+                    // Those that have failed wait in line: a server that refuses is not asked about all of its ids each second.
+                    KeptIds kept = await KeepAllAsync(
+                        all ? All() : walk.NextTurn().Union(failed.Take(RetriedPerTurn))).ConfigureAwait(false);
+                    failed = all ? kept.Failed : failed.Skip(RetriedPerTurn).Union(kept.Failed).ToHashSet();
+                    Volatile.Write(ref _isFailing, failed.Count != 0);
                     all = false;
                 }
             }

@@ -165,8 +165,8 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds what the link has room for at any time, but for an answer about peers: it is long, and who asks goes on without it. While as
-    /// much has gathered as may be on its way, it is dropped.
+    /// Adds what the link has room for at any time, but for a long answer about peers: who asks goes on without it. While as much has
+    /// gathered as may be on its way, it is dropped.
     /// </summary>
     /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
     /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
@@ -175,7 +175,7 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
-            if (kind == EntryKind.PeerAnswer && _gathering.Length >= WindowBytes)
+            if (kind == EntryKind.PeerAnswer && rest.Length > LongAnswer && _gathering.Length >= WindowBytes)
             {
                 return;
             }

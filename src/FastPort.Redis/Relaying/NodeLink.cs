@@ -16,6 +16,9 @@ internal sealed partial class NodeLink
     /// </summary>
     public const int WindowBytes = 1024 * 1024;
 
+    // Of an answer about peers in bytes: a page of sessions, not one found or kicked.
+    private const int LongAnswer = 4096;
+
     /// <summary>
     /// The longest message: the window is exceeded by one at most. Redis closes the connection of a subscriber for which 32 MB wait, and
     /// other nodes send to the same one.

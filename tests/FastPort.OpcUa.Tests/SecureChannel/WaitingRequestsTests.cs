@@ -85,10 +85,13 @@ public sealed class WaitingRequestsTests
         goOn.SetResult();
         Assert.Equal(1u, token);
         await Task.WhenAll(waiting).InTimeAsync();
+
+        // Ticks, but not until the token's end.
+        int ticks = 0;
         await Patience.UntilAsync(
             () =>
             {
-                time.Advance(TimeSpan.FromMilliseconds(100));
+                time.Advance(ticks++ < 150 ? TimeSpan.FromMilliseconds(100) : TimeSpan.Zero);
                 return client.Channel.Tokens.Newest?.Id == 2;
             },
             "it had another token");

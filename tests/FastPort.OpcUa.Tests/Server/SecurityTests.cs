@@ -141,7 +141,7 @@ public sealed class SecurityTests : IDisposable
         Volatile.Write(ref password, "right");
         await (await connecting.InTimeAsync()).DisposeAsync();
         string[] all = [.. log.WithId(7102).Where(static line => line.Level == LogLevel.Warning).Select(static line => line.Text)];
-        Assert.All(all.Zip(all.Skip(1)), static pair => Assert.NotEqual(pair.First, pair.Second));
+        Assert.Equal(all.Distinct(), all);
 
         // The warning about a status, when the same failure has come again.
         async Task<string> ToldAsync(string status)

@@ -99,13 +99,13 @@ internal sealed class RelayAccount : IAsyncDisposable
         string all = Text;
         long lastSeen = _received.Keys.Where(one => one.Target == mayMissLast).Select(one => _answers[one.Number].SentAt)
             .DefaultIfEmpty(long.MinValue).Max();
-        foreach ((long number, (string answer, _, long sentAt, long at)) in _answers)
+        foreach ((long number, (string answer, string to, long sentAt, long at)) in _answers)
         {
             string[] targets = [.. receivers[number]];
             Assert.True(targets.Length <= 1, $"{number} was received by {string.Join(", ", targets)}");
 
             // A session's messages are in order: one sent after the answer to a missing one must be missing too.
-            bool mayMiss = mayMissLast is not null && sentAt < _faultEndedAt && at > lastSeen;
+            bool mayMiss = to == mayMissLast && sentAt < _faultEndedAt && at > lastSeen;
             Assert.True(answer != Confirmed || targets.Length == 1 || mayMiss,
                 $"{number} was confirmed, but not received; answers: {all}");
             Assert.False(answer is nameof(ErrorCode.NotFound) or nameof(ErrorCode.Unavailable) && targets.Length != 0,

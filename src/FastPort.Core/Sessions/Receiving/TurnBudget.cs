@@ -30,6 +30,7 @@ internal struct TurnBudget()
 
     // What most frames are compared with: the number of frames left at which the clock is read, and the earlier one of the two times.
     private int _framesAtReading;
+    private int _framesPerReading;
     private long _nextTime;
 
     /// <summary>Whether the turn is over, as of the last <see cref="Look"/>.</summary>
@@ -42,7 +43,7 @@ internal struct TurnBudget()
     {
         _lastReading = now;
         _endsAt = now + _nanoseconds;
-        _framesAtReading = Math.Max(_frames - FramesPerReading, 0);
+        ReadAfter(FramesPerReading);
         RepliesSent(now);
     }
 
@@ -64,8 +65,8 @@ internal struct TurnBudget()
                 reading = MonotonicClock.Nanoseconds;
             }
 
-            bool areShort = reading - _lastReading < FramesPerReading * ShortNanoseconds;
-            _framesAtReading = Math.Max(_frames - (areShort ? ShortFramesPerReading : FramesPerReading), 0);
+            bool areShort = reading - _lastReading < _framesPerReading * ShortNanoseconds;
+            ReadAfter(areShort ? ShortFramesPerReading : FramesPerReading);
         }
 
         _lastReading = Math.Max(reading, _lastReading);
@@ -78,14 +79,24 @@ internal struct TurnBudget()
         _nextTime = Math.Min(_endsAt, _repliesDue);
     }
 
-    /// <summary>Ends the burst; the remaining time is left to the next burst of the turn.</summary>
+    /// <summary>
+    /// Ends the burst; the remaining time is left to the next burst of the turn. Reads the clock if no handler has since the last look:
+    /// bursts of a few frames use the turn up too.
+    /// </summary>
     /// <param name="reading">The newest clock reading of this burst.</param>
-    public void EndBurst(long reading) => _nanoseconds = _endsAt - Math.Max(reading, _lastReading);
+    public void EndBurst(long reading) =>
+        _nanoseconds = _endsAt - (reading > _lastReading ? reading : MonotonicClock.Nanoseconds);
 
     /// <summary>Begins a new turn with the full budget.</summary>
     public void Renew()
     {
         _frames = Frames;
         _nanoseconds = Nanoseconds;
+    }
+
+    private void ReadAfter(int frames)
+    {
+        _framesPerReading = frames;
+        _framesAtReading = Math.Max(_frames - frames, 0);
     }
 }

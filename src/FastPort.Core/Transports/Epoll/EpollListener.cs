@@ -48,11 +48,16 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
         {
             _loop = _group.Acquire(_settings.Logger);
         }
-        catch (SocketException e)
+        catch (Exception e)
         {
             _listening.Dispose();
-            throw new EndpointException(
-                Endpoint, $"Cannot listen on {Endpoint}: the event loops cannot start: {e.Message} ({e.SocketErrorCode}).", e);
+            if (e is SocketException refused)
+            {
+                throw new EndpointException(
+                    Endpoint, $"Cannot listen on {Endpoint}: the event loops cannot start: {e.Message} ({refused.SocketErrorCode}).", e);
+            }
+
+            throw;
         }
 
         _listening.Socket.Blocking = false;

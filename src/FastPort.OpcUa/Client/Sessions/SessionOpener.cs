@@ -64,7 +64,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         {
             user = MakeUserToken(channel.Channel, session);
         }
-        catch (Exception)
+        catch (OpcUaException)
         {
             return false;
         }

@@ -78,6 +78,19 @@ public sealed class TurnBudgetTests
     }
 
     [Fact]
+    public void Bursts_of_one_slow_frame_add_up_to_a_turn()
+    {
+        using QuietSession session = Start();
+
+        session.Connection.Receive(Wire.Post(Slow));
+        Assert.Equal(0, session.Connection.Resumes);
+        session.Connection.Receive(Wire.Post(Slow));
+
+        // One alone takes longer than a turn.
+        Assert.Equal(1, session.Connection.Resumes);
+    }
+
+    [Fact]
     public void The_clock_is_read_again_in_the_same_burst()
     {
         using QuietSession session = Start();
