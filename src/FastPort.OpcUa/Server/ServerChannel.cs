@@ -24,9 +24,8 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     public ServerChannel(OpcUaServer server)
         : base(
             new EncodingLimits(
-                MaxStringBytes: server.Options.MaxMessageBytes,
                 MaxByteStringBytes: server.Options.MaxMessageBytes,
-                MaxArrayLength: server.Options.MaxMessageBytes),
+                MaxStringBytes: server.Options.MaxMessageBytes),
             server.Time)
     {
         _server = server;

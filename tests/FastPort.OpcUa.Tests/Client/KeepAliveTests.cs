@@ -79,7 +79,14 @@ public sealed class KeepAliveTests
         TimeSpan limit = TimeSpan.FromHours(1);
         await using var server = new ScriptedServer();
         await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { KeepAliveInterval = Interval, RequestTimeout = limit, Reconnect = false }, _time);
+            new OpcUaClientOptions
+            {
+                KeepAliveInterval = Interval,
+                RequestTimeout = limit,
+                Reconnect = false,
+                TokenLifetime = TimeSpan.FromDays(1),
+            },
+            _time);
         var calls = Channel.CreateUnbounded<ScriptedCall>();
         var unanswered = Channel.CreateUnbounded<ScriptedCall>();
         bool isExecuting = false;

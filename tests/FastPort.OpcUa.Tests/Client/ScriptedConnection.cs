@@ -121,7 +121,7 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
                     new OpenSecureChannelResponse
                     {
                         SecurityToken =
-                            new ChannelSecurityToken { ChannelId = ChannelId, TokenId = ++_lastToken, RevisedLifetime = 3_600_000 },
+                            new ChannelSecurityToken { ChannelId = ChannelId, TokenId = ++_lastToken, RevisedLifetime = 86_400_000 },
                     });
                 break;
             case MessageType.Message:

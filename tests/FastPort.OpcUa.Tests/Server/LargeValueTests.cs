@@ -1,4 +1,3 @@
-using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
@@ -15,7 +14,6 @@ public sealed class LargeValueTests : IAsyncLifetime
     private static readonly NodeId Text = new(2, 2);
     private static readonly NodeId Bytes = new(2, 3);
     private static readonly NodeId Few = new(2, 4);
-    private static readonly NodeId Flags = new(2, 5);
 
     private TestServer _server = null!;
     private RawSession _session = null!;
@@ -29,7 +27,6 @@ public sealed class LargeValueTests : IAsyncLifetime
             _numbers = space.AddArrayVariable(objects, Numbers, "n", new int[Elements], writable: true);
             space.AddVariable(objects, Text, "t", new string('x', Elements), writable: true);
             space.AddArrayVariable(objects, Few, "f", new int[2], writable: true);
-            space.AddArrayVariable(objects, Flags, "l", new bool[1], writable: true);
             space.AddVariable<ByteString>(objects, Bytes, "b", new byte[8 * 1024 * 1024]);
         });
         _session = await RawSession.OpenAsync(_server);
@@ -87,17 +84,6 @@ public sealed class LargeValueTests : IAsyncLifetime
 
         // The next request begins anew.
         Assert.Equal("y", Assert.Single(await ReadAsync(Text, static _ => "0", count: 1)).Value.Get<string>());
-    }
-
-    [Fact]
-    public async Task An_array_that_fits_into_a_message_is_written_whatever_its_length()
-    {
-        const int Length = (1024 * 1024) + 1;
-        await using OpcUaClient client = await _server.ConnectAsync();
-
-        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(Flags, Variant.FromArray(new bool[Length]))]));
-
-        Assert.Equal(Length, (await client.ReadAsync([Flags]))[0].Value.GetArray<bool>()!.Length);
     }
 
     [Fact]

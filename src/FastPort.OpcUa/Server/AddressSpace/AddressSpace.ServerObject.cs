@@ -115,7 +115,7 @@ public sealed partial class AddressSpace
     {
         (uint Id, string Name, int Value)[] lengths =
         [
-            (NodeIds.MaxArrayLength, "MaxArrayLength", options.MaxMessageBytes),
+            (NodeIds.MaxArrayLength, "MaxArrayLength", Math.Min(EncodingLimits.Default.MaxArrayLength, options.MaxMessageBytes)),
             (NodeIds.MaxStringLength, "MaxStringLength", options.MaxMessageBytes),
             (NodeIds.MaxByteStringLength, "MaxByteStringLength", options.MaxMessageBytes),
             (NodeIds.MaxSessions, "MaxSessions", options.MaxSessions),
