@@ -1,4 +1,5 @@
 using System.Reflection;
+using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
