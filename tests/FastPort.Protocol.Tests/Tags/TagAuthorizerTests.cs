@@ -331,6 +331,40 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_review_between_the_rights_of_a_subscription_and_its_items_refuses_what_it_forbids()
+    {
+        Allow(TagAccess.Read, "line/b");
+        List<(Session, string)> ended = [];
+        bool reviews = false;
+        TagBridge bridge = null!;
+        bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), authorizer: (session, access, name, isAttempt) =>
+        {
+            if (reviews && name == "line/b")
+            {
+                // The right to the first tag has been asked already.
+                reviews = false;
+                _allowed.TryRemove((TagAccess.Read, "line/a"), out _);
+                ValueTask<IReadOnlyList<(Session, string)>> review = bridge.Tags.ReviewAccessAsync();
+                Assert.True(review.IsCompletedSuccessfully);
+                ended.AddRange(review.Result);
+            }
+
+            return Decide(session, access, name, isAttempt);
+        });
+        await using TagBridge closing = bridge;
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["line/a", "line/b"]);
+        reviews = true;
+
+        await using TagSubscription subscription = await client.SubscribeAsync(tags);
+
+        Assert.Equal([TagStatus.BadUserAccessDenied, TagStatus.Good], subscription.Statuses);
+        Assert.False(reviews);
+        Assert.Empty(ended);
+        Assert.Empty(await bridge.Tags.ReviewAccessAsync());
+    }
+
+    [Fact]
     public async Task Tags_are_published_by_who_may()
     {
         var published = new PublishedTagSource(authorizer: (_, access, name, _) => access == TagAccess.Publish && name == "mine/a");

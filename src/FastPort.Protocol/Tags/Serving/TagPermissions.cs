@@ -69,6 +69,21 @@ internal sealed class TagPermissions(TagAuthorizer authorizer, Session session)
         return true;
     }
 
+    /// <inheritdoc cref="TagSession.TrySetItems"/>
+    public bool TrySetItems(ServedSubscription subscription, SubscriptionItem[] items, int reviews)
+    {
+        lock (_gate)
+        {
+            if (_reviews != reviews)
+            {
+                return false;
+            }
+
+            subscription.Items = items;
+            return true;
+        }
+    }
+
     /// <summary>Forgets all answers.</summary>
     public void Review()
     {

@@ -128,19 +128,23 @@ public sealed partial class TagServer
                 ErrorCode.Overloaded,
                 $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
                 + "tags in all; end one first.");
-        int reviews = session.Permissions?.Reviews ?? 0;
         var items = new SubscriptionItem?[request.Handles.Count];
         var refused = new TagStatus[items.Length];
         try
         {
-            for (int i = 0; i < items.Length; i++)
+            int reviews;
+            do
             {
-                ServedTag? tag = Find(session, request.Handles[i], TagAccess.Read);
-                refused[i] = tag is null ? WhyNot(session, request.Handles[i]) : TagStatus.BadNotReadable;
-                items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
+                reviews = session.Permissions?.Reviews ?? 0;
+                for (int i = 0; i < items.Length; i++)
+                {
+                    ServedTag? tag = Find(session, request.Handles[i], TagAccess.Read);
+                    refused[i] = tag is null ? WhyNot(session, request.Handles[i]) : TagStatus.BadNotReadable;
+                    items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
+                }
             }
+            while (!session.TrySetItems(subscription, [.. items.OfType<SubscriptionItem>()], reviews));
 
-            subscription.Items = [.. items.OfType<SubscriptionItem>()];
             foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
             {
                 await group.Key.Feeds.AddAsync(interval, group, context.Aborted).ConfigureAwait(false);
@@ -160,12 +164,6 @@ public sealed partial class TagServer
         AddStatuses(reply.Statuses, [.. items.Select((item, i) => item?.Status ?? refused[i])]);
         context.Reply(new ProtobufBody(reply));
         subscription.Activate();
-        if (session.Permissions is { } permissions && permissions.Reviews != reviews)
-        {
-            // A review that did not find the items yet.
-            await SourceFeeds.RemoveAsync(EndForbidden(permissions, subscription)).ConfigureAwait(false);
-        }
-
         if (session.Find(subscription.Id) is null)
         {
             // The session has ended, or the peer has ended the subscription by the number that it had to get, before the feeds had it.
