@@ -73,6 +73,17 @@ public sealed class SampleTests
     }
 
     [Fact]
+    public async Task OpcUaGateway_reads_writes_and_watches_what_an_OPC_UA_server_has()
+    {
+        using SampleProcess gateway = SampleProcess.Start("OpcUaGateway");
+
+        Assert.True(await gateway.WaitAsync() == 0, gateway.Output);
+        Assert.Contains("written: Good", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("read: 85", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("changed: boiler/temperature 85", gateway.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task OwnMessages_prints_what_embedding_says()
     {
         using SampleProcess program = SampleProcess.Start("OwnMessages");
