@@ -119,7 +119,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         IReadOnlyList<string> exposed = Exposure.Find(
             _options.Endpoints,
             _components.Transports,
-            _components.Authenticator is not null,
+            _components is { Authenticator: not null, AllowsAnonymous: false },
             _options.Tls.ClientCertificates == ClientCertificateMode.Required && _options.Tls.ClientAuthorityFile.Length != 0);
         if (exposed.Count != 0 && _options.RequireSecureDefaults)
         {

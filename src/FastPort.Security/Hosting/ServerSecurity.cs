@@ -133,7 +133,12 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 + "Bans of its components. Set none, and ban with FastPortServer.Bans, or leave both options out."]);
         }
 
-        components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
+        if (components.Authenticator is null && _authenticator is not null)
+        {
+            components.Authenticator = _authenticator.AuthenticateAsync;
+            components.AllowsAnonymous = _authenticator.AllowsAnonymous;
+        }
+
         _serverBans = components.Bans ??= _bans;
         components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
     }
