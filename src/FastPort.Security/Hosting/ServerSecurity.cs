@@ -28,6 +28,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
     private readonly ILogger _logger;
     private readonly AutomaticBans? _automatic;
+    private IReadOnlyList<Ban> _bansOfFile = [];
     private CertificateChains? _chains;
 
     // The server's: the application may have set its own.
@@ -56,8 +57,6 @@ internal sealed class ServerSecurity : IAsyncDisposable
         _events = new SecurityEvents(_log, server, time);
         _logger = SafeLogger.Of(logger);
         _serverBans = _bans = new BanList(time);
-        _bans.Added += Banned;
-        _bans.Lifted += Lifted;
         try
         {
             CreateBansFile(options.BansFile);
@@ -79,9 +78,13 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         if (_bansFile is not null)
         {
-            _bansFile.Changed += _bans.Replace;
-            _bans.Replace(_bansFile.Current);
+            BansFileChanged(_bansFile.Current);
+            _bansFile.Changed += BansFileChanged;
         }
+
+        // Not before: the bans of the file were told when they were added.
+        _bans.Added += Banned;
+        _bans.Lifted += Lifted;
 
         AutomaticBans? automatic = _automatic = options.BanAfterRefusals == 0
             ? null
@@ -190,6 +193,14 @@ internal sealed class ServerSecurity : IAsyncDisposable
         {
             throw new SecurityFileException("bans", path, [e.Message], e);
         }
+    }
+
+    // One call at a time. Bans of the program stay: what they are is not in the file.
+    private void BansFileChanged(IReadOnlyList<Ban> now)
+    {
+        IReadOnlyList<Ban> before = _bansOfFile;
+        _bansOfFile = now;
+        _bans.Replace(before, now);
     }
 
     private void Banned(Ban ban)
