@@ -121,13 +121,13 @@ public sealed class BanList
         {
             if (!before.Remove(ban.Subject, out Ban? old) || old != ban)
             {
-                Raise(Added, ban, failures);
+                failures.AddRange(Call(Added, ban));
             }
         }
 
         foreach (Ban ban in before.Values)
         {
-            Raise(Lifted, ban, failures);
+            failures.AddRange(Call(Lifted, ban));
         }
 
         if (failures.Count != 0)
@@ -139,21 +139,8 @@ public sealed class BanList
     private static IEnumerable<Ban> LastOfEach(IEnumerable<Ban> bans) =>
         bans.GroupBy(static ban => ban.Subject).Select(static same => same.Last());
 
-    // Sessions of the banned are closed by a subscriber: another one that throws must not keep it from that.
-    private static void Raise(Action<Ban>? subscribers, Ban ban, List<Exception> failures)
-    {
-        foreach (Action<Ban> subscriber in Delegate.EnumerateInvocationList(subscribers))
-        {
-            try
-            {
-                subscriber(ban);
-            }
-            catch (Exception e)
-            {
-                failures.Add(e);
-            }
-        }
-    }
+    private static IReadOnlyList<Exception> Call(Action<Ban>? subscribers, Ban ban) =>
+        Subscribers.Call(subscribers, ban, static (subscriber, b) => subscriber(b));
 
     // Most bans are of one address, which costs one access; only wider networks are walked through.
     private sealed class Lookup

@@ -76,6 +76,25 @@ public sealed class HelloAuditTests : IDisposable
         Assert.Equal(["anna", ""], Lines("hello.refused").Select(static line => Text(line, "user")));
     }
 
+    [Fact]
+    public async Task A_subscriber_of_the_application_that_throws_costs_neither_the_line_nor_the_ban()
+    {
+        string users = $"anna:{PasswordHash.Create("right")}";
+        await File.WriteAllTextAsync(_directory["users"], users, TestContext.Current.CancellationToken);
+        await using (SecureServer server = await SecureServer.StartAsync(
+            o => (o.UsersFile, o.AuditFile, o.BanAfterRefusals) = (_directory["users"], _directory["audit"], 1),
+            before: static builder => builder
+                .OnHelloRefused(static (_, _, _) => throw new InvalidOperationException("a defect"))))
+        {
+            await RefusedAsync(server, "anna:wrong", "a");
+
+            await Patience.UntilAsync(() => server.Server.Bans.Entries.Count == 1, "the address is banned");
+            await Patience.UntilAsync(() => server.Log.WithId(3006).Count == 1, "the defect was logged");
+        }
+
+        Assert.Single(Lines("hello.refused"));
+    }
+
     private JsonElement[] Lines(string name) =>
     [
         .. File.ReadAllLines(_directory["audit"]).Select(static line => JsonDocument.Parse(line).RootElement)
