@@ -64,9 +64,13 @@ internal sealed class ServerSecurity : IAsyncDisposable
             _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
                 ? new PasswordAuthentication(users)
                 : null;
-            _tokens = Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys
-                ? new TokenAuthentication(keys, options, time)
-                : null;
+            if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
+            {
+                _tokens = new TokenAuthentication(keys, options, time);
+                keys.Changed += LogLeftOut;
+                LogLeftOut(keys.Current);
+            }
+
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
                 ? new ServerPolicy(policy, options, time, _events, routing, logger)
                 : null;
@@ -109,6 +113,14 @@ internal sealed class ServerSecurity : IAsyncDisposable
             catch (SecurityFileException e)
             {
                 throw new FastPortOptionsException([e.Message]);
+            }
+        }
+
+        void LogLeftOut(TokenKeys keys)
+        {
+            foreach (string key in keys.LeftOut)
+            {
+                FileLog.KeyLeftOut(_logger, options.TokenKeysFile, key);
             }
         }
 
