@@ -4,7 +4,9 @@ using Microsoft.IdentityModel.Tokens;
 
 namespace FastPort.Security.Identities;
 
-/// <summary>The keys that sign tokens: a JSON Web Key Set (RFC 7517), or public keys and certificates in PEM. Immutable once read.</summary>
+/// <summary>
+/// The keys that sign tokens: a JSON Web Key Set (RFC 7517), or public keys and certificates in PEM. Immutable once read.
+/// </summary>
 internal sealed class TokenKeys
 {
     /// <summary>Size of a file in bytes; a larger one is an error.</summary>
