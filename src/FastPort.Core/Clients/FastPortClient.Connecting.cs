@@ -168,7 +168,7 @@ public sealed partial class FastPortClient
         }
 
         ClientLog.Connected(_logger, session);
-        Raise(session, nameof(Connected), static (c, s, _) => c.Connected?.Invoke(s), null);
+        LogFailures(Subscribers.Call(Connected, session, static (subscriber, s) => subscriber(s)), session, nameof(Connected));
         _ = RaiseDisconnectedAsync(session);
         ready.TrySetResult(session);
         if (session.IsClosed)
@@ -184,19 +184,18 @@ public sealed partial class FastPortClient
     {
         CloseReason reason = await session.Closed.ConfigureAwait(false);
         ClientLog.Disconnected(_logger, session, reason);
-        Raise(session, nameof(Disconnected), static (c, s, r) => c.Disconnected?.Invoke(s, r!), reason);
+        LogFailures(
+            Subscribers.Call(Disconnected, (session, reason), static (subscriber, both) => subscriber(both.session, both.reason)),
+            session,
+            nameof(Disconnected));
         _slot.Leave(session);
     }
 
-    private void Raise(Session session, string name, Action<FastPortClient, Session, CloseReason?> raise, CloseReason? reason)
+    private void LogFailures(IReadOnlyList<Exception> failures, Session session, string name)
     {
-        try
+        foreach (Exception failure in failures)
         {
-            raise(this, session, reason);
-        }
-        catch (Exception e)
-        {
-            ClientLog.SubscriberFailed(_logger, session, name, e);
+            ClientLog.SubscriberFailed(_logger, session, name, failure);
         }
     }
 }

@@ -13,6 +13,9 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
 {
     private readonly Lock _gate = new();
     private EndPoint? _address = address;
+
+    // Whether the address is known, also that there is none: rates are charged then.
+    private bool _isKnown = address is not null;
     private Connection? _served;
     private bool _left;
     private bool _counted;
@@ -51,13 +54,16 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
 
     void IThreadPoolWorkItem.Execute() => _ = server.OpenAsync(this);
 
-    /// <summary>Counts the connection under another address from now on (null), or returns why that address is refused.</summary>
+    /// <summary>
+    /// Counts the connection under another address from now on (null), or returns why that address is refused. A peer without an address
+    /// counts in total only.
+    /// </summary>
     public ConnectionRejection? TryMove(Admission admission, EndPoint? to, out string? why)
     {
         why = null;
         lock (_gate)
         {
-            if (_left || Equals((_address as IPEndPoint)?.Address, (to as IPEndPoint)?.Address))
+            if (_left || (_isKnown && Equals((_address as IPEndPoint)?.Address, (to as IPEndPoint)?.Address)))
             {
                 return null;
             }
@@ -66,6 +72,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
             if (refused is null)
             {
                 _address = to;
+                _isKnown = true;
             }
 
             return refused;

@@ -40,7 +40,7 @@ internal sealed class Admission(
     /// <param name="why">The sentence for the log, if the reason alone does not say it.</param>
     public ConnectionRejection? TryEnter(EndPoint? remote, out string? why)
     {
-        if (Refuse(remote, out why) is { } refused)
+        if (Refuse(remote, isKnown: remote is not null, out why) is { } refused)
         {
             return refused;
         }
@@ -70,9 +70,12 @@ internal sealed class Admission(
     /// <summary>
     /// Counts an admitted connection under another address (null), or returns why not. The connection then keeps the old one.
     /// </summary>
+    /// <param name="from">The old address; null if it was not known.</param>
+    /// <param name="to">The new one; null if the peer has none.</param>
+    /// <param name="why">The sentence for the log, if the reason alone does not say it.</param>
     public ConnectionRejection? TryMove(EndPoint? from, EndPoint? to, out string? why)
     {
-        if (Refuse(to, out why) is { } refused)
+        if (Refuse(to, isKnown: true, out why) is { } refused)
         {
             return refused;
         }
@@ -118,8 +121,8 @@ internal sealed class Admission(
         }
     }
 
-    // A ban first: who is banned uses up no rate. Before the address is known, neither is counted.
-    private ConnectionRejection? Refuse(EndPoint? remote, out string? why)
+    // A ban first: who is banned uses up no rate. Before the address is known, none is charged: the connection is charged once.
+    private ConnectionRejection? Refuse(EndPoint? remote, bool isKnown, out string? why)
     {
         if (bans?.Find(remote) is { } ban)
         {
@@ -127,7 +130,7 @@ internal sealed class Admission(
             return ConnectionRejection.Banned;
         }
 
-        why = remote is null ? null : rates?.TryConnect(remote);
+        why = isKnown ? rates?.TryConnect(remote) : null;
         return why is null ? null : ConnectionRejection.RateLimit;
     }
 

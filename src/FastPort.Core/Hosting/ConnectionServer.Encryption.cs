@@ -16,7 +16,24 @@ public sealed partial class ConnectionServer
     /// A certificate of the <c>tls://</c> endpoints was replaced because its file has changed; sessions keep theirs. Raised on the thread
     /// pool; a subscriber must not block.
     /// </summary>
-    public event Action<CertificateInfo>? CertificateChanged;
+    public event Action<CertificateInfo>? CertificateChanged
+    {
+        add
+        {
+            if (_certificates is not null)
+            {
+                _certificates.Changed += value;
+            }
+        }
+
+        remove
+        {
+            if (_certificates is not null)
+            {
+                _certificates.Changed -= value;
+            }
+        }
+    }
 
     /// <summary>The certificates of the <c>tls://</c> endpoints at present; empty if there are none.</summary>
     public IReadOnlyList<CertificateInfo> Certificates => _certificates?.Infos ?? [];
@@ -31,7 +48,6 @@ public sealed partial class ConnectionServer
         if (_certificates is not null)
         {
             _tls = new TlsServer(_options.Tls, _certificates, settings);
-            _certificates.Changed += changed => CertificateChanged?.Invoke(changed);
             _certificates.Watch();
         }
     }

@@ -38,24 +38,14 @@ public sealed partial class FastPortServer
     void ISessionHost.OnIdentified(Session session)
     {
         Identified();
-        Raise(session, nameof(SessionIdentified), static (server, s, _) => server.SessionIdentified?.Invoke(s), null);
+        Raise(SessionIdentified, session, nameof(SessionIdentified));
     }
 
-    void ISessionHost.OnHelloRefused(Session session, HelloRefusal refusal)
-    {
-        try
-        {
-            HelloRefused?.Invoke(session, refusal);
-        }
-        catch (Exception e)
-        {
-            ServerLog.SubscriberFailed(_logger, session, nameof(HelloRefused), e);
-        }
-    }
+    void ISessionHost.OnHelloRefused(Session session, HelloRefusal refusal) =>
+        Raise(HelloRefused, session, refusal, nameof(HelloRefused));
 
-    void ISessionHost.OnRoutingIdTaken(Session session) =>
-        Raise(session, nameof(RoutingIdTaken), static (server, s, _) => server.RoutingIdTaken?.Invoke(s), null);
+    void ISessionHost.OnRoutingIdTaken(Session session) => Raise(RoutingIdTaken, session, nameof(RoutingIdTaken));
 
     void ISessionHost.OnRoutingIdLost(Session session, CloseReason reason) =>
-        Raise(session, nameof(RoutingIdLost), static (server, s, r) => server.RoutingIdLost?.Invoke(s, r!), reason);
+        Raise(RoutingIdLost, session, reason, nameof(RoutingIdLost));
 }

@@ -119,7 +119,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         IReadOnlyList<string> exposed = Exposure.Find(
             _options.Endpoints,
             _components.Transports,
-            _components.Authenticator is not null,
+            _components is { Authenticator: not null, AllowsAnonymous: false },
             _options.Tls.ClientCertificates == ClientCertificateMode.Required && _options.Tls.ClientAuthorityFile.Length != 0);
         if (exposed.Count != 0 && _options.RequireSecureDefaults)
         {
@@ -149,24 +149,28 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     public ValueTask DisposeAsync() => _connections.DisposeAsync();
 
     void ISessionHost.OnOpened(Session session) =>
-        Raise(session, nameof(SessionOpened), static (server, s, _) => server.SessionOpened?.Invoke(s), null);
+        Raise(SessionOpened, session, nameof(SessionOpened));
 
     void ISessionHost.OnClosed(Session session, CloseReason reason) =>
-        Raise(session, nameof(SessionClosed), static (server, s, r) => server.SessionClosed?.Invoke(s, r!), reason);
+        Raise(SessionClosed, session, reason, nameof(SessionClosed));
 
     void ISessionHost.OnGoodbye(Session session, CloseReason reason)
     {
     }
 
-    private void Raise(Session session, string name, Action<FastPortServer, Session, CloseReason?> raise, CloseReason? reason)
+    private void Raise(Action<Session>? subscribers, Session session, string name) => LogFailures(
+        Subscribers.Call(subscribers, session, static (subscriber, s) => subscriber(s)), session, name);
+
+    private void Raise<T>(Action<Session, T>? subscribers, Session session, T argument, string name) => LogFailures(
+        Subscribers.Call(subscribers, (session, argument), static (subscriber, both) => subscriber(both.session, both.argument)),
+        session,
+        name);
+
+    private void LogFailures(IReadOnlyList<Exception> failures, Session session, string name)
     {
-        try
+        foreach (Exception failure in failures)
         {
-            raise(this, session, reason);
-        }
-        catch (Exception e)
-        {
-            ServerLog.SubscriberFailed(_logger, session, name, e);
+            ServerLog.SubscriberFailed(_logger, session, name, failure);
         }
     }
 

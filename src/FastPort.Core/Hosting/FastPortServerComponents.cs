@@ -12,6 +12,12 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// </summary>
     public Authenticator? Authenticator { get; set; }
 
+    /// <summary>
+    /// Whether the <see cref="Authenticator"/> also accepts peers that do not show who they are, so that everybody may connect: for
+    /// <see cref="FastPortServerOptions.RequireSecureDefaults"/> that is no authentication. Defaults to false.
+    /// </summary>
+    public bool AllowsAnonymous { get; set; }
+
     /// <summary>Called for every message before its handler. Defaults to null: every message is allowed.</summary>
     public Authorizer? Authorizer { get; set; }
 

@@ -78,15 +78,22 @@ public sealed class BanList
         }
     }
 
-    /// <summary>Makes the list hold these bans and no others, for programs that keep it in a file.</summary>
-    /// <param name="bans">The bans.</param>
+    /// <summary>
+    /// Makes one change of the list of all that has changed in a store, such as a file, that has some of the bans: those that have left it
+    /// are lifted, those that have come are added. Bans that others have added stay.
+    /// </summary>
+    /// <param name="before">What the store had; empty at first. What others have replaced since is not lifted.</param>
+    /// <param name="now">What it has now. Of one subject the last counts.</param>
     /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
-    public void Replace(IEnumerable<Ban> bans)
+    public void Replace(IEnumerable<Ban> before, IEnumerable<Ban> now)
     {
-        ArgumentNullException.ThrowIfNull(bans);
+        ArgumentNullException.ThrowIfNull(before);
+        ArgumentNullException.ThrowIfNull(now);
+        HashSet<Ban> left = [.. LastOfEach(before)];
+        Ban[] came = [.. LastOfEach(now).Where(ban => !left.Remove(ban))];
         lock (_gate)
         {
-            Set(bans);
+            Set([.. _lookup.All.Where(ban => !left.Contains(ban)), .. came]);
         }
     }
 
@@ -104,9 +111,7 @@ public sealed class BanList
         Dictionary<string, Ban> before = _lookup.All.Where(ban => ban.Until > now).ToDictionary(static ban => ban.Subject);
         Ban[] all =
         [
-            .. bans.Where(ban => ban.Until > now)
-                .GroupBy(static ban => ban.Subject)
-                .Select(static same => same.Last())
+            .. LastOfEach(bans.Where(ban => ban.Until > now))
                 .OrderBy(static ban => ban.Until)
                 .TakeLast(MaxEntries),
         ];
@@ -116,13 +121,13 @@ public sealed class BanList
         {
             if (!before.Remove(ban.Subject, out Ban? old) || old != ban)
             {
-                Raise(Added, ban, failures);
+                failures.AddRange(Call(Added, ban));
             }
         }
 
         foreach (Ban ban in before.Values)
         {
-            Raise(Lifted, ban, failures);
+            failures.AddRange(Call(Lifted, ban));
         }
 
         if (failures.Count != 0)
@@ -131,21 +136,11 @@ public sealed class BanList
         }
     }
 
-    // Sessions of the banned are closed by a subscriber: another one that throws must not keep it from that.
-    private static void Raise(Action<Ban>? subscribers, Ban ban, List<Exception> failures)
-    {
-        foreach (Action<Ban> subscriber in Delegate.EnumerateInvocationList(subscribers))
-        {
-            try
-            {
-                subscriber(ban);
-            }
-            catch (Exception e)
-            {
-                failures.Add(e);
-            }
-        }
-    }
+    private static IEnumerable<Ban> LastOfEach(IEnumerable<Ban> bans) =>
+        bans.GroupBy(static ban => ban.Subject).Select(static same => same.Last());
+
+    private static IReadOnlyList<Exception> Call(Action<Ban>? subscribers, Ban ban) =>
+        Subscribers.Call(subscribers, ban, static (subscriber, b) => subscriber(b));
 
     // Most bans are of one address, which costs one access; only wider networks are walked through.
     private sealed class Lookup

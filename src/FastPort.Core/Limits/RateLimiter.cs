@@ -56,6 +56,7 @@ internal sealed class RateLimiter
     }
 
     /// <summary>Counts a connection from this address (null), or returns the rate that refuses it, for the log.</summary>
+    /// <param name="remote">The address; null for a peer that has none.</param>
     public string? TryConnect(EndPoint? remote)
     {
         if (_exempt.Contain(remote))

@@ -164,13 +164,9 @@ internal sealed class ServerCertificates : IDisposable
         {
             CertificateInfo info = certificate.Info;
             TlsLog.Changed(_logger, info.Subject, info.Source, info.Thumbprint, info.NotAfter);
-            try
+            foreach (Exception failure in Subscribers.Call(Changed, info, static (subscriber, changed) => subscriber(changed)))
             {
-                Changed?.Invoke(info);
-            }
-            catch (Exception e)
-            {
-                TlsLog.SubscriberFailed(_logger, e);
+                TlsLog.SubscriberFailed(_logger, failure);
             }
         }
 

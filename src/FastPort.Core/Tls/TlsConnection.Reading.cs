@@ -16,6 +16,13 @@ internal sealed partial class TlsConnection
     // The protocol is offered this much at once at most: its answers leave before more is decrypted.
     private const int BurstBytes = 256 * 1024;
 
+    /// <summary>
+    /// Reads of decrypted bytes, about one for each record, after which the loop's other connections have their turn, in however many
+    /// receives and bursts the records came. To decrypt a record takes as long for one byte of data as for some hundred, and a receive may
+    /// have 20,000 such records, which no turn of the protocol counts. Of full records these are 4 MiB.
+    /// </summary>
+    internal const int ReadsPerTurn = 256;
+
     private static readonly CloseReason Cut = new(
         CloseKind.PeerTruncated,
         "The peer's stream ended without the end of TLS (close_notify): it was cut, or the peer refused this side's certificate.");
@@ -28,6 +35,10 @@ internal sealed partial class TlsConnection
     private bool _waited;
     private bool _offers;
     private bool _inBurst;
+    private int _readsLeft = ReadsPerTurn;
+
+    // The turn has ended, perhaps with bytes that are not decrypted: a resumption is under way.
+    private bool _yielded;
     private bool _streamEnded;
     private bool _isCut;
 
@@ -44,19 +55,19 @@ internal sealed partial class TlsConnection
             return _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
         }
 
-        // The connection below may not know of the pause: the protocol paused at bytes that had come with the handshake.
-        if (!Has(ReadFlags.Paused))
+        // The connection below may not know of the pause, at bytes that had come with the handshake.
+        if (!_yielded && !Has(ReadFlags.Paused))
         {
             Pump(input);
         }
 
-        return Has(ReadFlags.Paused) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
+        return (_yielded || Has(ReadFlags.Paused)) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
     }
 
     public void OnInputEnded(bool truncated)
     {
         _records.End();
-        if (Has(ReadFlags.Open) && !Has(ReadFlags.Paused))
+        if (Has(ReadFlags.Open) && !_yielded && !Has(ReadFlags.Paused))
         {
             Pump(input: null);
         }
@@ -86,17 +97,18 @@ internal sealed partial class TlsConnection
         _offers = Has(ReadFlags.Paused);
         Set(ReadFlags.Paused, false);
         Pump(input: null);
-        if (!Has(ReadFlags.Paused))
+        if (!_yielded && !Has(ReadFlags.Paused))
         {
             // The rest waits in the ring below.
             _below.ResumeReading();
         }
     }
 
-    // Decrypts and offers until nothing is left to read, or the protocol pauses.
+    // Decrypts and offers until nothing is left to read, the protocol pauses, or the turn ends.
     private void Pump(ArrayPoolCircularBuffer? input)
     {
         _inBurst = true;
+        _yielded = false;
         try
         {
             if (_streamEnded)
@@ -134,6 +146,15 @@ internal sealed partial class TlsConnection
         {
             if (!offer)
             {
+                if (_readsLeft == 0)
+                {
+                    // A pause that is resumed at once, as where the protocol's own turn ends.
+                    _readsLeft = ReadsPerTurn;
+                    _yielded = true;
+                    ResumeReading();
+                    return;
+                }
+
                 offer = TryDecrypt();
                 if (!offer)
                 {
@@ -188,7 +209,7 @@ internal sealed partial class TlsConnection
     private bool Decrypt()
     {
         int count = 0;
-        while (count < BurstBytes && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
+        while (count < BurstBytes && _readsLeft != 0 && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
         {
             // The stream holds decrypted bytes now, or has ended: this read never waits.
             _plain.MakeRoom();
@@ -207,6 +228,7 @@ internal sealed partial class TlsConnection
             _plain.Received(got, room.Length);
             _records.Decrypted(got);
             count += got;
+            _readsLeft--;
         }
 
         return count != 0;

@@ -13,7 +13,7 @@ namespace FastPort.Security.Bans;
 /// <param name="limit">Refusals that ban.</param>
 /// <param name="span">The time within which they count, and how long a ban lasts.</param>
 /// <param name="bans">Receives the bans.</param>
-/// <param name="file">The file of bans, from which the list is made when it has changed; null for none.</param>
+/// <param name="file">The file of bans, whose changes are made in the list, too; null for none.</param>
 /// <param name="time">Source of time.</param>
 /// <param name="logger">Told of bans that cannot be written.</param>
 internal sealed class AutomaticBans(
@@ -80,7 +80,7 @@ internal sealed class AutomaticBans(
     {
         try
         {
-            // Through the file: a look at it that is under way, or a change by somebody else, would lift what is in the list only.
+            // Through the file: whoever lifts the ban there lifts it here.
             if (file is null || !TryWrite(file.Path, due) || !file.Look())
             {
                 bans.Add(due);

@@ -14,7 +14,7 @@ internal static partial class BanLog
 
     [LoggerMessage(
         9122, LogLevel.Error,
-        "{Bans} bans could not be written to {Path}: they end when that file has changed and is read again. {Message}")]
+        "{Bans} bans could not be written to {Path}: they end with this process. {Message}")]
     public static partial void NotWritten(ILogger logger, int bans, string path, string message);
 
     [LoggerMessage(9123, LogLevel.Error, "What follows from {Bans} bans failed")]

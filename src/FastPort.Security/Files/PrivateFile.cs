@@ -13,7 +13,9 @@ internal static class PrivateFile
     {
         FileSystemInfo? linked = File.Exists(path) ? File.ResolveLinkTarget(path, returnFinalTarget: true) : null;
         string target = linked?.FullName ?? Path.GetFullPath(path);
-        string temporary = $"{target}.{Environment.ProcessId}.tmp";
+
+        // A process that was killed leaves its file behind, and the next one may have the same id: in a container it always has.
+        string temporary = $"{target}.{Path.GetRandomFileName()}.tmp";
 
         // Outside the try: a file that another change has created is not this one's to delete.
         FileStream stream = Create(temporary, FileAccess.Write);

@@ -121,17 +121,13 @@ internal sealed class WatchedFile<T> : IDisposable
         }
 
         FileLog.Reloaded(_logger, _what, _path);
-        try
+        IReadOnlyList<Exception> failures = Subscribers.Call(Changed, _current, static (subscriber, current) => subscriber(current));
+        foreach (Exception failure in failures)
         {
-            Changed?.Invoke(_current);
-        }
-        catch (Exception e)
-        {
-            FileLog.SubscriberFailed(_logger, _what, e);
-            return false;
+            FileLog.SubscriberFailed(_logger, _what, failure);
         }
 
-        return true;
+        return failures.Count == 0;
     }
 
     public void Dispose() => _timer.Dispose();

@@ -28,6 +28,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
     private readonly ILogger _logger;
     private readonly AutomaticBans? _automatic;
+    private IReadOnlyList<Ban> _bansOfFile = [];
     private CertificateChains? _chains;
 
     // The server's: the application may have set its own.
@@ -56,8 +57,6 @@ internal sealed class ServerSecurity : IAsyncDisposable
         _events = new SecurityEvents(_log, server, time);
         _logger = SafeLogger.Of(logger);
         _serverBans = _bans = new BanList(time);
-        _bans.Added += Banned;
-        _bans.Lifted += Lifted;
         try
         {
             CreateBansFile(options.BansFile);
@@ -65,9 +64,13 @@ internal sealed class ServerSecurity : IAsyncDisposable
             _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
                 ? new PasswordAuthentication(users)
                 : null;
-            _tokens = Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys
-                ? new TokenAuthentication(keys, options, time)
-                : null;
+            if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
+            {
+                _tokens = new TokenAuthentication(keys, options, time);
+                keys.Changed += LogLeftOut;
+                LogLeftOut(keys.Current);
+            }
+
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
                 ? new ServerPolicy(policy, options, time, _events, routing, logger)
                 : null;
@@ -79,9 +82,13 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         if (_bansFile is not null)
         {
-            _bansFile.Changed += _bans.Replace;
-            _bans.Replace(_bansFile.Current);
+            BansFileChanged(_bansFile.Current);
+            _bansFile.Changed += BansFileChanged;
         }
+
+        // Not before: the bans of the file were told when they were added.
+        _bans.Added += Banned;
+        _bans.Lifted += Lifted;
 
         AutomaticBans? automatic = _automatic = options.BanAfterRefusals == 0
             ? null
@@ -109,6 +116,14 @@ internal sealed class ServerSecurity : IAsyncDisposable
             }
         }
 
+        void LogLeftOut(TokenKeys keys)
+        {
+            foreach (string key in keys.LeftOut)
+            {
+                FileLog.KeyLeftOut(_logger, options.TokenKeysFile, key);
+            }
+        }
+
         WatchedFile<T>? Watch<T>(string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read)
             where T : class
         {
@@ -133,7 +148,12 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 + "Bans of its components. Set none, and ban with FastPortServer.Bans, or leave both options out."]);
         }
 
-        components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
+        if (components.Authenticator is null && _authenticator is not null)
+        {
+            components.Authenticator = _authenticator.AuthenticateAsync;
+            components.AllowsAnonymous = _authenticator.AllowsAnonymous;
+        }
+
         _serverBans = components.Bans ??= _bans;
         components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
     }
@@ -185,6 +205,14 @@ internal sealed class ServerSecurity : IAsyncDisposable
         {
             throw new SecurityFileException("bans", path, [e.Message], e);
         }
+    }
+
+    // One call at a time. Bans of the program stay: what they are is not in the file.
+    private void BansFileChanged(IReadOnlyList<Ban> now)
+    {
+        IReadOnlyList<Ban> before = _bansOfFile;
+        _bansOfFile = now;
+        _bans.Replace(before, now);
     }
 
     private void Banned(Ban ban)

@@ -18,6 +18,9 @@ internal sealed class IdentityAuthenticator(
     SecurityEvents events,
     AutomaticBans? bans)
 {
+    /// <summary>Whether peers are let in that do not show who they are.</summary>
+    public bool AllowsAnonymous => options.AllowAnonymous;
+
     /// <summary>Checks a Hello.</summary>
     /// <param name="hello">The Hello.</param>
     /// <param name="cancellationToken">The peer has gone.</param>

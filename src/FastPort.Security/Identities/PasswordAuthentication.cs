@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Collections.Concurrent;
 using System.Net;
 using System.Runtime.InteropServices;
 using System.Security.Claims;
@@ -24,15 +23,10 @@ internal sealed class PasswordAuthentication : IDisposable
     private readonly WatchedFile<UserFile> _file;
     private readonly VerificationQueue _queue = new();
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
-    private ConcurrentDictionary<string, ClaimsPrincipal> _verified = new(StringComparer.Ordinal);
 
     /// <summary>Creates the check.</summary>
     /// <param name="file">The users; disposed with this object.</param>
-    public PasswordAuthentication(WatchedFile<UserFile> file)
-    {
-        _file = file;
-        file.Changed += _ => Volatile.Write(ref _verified, new ConcurrentDictionary<string, ClaimsPrincipal>(StringComparer.Ordinal));
-    }
+    public PasswordAuthentication(WatchedFile<UserFile> file) => _file = file;
 
     /// <summary>Whether a token is for this check.</summary>
     public static bool IsFor(string token) => token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase);
@@ -54,15 +48,13 @@ internal sealed class PasswordAuthentication : IDisposable
     public async ValueTask<AuthenticationResult> AuthenticateAsync(
         string name, string password, EndPoint? peer, CancellationToken cancellationToken)
     {
-        // Before the file is read: what a file that has changed meanwhile no longer holds is not remembered in the new table.
-        ConcurrentDictionary<string, ClaimsPrincipal> verified = Volatile.Read(ref _verified);
+        UserFile users = _file.Current;
         string remembered = Hash(name, password);
-        if (verified.TryGetValue(remembered, out ClaimsPrincipal? known))
+        if (users.Verified.TryGetValue(remembered, out ClaimsPrincipal? known))
         {
             return AuthenticationResult.Accept(known);
         }
 
-        UserFile users = _file.Current;
         ClaimsPrincipal? user = await _queue.RunAsync(peer, () => Task.FromResult(users.Verify(name, password)), cancellationToken)
             .ConfigureAwait(false);
         if (user is null)
@@ -70,9 +62,9 @@ internal sealed class PasswordAuthentication : IDisposable
             return AuthenticationResult.Refuse("The user name or the password is wrong.");
         }
 
-        if (verified.Count < MaxRemembered)
+        if (users.Verified.Count < MaxRemembered)
         {
-            verified[remembered] = user;
+            users.Verified[remembered] = user;
         }
 
         return AuthenticationResult.Accept(user);

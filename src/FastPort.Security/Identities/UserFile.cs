@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Security.Claims;
 using System.Text;
 
@@ -5,7 +6,7 @@ namespace FastPort.Security.Identities;
 
 /// <summary>
 /// The users of a small site: a line each, <c>name:hash</c> or <c>name:hash:role,role</c>; empty lines and lines that begin with <c>#</c>
-/// are ignored. Immutable.
+/// are ignored. Immutable but for <see cref="Verified"/>; thread-safe.
 /// </summary>
 internal sealed class UserFile
 {
@@ -27,6 +28,12 @@ internal sealed class UserFile
             ? [PasswordHash.OfNobody(null)]
             : [.. users.Values.Select(static user => user.Hash).DistinctBy(static hash => hash.Cost).Select(PasswordHash.OfNobody)];
     }
+
+    /// <summary>
+    /// What was verified against this content of the file, by whatever the caller makes of a name and a password. It goes with it: what was
+    /// verified against the content before counts no more.
+    /// </summary>
+    public ConcurrentDictionary<string, ClaimsPrincipal> Verified { get; } = new(StringComparer.Ordinal);
 
     /// <summary>Number of users.</summary>
     public int Count => _users.Count;

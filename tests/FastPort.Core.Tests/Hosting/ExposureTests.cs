@@ -89,6 +89,21 @@ public sealed class ExposureTests
     }
 
     [Fact]
+    public async Task An_authenticator_that_lets_in_everybody_is_none()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.Endpoints = ["tcp://0.0.0.0:0"],
+            components: static c =>
+            {
+                c.Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Accept());
+                c.AllowsAnonymous = true;
+            });
+
+        Assert.Contains(
+            "everybody who reaches it may connect, and everything", Assert.Single(server.Log.WithId(3009)).Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_server_on_loopback_says_nothing()
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.RequireSecureDefaults = true);

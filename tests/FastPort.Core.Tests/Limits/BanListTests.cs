@@ -64,7 +64,7 @@ public sealed class BanListTests
 
         var e = Assert.Throws<AggregateException>(() => bans.Add([For("192.0.2.7", 10), For("192.0.2.8", 10)]));
         Assert.Equal(2, e.InnerExceptions.Count);
-        Assert.Throws<AggregateException>(() => bans.Replace([For("192.0.2.9", 10)]));
+        Assert.Throws<AggregateException>(() => bans.Replace(bans.Entries, [For("192.0.2.9", 10)]));
 
         Assert.Equal(["+192.0.2.7", "+192.0.2.8", "+192.0.2.9", "-192.0.2.7", "-192.0.2.8"], _events);
         Assert.Equal("192.0.2.9", Assert.Single(bans.Entries).Subject);
@@ -124,21 +124,35 @@ public sealed class BanListTests
     }
 
     [Fact]
-    public void Replacing_the_list_tells_what_is_new_and_what_is_gone()
+    public void A_change_of_a_store_adds_what_came_lifts_what_left_and_touches_nothing_else()
     {
-        _bans.Replace([For("user:a", 10), For("user:b", 10)]);
+        Ban[] before = [For("user:a", 10), For("user:b", 10), For("user:d", 10)];
+        _bans.Replace([], before);
+        _bans.Add(For("user:mine", 10));
+        _bans.Add(For("user:d", 20));
         _events.Clear();
 
-        _bans.Replace([For("user:b", 10), For("user:c", 10), For("user:c", 20)]);
+        _bans.Replace(before, [For("user:b", 10), For("user:c", 10), For("user:c", 20)]);
 
         Assert.Equal(["+user:c", "-user:a"], _events);
-        Assert.Equal(["user:b", "user:c"], _bans.Entries.Select(static b => b.Subject));
+        Assert.Equal(["user:b", "user:mine", "user:d", "user:c"], _bans.Entries.Select(static b => b.Subject));
+    }
+
+    [Fact]
+    public void Of_two_lines_of_a_subject_the_one_that_is_left_counts()
+    {
+        Ban[] before = [For("user:a", 10), For("user:a", 20)];
+        _bans.Replace([], before);
+
+        _bans.Replace(before, before[..1]);
+
+        Assert.Equal(before[0], Assert.Single(_bans.Entries));
     }
 
     [Fact]
     public void The_list_is_bounded_and_keeps_those_that_end_last()
     {
-        _bans.Replace(Enumerable.Range(1, BanList.MaxEntries + 5).Select(i => For($"user:{i}", i)));
+        _bans.Replace([], Enumerable.Range(1, BanList.MaxEntries + 5).Select(i => For($"user:{i}", i)));
 
         Assert.Equal((BanList.MaxEntries, "user:6"), (_bans.Entries.Count, _bans.Entries[0].Subject));
     }

@@ -12,10 +12,12 @@ using Xunit;
 namespace FastPort.Core.Tests.Limits;
 
 /// <summary>Rates of sessions, over sockets and with a clock that the test moves.</summary>
-public sealed class SessionRateTests
+public sealed partial class SessionRateTests
 {
     private const ushort Slow = 0x1001;
+    private const ushort Held = 0x1002;
     private readonly FakeTimeProvider _time = new();
+    private readonly TaskCompletionSource _release = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     [Fact]
     public async Task A_session_over_its_rate_is_not_read_until_the_rate_has_made_up_for_it()
@@ -333,13 +335,14 @@ public sealed class SessionRateTests
         Action<FastPortServerComponents>? components = null,
         TransportKind transport = TransportKind.Auto) =>
         TestServer.StartAsync(
-            static handlers => handlers.MapInline(Slow, static (ref FastPort.Dispatch.InlineRequest request) =>
-            {
-                long began = System.Diagnostics.Stopwatch.GetTimestamp();
-                while (System.Diagnostics.Stopwatch.GetElapsedTime(began) < TimeSpan.FromMilliseconds(5))
+            handlers => handlers.MapQueued(Held, async _ => await _release.Task).MapInline(
+                Slow, static (ref FastPort.Dispatch.InlineRequest request) =>
                 {
-                }
-            }),
+                    long began = System.Diagnostics.Stopwatch.GetTimestamp();
+                    while (System.Diagnostics.Stopwatch.GetElapsedTime(began) < TimeSpan.FromMilliseconds(5))
+                    {
+                    }
+                }),
             options =>
             {
                 options.Session.IdleTimeout = TimeSpan.Zero;

@@ -165,6 +165,22 @@ public sealed class TrustedProxyTests
     }
 
     [Fact]
+    public async Task Clients_of_a_local_proxy_that_are_not_told_count_in_the_rate_of_all_connections()
+    {
+        await using TestServer server = await StartAsync(static o => o.Rates.Total.ConnectionsPerSecond = 1, new FakeTimeProvider());
+        byte[] header = Encoding.ASCII.GetBytes("PROXY UNKNOWN\r\n");
+        using RawPeer first = await server.ConnectAsync();
+        await first.SendAsync(header, Wire.PingRequest(1));
+        await first.ReadFrameAsync();
+
+        using RawPeer second = await server.ConnectAsync();
+        await second.SendAsync(header, Wire.PingRequest(1));
+
+        await second.ExpectGoneAsync();
+        Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.RateLimit));
+    }
+
+    [Fact]
     public async Task A_link_within_the_process_has_no_proxy()
     {
         string link = $"inproc://{Guid.NewGuid()}";

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
@@ -86,6 +87,38 @@ public sealed class SessionEventTests
         Assert.Single(server.Closed);
         Assert.Single(server.Log.WithId(2007));
         Assert.Single(server.Log.WithId(3006));
+    }
+
+    [Fact]
+    public async Task A_subscriber_that_throws_keeps_no_later_one_from_any_event()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        var told = new ConcurrentQueue<string>();
+        server.Server.SessionOpened += static _ => throw Defect();
+        server.Server.SessionOpened += _ => told.Enqueue("opened");
+        server.Server.HelloRefused += static (_, _) => throw Defect();
+        server.Server.HelloRefused += (_, _) => told.Enqueue("refused");
+        server.Server.SessionIdentified += static _ => throw Defect();
+        server.Server.SessionIdentified += _ => told.Enqueue("identified");
+        server.Server.RoutingIdTaken += static _ => throw Defect();
+        server.Server.RoutingIdTaken += _ => told.Enqueue("taken");
+        server.Server.RoutingIdLost += static (_, _) => throw Defect();
+        server.Server.RoutingIdLost += (_, _) => told.Enqueue("lost");
+        server.Server.SessionClosed += static (_, _) => throw Defect();
+        server.Server.SessionClosed += (_, _) => told.Enqueue("closed");
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SayHelloAsync("a");
+        using RawPeer other = await server.ConnectAsync();
+        Assert.Equal(11u, (await other.CallAsync(Wire.HelloRequest(1, "a"))).ErrorCode);
+
+        peer.ShutdownSend();
+        await peer.ExpectEndAsync();
+        peer.Dispose();
+
+        await Patience.UntilAsync(() => server.Log.WithId(3006).Count == 7, "all were logged");
+        Assert.Equal(["opened", "identified", "taken", "opened", "refused", "lost", "closed"], told);
+
+        static InvalidOperationException Defect() => new("A defect in a subscriber.");
     }
 
     [Fact]

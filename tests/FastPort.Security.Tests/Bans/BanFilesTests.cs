@@ -54,6 +54,17 @@ public sealed class BanFilesTests : IDisposable
     }
 
     [Fact]
+    public void What_a_killed_process_of_the_same_id_has_left_is_not_in_the_way()
+    {
+        File.WriteAllText($"{Path}.{Environment.ProcessId}.tmp", string.Empty);
+
+        BanFiles.Create(Path);
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+
+        Assert.Equal("user:anna", Assert.Single(BanFiles.Read(Path)).Subject);
+    }
+
+    [Fact]
     [SupportedOSPlatform("linux")]
     public void A_file_that_root_changes_stays_its_owners()
     {

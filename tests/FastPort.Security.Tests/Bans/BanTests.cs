@@ -48,6 +48,39 @@ public sealed class BanTests : IDisposable
     }
 
     [Fact]
+    public async Task A_change_of_the_file_leaves_the_bans_of_the_program()
+    {
+        await using SecureServer server = await StartAsync();
+        server.Server.Bans.Add(new Ban("user:mine", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+
+        BanFiles.Add(Path, new Ban("user:other", DateTimeOffset.UtcNow + TimeSpan.FromHours(2)));
+        server.Look();
+        Assert.Equal(["user:mine", "user:other"], server.Server.Bans.Entries.Select(static ban => ban.Subject));
+
+        BanFiles.Lift(Path, "user:other");
+        server.Look();
+        Assert.Equal("user:mine", Assert.Single(server.Server.Bans.Entries).Subject);
+    }
+
+    [Fact]
+    public async Task Bans_that_the_file_has_at_the_start_are_in_force_and_not_told_again()
+    {
+        BanFiles.Add(Path, new Ban("user:anna", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+        await using (SecureServer server = await StartAsync(o => o.AuditFile = _directory["audit"]))
+        {
+            Assert.Equal("user:anna", Assert.Single(server.Server.Bans.Entries).Subject);
+            Assert.Empty(server.Log.WithId(9120));
+
+            BanFiles.Add(Path, new Ban("user:bert", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+            server.Look();
+            Assert.Single(server.Log.WithId(9120));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(_directory["audit"], TestContext.Current.CancellationToken);
+        Assert.Contains("user:bert", Assert.Single(lines, static line => line.Contains("ban.added", StringComparison.Ordinal)));
+    }
+
+    [Fact]
     public void A_list_of_the_application_beside_the_options_bans_does_not_start()
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
@@ -129,7 +162,12 @@ public sealed class BanTests : IDisposable
         bool isHeld = false;
         BanFiles.Create(Path);
         using var file = new WatchedFile<IReadOnlyList<Ban>>(Path, "bans", BanFile.MaxBytes, Read, TimeSpan.FromSeconds(1), time, log);
-        file.Changed += bans.Replace;
+        IReadOnlyList<Ban> before = [];
+        file.Changed += now =>
+        {
+            bans.Replace(before, now);
+            before = now;
+        };
         BanFiles.Add(Path, new Ban("user:anna", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
 
         Volatile.Write(ref isHeld, true);

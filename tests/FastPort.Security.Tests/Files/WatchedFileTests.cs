@@ -68,11 +68,13 @@ public sealed class WatchedFileTests : IDisposable
     }
 
     [Fact]
-    public void A_subscriber_that_throws_does_not_end_the_looks()
+    public void A_subscriber_that_throws_ends_neither_the_looks_nor_the_calls_of_the_others()
     {
         File.WriteAllText(_directory["a"], "one");
         using WatchedFile<string> file = Watch();
+        List<string> told = [];
         file.Changed += static _ => throw new InvalidOperationException("a defect");
+        file.Changed += told.Add;
 
         File.WriteAllText(_directory["a"], "two");
         _time.Advance(TimeSpan.FromSeconds(1));
@@ -80,6 +82,7 @@ public sealed class WatchedFileTests : IDisposable
         _time.Advance(TimeSpan.FromSeconds(1));
 
         Assert.Equal("three", file.Current);
+        Assert.Equal(["two", "three"], told);
         Assert.Equal(2, _log.WithId(9102).Count);
         Assert.Empty(_log.WithId(9101));
     }

@@ -2,6 +2,7 @@ using System.Text.Json;
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
+using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
@@ -55,6 +56,26 @@ public sealed class CertificateOptionsTests : IDisposable
 
         Assert.Equal(problem, problems.SingleOrDefault());
         Assert.Equal(problem is null ? CertificateName.DnsName : CertificateName.None, options.CertificateUsers);
+    }
+
+    [Fact]
+    public async Task An_endpoint_where_everybody_may_connect_is_not_secure_whatever_users_there_are()
+    {
+        void Configure(SecurityOptions options)
+        {
+            File.WriteAllText(_site.Files["users"], $"anna:{PasswordHash.Create("a")}");
+            (options.UsersFile, options.AllowAnonymous) = (_site.Files["users"], true);
+        }
+
+        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => _site.StartAsync(
+            Configure, server: static o => (o.Endpoints, o.RequireSecureDefaults) = (["tls://0.0.0.0:0"], true)));
+        Assert.Equal(
+            "tls://0.0.0.0:0 can be reached from other machines: everybody who reaches it may connect. FastPort:RequireSecureDefaults "
+            + "forbids it.",
+            Assert.Single(e.Problems));
+
+        await using SecureServer server = await _site.StartAsync(Configure, server: static o => o.Endpoints = ["tls://0.0.0.0:0"]);
+        Assert.Single(server.Log.WithId(3009));
     }
 
     [Fact]

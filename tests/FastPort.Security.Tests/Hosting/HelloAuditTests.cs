@@ -44,10 +44,8 @@ public sealed class HelloAuditTests : IDisposable
             await RefusedAsync(server, "dora:right", "");
         }
 
-        JsonElement[] lines =
-            [.. File.ReadAllLines(_directory["audit"]).Select(static line => JsonDocument.Parse(line).RootElement)];
-        Assert.Equal("anna", Text(Assert.Single(lines, static l => Text(l, "event") == "session.identified"), "user"));
-        JsonElement[] refused = [.. lines.Where(static l => Text(l, "event") == "hello.refused")];
+        Assert.Equal("anna", Text(Assert.Single(Lines("session.identified")), "user"));
+        JsonElement[] refused = Lines("hello.refused");
         Assert.All(refused, static l => Assert.Equal("test", Text(l, "client")));
         Assert.Collection(
             refused,
@@ -57,6 +55,51 @@ public sealed class HelloAuditTests : IDisposable
             static l => AssertLine(l, "carl", "shared a password"),
             static l => AssertLine(l, "dora", "This server requires a routing_id"));
     }
+
+    [Fact]
+    public async Task A_refused_Hello_does_not_name_the_user_of_the_one_before_it()
+    {
+        string users = $"anna:{PasswordHash.Create("right")}";
+        await File.WriteAllTextAsync(_directory["users"], users, TestContext.Current.CancellationToken);
+        await using (SecureServer server = await SecureServer.StartAsync(
+            o => (o.UsersFile, o.AuditFile) = (_directory["users"], _directory["audit"])))
+        {
+            await server.ConnectAsync(Basic("anna:right"), "a");
+            using RawPeer peer = await RawPeer.ConnectAsync(server.Server.Endpoints[0]);
+
+            WireFrame duplicate = await peer.CallAsync(Wire.HelloRequest(1, "a", Basic("anna:right")));
+            WireFrame wrong = await peer.CallAsync(Wire.HelloRequest(2, "b", Basic("bert:wrong")));
+
+            Assert.Equal((11u, 5u), (duplicate.ErrorCode, wrong.ErrorCode));
+        }
+
+        Assert.Equal(["anna", ""], Lines("hello.refused").Select(static line => Text(line, "user")));
+    }
+
+    [Fact]
+    public async Task A_subscriber_of_the_application_that_throws_costs_neither_the_line_nor_the_ban()
+    {
+        string users = $"anna:{PasswordHash.Create("right")}";
+        await File.WriteAllTextAsync(_directory["users"], users, TestContext.Current.CancellationToken);
+        await using (SecureServer server = await SecureServer.StartAsync(
+            o => (o.UsersFile, o.AuditFile, o.BanAfterRefusals) = (_directory["users"], _directory["audit"], 1),
+            before: static builder => builder
+                .OnHelloRefused(static (_, _, _) => throw new InvalidOperationException("a defect"))))
+        {
+            await RefusedAsync(server, "anna:wrong", "a");
+
+            await Patience.UntilAsync(() => server.Server.Bans.Entries.Count == 1, "the address is banned");
+            await Patience.UntilAsync(() => server.Log.WithId(3006).Count == 1, "the defect was logged");
+        }
+
+        Assert.Single(Lines("hello.refused"));
+    }
+
+    private JsonElement[] Lines(string name) =>
+    [
+        .. File.ReadAllLines(_directory["audit"]).Select(static line => JsonDocument.Parse(line).RootElement)
+            .Where(line => Text(line, "event") == name),
+    ];
 
     private static void AssertLine(JsonElement line, string user, string reason)
     {

@@ -2,6 +2,7 @@ using System.Text;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
@@ -53,6 +54,37 @@ public sealed class PasswordTests : IDisposable
         await RefusedAsync(server, Basic("anna:old"));
         await server.ConnectAsync(Basic("anna:new"));
         await first.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
+    }
+
+    [Fact]
+    public async Task A_password_that_was_changed_is_forgotten_with_the_file_whoever_else_is_told_first()
+    {
+        void Write(string password) => File.WriteAllText(_directory["users"], $"anna:{PasswordHash.Create(password)}");
+        Write("old");
+        TimeSpan interval = TimeSpan.FromSeconds(5);
+        var file = new WatchedFile<UserFile>(
+            _directory["users"], "users", UserFile.MaxBytes, UserFile.Read, interval, new FakeTimeProvider(), new RecordingLog());
+        PasswordAuthentication? passwords = null;
+        Task<AuthenticationResult>? meanwhile = null;
+        file.Changed += _ =>
+        {
+            meanwhile = CheckAsync("old");
+            throw new InvalidOperationException("a defect");
+        };
+        using (passwords = new PasswordAuthentication(file))
+        {
+            Assert.True((await CheckAsync("old")).IsAccepted);
+
+            Write("new");
+            file.Look();
+
+            Assert.False((await meanwhile!.InTimeAsync()).IsAccepted);
+            Assert.False((await CheckAsync("old")).IsAccepted);
+            Assert.True((await CheckAsync("new")).IsAccepted);
+        }
+
+        Task<AuthenticationResult> CheckAsync(string password) =>
+            passwords!.AuthenticateAsync("anna", password, peer: null, CancellationToken.None).AsTask();
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
@@ -147,6 +148,56 @@ public sealed class TokenTests : IDisposable
         await RefusedAsync(server, Token(_key, "k1"));
         Assert.NotNull(before.Session);
         await before.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
+    }
+
+    [Theory]
+    [InlineData("""{ "kty": "EC", "crv": "P-256", "kid": "k2", "x": "AAAA", "y": "AAAA" }""", "is damaged")]
+    [InlineData("""{ "kty": "EC", "crv": "P-256", "kid": "k2", "x": "AAAA" }""", "is damaged")]
+    [InlineData("""{ "kty": "RSA", "kid": "k2", "n": "AQAB" }""", "is damaged")]
+    [InlineData("""{ "kty": "RSA", "kid": "k2", "n": "*", "e": "AQAB" }""", "is damaged")]
+    [InlineData("""{ "kty": "RSA", "kid": "k2", "n": "AQAB", "e": "AQAB", "x5c": ["AAAA"] }""", "is damaged")]
+    [InlineData("""{ "kid": "k2" }""", "is damaged")]
+    [InlineData("""{ "kty": "RSA", "kid": "k2", "n": "AQAB", "e": "AQAB", "d": "AQAB" }""", "has a secret part")]
+    [InlineData("""{ "kty": "oct", "kid": "k2", "k": "AAAA" }""", "has a secret part")]
+    public async Task A_rotation_with_a_key_that_cannot_be_used_leaves_the_keys_of_before(string key, string problem)
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+
+        WriteKeys(key);
+        server.Look();
+        using ECDsa next = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        WriteKeys(Jwk(next, "k3"), key);
+        server.Look();
+
+        Assert.Equal(
+            [$"Its key 1 'k2' {problem}", $"Its key 2 'k2' {problem}"],
+            server.Log.WithId(9101).Select(static line => Regex.Match(line.Text, "Its key . 'k2' (is damaged|has a secret part)").Value));
+        Assert.Empty(server.Log.WithId(9100));
+        await server.ConnectAsync(Token(_key, "k1"));
+        await RefusedAsync(server, Token(next, "k3"));
+    }
+
+    [Fact]
+    public async Task Keys_for_other_uses_and_of_unknown_kinds_are_left_out_and_the_latter_are_named()
+    {
+        string[] others =
+        [
+            """{ "kty": "RSA", "use": "enc", "kid": "e", "n": "AQAB", "e": "AQAB" }""",
+            """{ "kty": "OKP", "crv": "Ed25519", "kid": "ed\n", "x": "AAAA" }""",
+            """{ "kty": "EC", "crv": "P-999", "kid": "far", "x": "AAAA", "y": "AAAA" }""",
+        ];
+        WriteKeys([.. others, Jwk(_key, "k1")]);
+        await using SecureServer server = await StartAsync();
+
+        await server.ConnectAsync(Token(_key, "k1"));
+        WriteKeys([others[1], Jwk(_key, "k1")]);
+        server.Look();
+
+        await server.ConnectAsync(Token(_key, "k1"));
+        Assert.Equal(
+            ["key 2", "key 3 'far'", "key 1"],
+            server.Log.WithId(9103).Select(static line => Regex.Match(line.Text, "key [^ ]+( '.*')?").Value));
     }
 
     [Theory]

@@ -37,7 +37,8 @@ internal sealed class SecureServer : IAsyncDisposable
         string endpoint = "tcp://127.0.0.1:0",
         FakeTimeProvider? time = null,
         string transport = "Auto",
-        Action<FastPortServerOptions>? server = null)
+        Action<FastPortServerOptions>? server = null,
+        Action<FastPortBuilder>? before = null)
     {
         var log = new RecordingLog();
         time ??= new FakeTimeProvider();
@@ -52,13 +53,14 @@ internal sealed class SecureServer : IAsyncDisposable
         });
         builder.Services.AddSingleton<ILoggerFactory>(log);
         builder.Services.AddSingleton<TimeProvider>(time);
-        builder.Services.AddFastPort(builder.Configuration, server)
+        FastPortBuilder fastPort = builder.Services.AddFastPort(builder.Configuration, server)
             .Map(static handlers =>
             {
                 handlers.MapInline(Echo, static (ref InlineRequest r) => r.Reply(r.Body.ToArray()));
                 handlers.MapInline(Other, static (ref InlineRequest r) => r.Reply(r.Body.ToArray()));
-            })
-            .AddSecurity(builder.Configuration, configure);
+            });
+        before?.Invoke(fastPort);
+        fastPort.AddSecurity(builder.Configuration, configure);
         IHost host = builder.Build();
         try
         {

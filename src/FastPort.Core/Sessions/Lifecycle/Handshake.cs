@@ -302,6 +302,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return _verdict.Take(out result);
         }
 
+        // A Hello before this one may have been another user's, refused for its routing id or a rate.
+        protocol.Session.User = null;
         Task<AuthenticationResult?> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
         if (!asked.IsCompleted)
         {

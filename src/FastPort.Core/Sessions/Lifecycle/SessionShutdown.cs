@@ -28,6 +28,9 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     /// <summary>Whether new requests are answered with ShuttingDown.</summary>
     public bool RefusesRequests => _refuses;
 
+    /// <summary>Whether this side ends the session, by <see cref="Stop"/>.</summary>
+    public bool IsStopping => Volatile.Read(ref _stop) is not null;
+
     /// <summary>Why the session has begun to end, on whichever side; null before.</summary>
     public CloseReason? Reason => Volatile.Read(ref _stop) ?? Volatile.Read(ref _finish) ?? Volatile.Read(ref _leave);
 
@@ -59,6 +62,8 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         _peerSaidGoodbye = true;
         if (protocol.Settings.Handshake is not null)
         {
+            // Requests that follow all the same would keep the session open for as long as the peer likes.
+            Refuse();
             FinishWhenIdle(_stop ?? reason);
         }
         else

@@ -22,13 +22,14 @@ internal sealed partial class FrameProtocol
     /// <summary>The session's rates; null if it has none.</summary>
     public SessionRates? Rates => _rates;
 
-    // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. An ending session is not held:
-    // its requests are refused anyway, and the peer's Goodbye must be read.
+    // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. A session that this side ends
+    // is not held: its requests are refused soon, and the peer's Goodbye must be read. One that the peer ends is: the peer may send on for
+    // as long as a request of it is in flight.
     private bool IsHeld(SessionRates rates, ArrayPoolCircularBuffer input, long now)
     {
         TimeSpan time = rates.OverFor(now);
         _refusesAll = time > TimeSpan.Zero && rates.Refuses;
-        if (time <= TimeSpan.Zero || rates.Refuses || IsEnding)
+        if (time <= TimeSpan.Zero || rates.Refuses || _shutdown.IsStopping)
         {
             return false;
         }
