@@ -29,6 +29,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly SessionOpener _opener;
     private readonly TokenSource _tokens;
     private readonly ReconnectBackoff _delays;
+    private long _connectedAt;
 
     // The session of requests; RunAsync, one task, connects.
     private readonly SessionSlot _slot = new();
@@ -163,8 +164,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>
     /// Closes in order: sends Goodbye, waits for replies in flight for <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
     /// connection, within a second more. Requests that wait for a connection and new requests fail. When the task completes, every
-    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks: it is waited for 5 s more. The task
-    /// always completes; idempotent. Do not await it in an event or handler of this client.
+    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks: it is waited for 5 s more. Always
+    /// completes; idempotent. Do not await it in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {
