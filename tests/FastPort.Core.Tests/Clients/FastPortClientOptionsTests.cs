@@ -22,6 +22,37 @@ public sealed class FastPortClientOptionsTests
         Assert.Equal(problem, Assert.Throws<FastPortOptionsException>(() => new FastPortClient(options)).Message);
     }
 
+    public static TheoryData<string> UnusableNames => [
+        new string('x', 257), "line\nbreak", "right-to-left \u202e", "line\u2028separator", "paragraph\u2029separator"];
+
+    [Theory]
+    [MemberData(nameof(UnusableNames))]
+    [InlineData("$tank")]
+    public void A_routing_id_that_no_server_takes_is_refused(string routingId)
+    {
+        string problem = Assert.Single(new FastPortClientOptions { RoutingId = routingId }.Validate());
+
+        Assert.StartsWith("FastPortClient:RoutingId is '", problem, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp, and not '$' first; empty for none.", problem,
+            StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [MemberData(nameof(UnusableNames))]
+    public void A_name_that_no_server_takes_is_refused(string name)
+    {
+        string problem = Assert.Single(new FastPortClientOptions { ClientName = name }.Validate());
+
+        Assert.StartsWith("FastPortClient:ClientName is '", problem, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp; empty for none.", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Names_that_a_server_takes_are_allowed() =>
+        Assert.Empty(new FastPortClientOptions { RoutingId = new string('ü', 256), ClientName = "$ J. O'Neil 日本 🚜" }.Validate());
+
     [Theory]
     [InlineData(0, null)]
     [InlineData(256, 0)]
