@@ -74,7 +74,9 @@ public sealed class FastPortClientOptions : ClientOptions
     /// <summary>Whether requests ask for timing blocks, which separate server time from network time. Defaults to false.</summary>
     public bool Timing { get; set; }
 
-    /// <summary>How the server of a <c>tls://</c> endpoint is checked, and what this client shows it.</summary>
+    /// <summary>
+    /// How the server of a <c>tls://</c> endpoint is checked, and what this client shows it. Refused for another endpoint.
+    /// </summary>
     public TlsClientOptions Tls { get; } = new();
 
     /// <summary>Limits and deadlines of the session.</summary>
@@ -88,7 +90,7 @@ public sealed class FastPortClientOptions : ClientOptions
         ArgumentNullException.ThrowIfNull(section);
         base.Describe(section);
         Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
-        if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
+        if (!Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out string? problem))
         {
             section.Add(nameof(Endpoint), problem);
         }
@@ -109,8 +111,7 @@ public sealed class FastPortClientOptions : ClientOptions
         }
 
         AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
-        if (section.ChecksTogether && SendsToken && !AllowPlaintext && Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out _)
-            && endpoint.Scheme == "tcp" && !endpoint.IsLoopback)
+        if (section.ChecksTogether && SendsToken && !AllowPlaintext && endpoint is { Scheme: "tcp", IsLoopback: false })
         {
             section.Add(
                 nameof(Token),
@@ -124,6 +125,13 @@ public sealed class FastPortClientOptions : ClientOptions
             $"give {RoutingIdLimits.Name}; empty for none");
         Timing = section.Flag(nameof(Timing), Timing);
         section.Section(nameof(Tls), Tls.Describe);
+        if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && endpoint.Scheme != TlsProtocols.Scheme)
+        {
+            // It looks as if the connection were encrypted and the server checked.
+            section.Refuse(
+                nameof(Tls), "set, but the endpoint is not tls://", "give one, as tls://127.0.0.1:6628, or remove the section");
+        }
+
         section.Section(nameof(Session), Session.Describe);
     }
 }

@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Configuration;
+using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;
@@ -52,6 +53,33 @@ public sealed class FastPortClientOptionsTests
     [Fact]
     public void Names_that_a_server_takes_are_allowed() =>
         Assert.Empty(new FastPortClientOptions { RoutingId = new string('ü', 256), ClientName = "$ J. O'Neil 日本 🚜" }.Validate());
+
+    public static TheoryData<Action<TlsClientOptions>> TlsValues => new()
+    {
+        static tls => tls.AuthorityFile = "ca.pem",
+        static tls => tls.ServerName = "fastport",
+        static tls => tls.Pin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        static tls => tls.CertificateFile = "me.pem",
+    };
+
+    [Theory]
+    [MemberData(nameof(TlsValues))]
+    public void Tls_without_an_encrypted_endpoint_is_refused(Action<TlsClientOptions> set)
+    {
+        foreach (string endpoint in (string[])["tcp://127.0.0.1:6628", "unix:///run/fastport.sock", "inproc://name"])
+        {
+            var options = new FastPortClientOptions { Endpoint = endpoint };
+            set(options.Tls);
+
+            Assert.Equal(
+                "FastPortClient:Tls is set, but the endpoint is not tls://; give one, as tls://127.0.0.1:6628, or remove the section.",
+                Assert.Single(options.Validate()));
+        }
+
+        var encrypted = new FastPortClientOptions { Endpoint = "tls://127.0.0.1" };
+        set(encrypted.Tls);
+        Assert.Empty(encrypted.Validate());
+    }
 
     [Theory]
     [InlineData(0, null)]
