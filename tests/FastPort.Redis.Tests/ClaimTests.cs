@@ -59,6 +59,22 @@ public sealed class ClaimTests
         Assert.DoesNotContain("machine-7", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
     }
 
+    /// <summary>A peer may relay to any target, and so write anything into the log.</summary>
+    [RedisFact]
+    public async Task A_look_up_that_fails_at_Redis_is_logged_without_the_id()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:Backplane:Lease", "00:01:00"));
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await redis.KillAsync();
+
+        RequestFailedException failed = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("machine-7", 1, new byte[1]).InTimeAsync());
+
+        Assert.Equal(ErrorCode.Unavailable, failed.Code);
+        Assert.DoesNotContain("machine-7", Assert.Single(a.Log.WithId(6009)).Text, StringComparison.Ordinal);
+    }
+
     [RedisFact]
     public async Task Of_many_that_claim_an_id_at_once_at_two_nodes_one_has_it()
     {

@@ -64,8 +64,9 @@ public abstract class ClientOptions : IDescribedOptions
     public bool Reconnect { get; set; } = true;
 
     /// <summary>
-    /// Delay before the second attempt to reconnect; the first has none. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter. Above
-    /// 0, up to a day. Defaults to 100 ms.
+    /// Delay before the second attempt to reconnect; the first has none. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter, and
+    /// begins anew after a connection that has lasted a while (<see cref="ReconnectBackoff.ResetAfter"/>). Above 0, up to a day. Defaults
+    /// to 100 ms.
     /// </summary>
     public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
 

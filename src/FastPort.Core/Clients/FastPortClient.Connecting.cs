@@ -52,7 +52,6 @@ public sealed partial class FastPortClient
         connected.TrySetResult();
         while (true)
         {
-            long since = _clock.PreciseMilliseconds;
             await _slot.WhenRetired(session).ConfigureAwait(false);
             if (_closing.IsCancellationRequested || !_options.Reconnect)
             {
@@ -62,11 +61,7 @@ public sealed partial class FastPortClient
 
             // If a server drops each session at once (two clients use the same id, a broken proxy), the client must not retry in a tight
             // loop.
-            if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
-            {
-                _delays.Reset();
-            }
-
+            _delays.ResetAfter(TimeSpan.FromMilliseconds(_clock.PreciseMilliseconds - _connectedAt));
             try
             {
                 session = await KeepTryingAsync(_closing.Token).ConfigureAwait(false);
@@ -167,6 +162,7 @@ public sealed partial class FastPortClient
             return false;
         }
 
+        _connectedAt = _clock.PreciseMilliseconds;
         ClientLog.Connected(_logger, session);
         LogFailures(Subscribers.Call(Connected, session, static (subscriber, s) => subscriber(s)), session, nameof(Connected));
         _ = RaiseDisconnectedAsync(session);

@@ -152,10 +152,10 @@ public sealed partial class FastPortClient
         }
         catch
         {
-            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription. A session that
-            // is just being made is told by who makes it.
+            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, and also where
+            // the queue is full: a Subscribe has no reply in time just then. A session that is just being made is told by who makes it.
             _routing.TrySilence(prefix);
-            Session?.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
+            Session?.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
             throw;
         }
@@ -278,7 +278,7 @@ public sealed partial class FastPortClient
         string[] givenUp = [.. prefixes.Except(_routing.Prefixes, StringComparer.Ordinal)];
         foreach (string prefix in givenUp)
         {
-            session.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
+            session.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
         }
 
         later.AddRange(givenUp.Intersect(_routing.Prefixes, StringComparer.Ordinal));

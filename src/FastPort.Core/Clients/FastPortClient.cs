@@ -18,6 +18,9 @@ namespace FastPort.Clients;
 /// </summary>
 public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 {
+    // For aborted sessions and the task that connects, where an event's subscriber or a handler blocks.
+    private static readonly TimeSpan BlockedTimeout = TimeSpan.FromSeconds(5);
+
     private readonly FastPortClientOptions _options;
     private readonly Endpoint _endpoint;
     private readonly ILogger _logger;
@@ -26,9 +29,12 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly SessionOpener _opener;
     private readonly TokenSource _tokens;
     private readonly ReconnectBackoff _delays;
+    private long _connectedAt;
 
     // The session of requests; RunAsync, one task, connects.
     private readonly SessionSlot _slot = new();
+
+    // Never disposed: the task that connects may outlive the close.
     private readonly CancellationTokenSource _closing = new();
 
     // Guards the two tasks. The slot's lock may be taken under it, never the reverse.
@@ -158,8 +164,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>
     /// Closes in order: sends Goodbye, waits for replies in flight for <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
     /// connection, within a second more. Requests that wait for a connection and new requests fail. When the task completes, every
-    /// <see cref="Disconnected"/> has been raised. The task always completes; idempotent. Do not await it in an event or handler of this
-    /// client.
+    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks: it is waited for 5 s more. Always
+    /// completes; idempotent. Do not await it in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {
@@ -211,20 +217,14 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             {
                 session.Abort();
             }
-
-            await over.ConfigureAwait(false);
         }
 
-        if (running is not null)
-        {
-            await running.ConfigureAwait(false);
-        }
-
+        // An aborted session ends, and the task that connects, as soon as no code of the user's holds them up.
+        await Task.WhenAll(over, running ?? Task.CompletedTask)
+            .WaitAsync(BlockedTimeout, _clock.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (_ownsClock)
         {
             _clock.Dispose();
         }
-
-        _closing.Dispose();
     }
 }

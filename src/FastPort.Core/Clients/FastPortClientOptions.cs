@@ -34,7 +34,10 @@ public sealed class FastPortClientOptions : ClientOptions
     /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Routing id to request; empty for none. Defaults to empty.</summary>
+    /// <summary>
+    /// Routing id to request; empty for none. At most 256 UTF-16 units without control and format characters; the first is not <c>$</c>,
+    /// which is reserved for the server. Defaults to empty.
+    /// </summary>
     public string RoutingId { get; set; } = string.Empty;
 
     /// <summary>
@@ -62,13 +65,18 @@ public sealed class FastPortClientOptions : ClientOptions
     /// </summary>
     public bool AllowPlaintext { get; set; }
 
-    /// <summary>The client's name in the server's logs and peer lists. Defaults to the process's name.</summary>
+    /// <summary>
+    /// The client's name in the server's logs and peer lists; at most 256 UTF-16 units without control and format characters. Defaults to
+    /// the process's name.
+    /// </summary>
     public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
 
     /// <summary>Whether requests ask for timing blocks, which separate server time from network time. Defaults to false.</summary>
     public bool Timing { get; set; }
 
-    /// <summary>How the server of a <c>tls://</c> endpoint is checked, and what this client shows it.</summary>
+    /// <summary>
+    /// How the server of a <c>tls://</c> endpoint is checked, and what this client shows it. Refused for another endpoint.
+    /// </summary>
     public TlsClientOptions Tls { get; } = new();
 
     /// <summary>Limits and deadlines of the session.</summary>
@@ -82,16 +90,20 @@ public sealed class FastPortClientOptions : ClientOptions
         ArgumentNullException.ThrowIfNull(section);
         base.Describe(section);
         Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
-        if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
+        if (!Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out string? problem))
         {
             section.Add(nameof(Endpoint), problem);
         }
 
         RequestTimeout = section.Timeout(nameof(RequestTimeout), RequestTimeout);
         CloseTimeout = section.Timeout(nameof(CloseTimeout), CloseTimeout);
-        RoutingId = Optional(nameof(RoutingId), RoutingId);
+        RoutingId = section.Text(
+            nameof(RoutingId),
+            RoutingId,
+            static id => id is not null && RoutingIdLimits.IsName(id) && !id.StartsWith(RoutingIdLimits.ReservedMark),
+            $"give {RoutingIdLimits.Name}, and not '{RoutingIdLimits.ReservedMark}' first; empty for none");
         Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a text, empty for none" : null);
-        TokenFile = Optional(nameof(TokenFile), TokenFile);
+        TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a text, empty for none");
         if (section.ChecksTogether
             && (Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
         {
@@ -99,20 +111,27 @@ public sealed class FastPortClientOptions : ClientOptions
         }
 
         AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
-        if (section.ChecksTogether && SendsToken && !AllowPlaintext && Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out _)
-            && endpoint.Scheme == "tcp" && !endpoint.IsLoopback)
+        if (section.ChecksTogether && SendsToken && !AllowPlaintext && endpoint is { Scheme: "tcp", IsLoopback: false })
         {
             section.Add(
                 nameof(Token),
                 $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it all the same");
         }
 
-        ClientName = Optional(nameof(ClientName), ClientName);
+        ClientName = section.Text(
+            nameof(ClientName),
+            ClientName,
+            static name => name is not null && RoutingIdLimits.IsName(name),
+            $"give {RoutingIdLimits.Name}; empty for none");
         Timing = section.Flag(nameof(Timing), Timing);
         section.Section(nameof(Tls), Tls.Describe);
-        section.Section(nameof(Session), Session.Describe);
+        if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && endpoint.Scheme != TlsProtocols.Scheme)
+        {
+            // It looks as if the connection were encrypted and the server checked.
+            section.Refuse(
+                nameof(Tls), "set, but the endpoint is not tls://", "give one, as tls://127.0.0.1:6628, or remove the section");
+        }
 
-        string Optional(string key, string value) =>
-            section.Text(key, value, static text => text is not null, "give a text, empty for none");
+        section.Section(nameof(Session), Session.Describe);
     }
 }

@@ -100,7 +100,7 @@ public static class FastPortClientRegistration
             }
         }
 
-        // Bounded by the client's own CloseTimeout.
+        // Bounded by the client's own CloseTimeout and a few seconds more.
         public Task StopAsync(CancellationToken cancellationToken) => client.CloseAsync();
 
         public void Dispose() => _meter?.Dispose();

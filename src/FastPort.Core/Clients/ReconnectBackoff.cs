@@ -7,6 +7,9 @@ namespace FastPort.Clients;
 /// </summary>
 public sealed class ReconnectBackoff
 {
+    private static readonly TimeSpan LeastGood = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan SurelyGood = TimeSpan.FromSeconds(10);
+
     private readonly TimeSpan _first;
     private readonly TimeSpan _longest;
     private readonly Random _random;
@@ -36,4 +39,19 @@ public sealed class ReconnectBackoff
 
     /// <summary>Starts again with no delay, after a successful connection.</summary>
     public void Reset() => _next = TimeSpan.Zero;
+
+    /// <summary>
+    /// A connection has ended: starts again with no delay if it was good. Otherwise the delays go on: a server that drops each connection
+    /// at once must not be tried in a tight loop. Good is one that lasted at least a second and as long as the next delay without its
+    /// jitter; 10 s, or the maximum delay, always suffice.
+    /// </summary>
+    /// <param name="connected">How long the connection lasted.</param>
+    public void ResetAfter(TimeSpan connected)
+    {
+        TimeSpan good = _next > LeastGood ? _next : LeastGood;
+        if (connected >= good || connected >= SurelyGood || connected >= _longest)
+        {
+            Reset();
+        }
+    }
 }

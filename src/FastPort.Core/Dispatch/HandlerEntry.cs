@@ -20,6 +20,16 @@ internal delegate bool AddressReader(in ReadOnlySequence<byte> body, ref Authori
 /// <summary>The handler of one message type: exactly one of the two delegates is set.</summary>
 internal class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
 {
+    /// <summary>A copy that records the latencies elsewhere.</summary>
+    public HandlerEntry(HandlerEntry handler, LatencySeries? series)
+        : this(handler.Type, handler.Name, handler.Inline, handler.Queued)
+    {
+        StaysOnLoop = handler.StaysOnLoop;
+        BeginsOnLoop = handler.BeginsOnLoop;
+        ReadAddress = handler.ReadAddress;
+        Series = series;
+    }
+
     public ushort Type { get; } = type;
 
     /// <summary>Name for logs and reports: the message's name, or the type in hexadecimal.</summary>
@@ -42,6 +52,6 @@ internal class HandlerEntry(ushort type, string name, InlineHandler? inline, Que
     /// <summary>Reads the address of a message; null if messages of this type have no address.</summary>
     public AddressReader? ReadAddress { get; init; }
 
-    /// <summary>Records the latencies; set once at the start, null if they are not measured.</summary>
-    public LatencySeries? Series { get; set; }
+    /// <summary>Records the latencies; null if they are not measured.</summary>
+    public LatencySeries? Series { get; }
 }

@@ -1,5 +1,6 @@
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
 
@@ -63,6 +64,19 @@ public sealed class MessageHandlers
     internal void MapFramework(HandlerEntry entry) => Enter(entry);
 
     internal void Freeze() => _frozen = true;
+
+    /// <summary>A frozen copy whose handlers record their latencies there. Several servers may have the same handlers.</summary>
+    internal MessageHandlers MeasuredBy(LatencyStats stats)
+    {
+        var measured = new MessageHandlers();
+        foreach (HandlerEntry entry in _entries)
+        {
+            measured.Enter(new HandlerEntry(entry, stats.ForType(entry.Type)));
+        }
+
+        measured.Freeze();
+        return measured;
+    }
 
     internal HandlerEntry? Find(ushort type)
     {

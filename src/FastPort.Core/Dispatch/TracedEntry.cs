@@ -11,14 +11,7 @@ namespace FastPort.Dispatch;
 internal sealed class TracedEntry : HandlerEntry
 {
     public TracedEntry(HandlerEntry handler, Activity activity)
-        : base(handler.Type, handler.Name, handler.Inline, handler.Queued)
-    {
-        StaysOnLoop = handler.StaysOnLoop;
-        BeginsOnLoop = handler.BeginsOnLoop;
-        ReadAddress = handler.ReadAddress;
-        Series = handler.Series;
-        Activity = activity;
-    }
+        : base(handler, handler.Series) => Activity = activity;
 
     public Activity Activity { get; }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
@@ -179,7 +180,6 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     {
         Handlers.Freeze();
         _settings = CreateSessionSettings(clock);
-        AttachSeries();
         return _options.Session.ToConnectionSettings(clock, logger);
     }
 
@@ -188,8 +188,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Options = _options.Session,
         CreateDispatcher = new DispatchSettings
         {
-            Handlers = Handlers,
-            FrameworkHandlers = _frameworkHandlers,
+            Handlers = Measured(Handlers),
+            FrameworkHandlers = Measured(_frameworkHandlers),
             Authorizer = _components.Authorizer,
         }.Create,
         Clock = clock,
@@ -212,14 +212,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         },
     };
 
-    private void AttachSeries()
-    {
-        if (_components.LatencyStats is { } stats)
-        {
-            foreach (HandlerEntry entry in Handlers.Entries.Concat(_frameworkHandlers?.Entries ?? []))
-            {
-                entry.Series = stats.ForType(entry.Type);
-            }
-        }
-    }
+    [return: NotNullIfNotNull(nameof(handlers))]
+    private MessageHandlers? Measured(MessageHandlers? handlers) =>
+        _components.LatencyStats is { } stats ? handlers?.MeasuredBy(stats) : handlers;
 }

@@ -56,6 +56,7 @@ internal sealed class PrefixTrie<TValue>
         Node node = _root;
         while (!prefix.IsEmpty)
         {
+            node.ForgetDepth();
             Node? child = node.Children.Find(prefix[0]);
             if (child is null)
             {
@@ -89,6 +90,7 @@ internal sealed class PrefixTrie<TValue>
                 return;
             }
 
+            node.ForgetDepth();
             prefix = prefix[child.Label.Length..];
             (above, parent, node) = (parent, node, child);
         }
@@ -118,12 +120,14 @@ internal sealed class PrefixTrie<TValue>
 
     /// <summary>
     /// The maximum number of values on one path below a prefix, without the prefix's own: how deeply the prefixes that begin with it are
-    /// nested. Visits all of them; only for the thread that changes the trie.
+    /// nested. Looks at the children of those nodes only below which there was a change since the last look. Only for the thread that
+    /// changes the trie.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="enough">If the result is at least this number, it need not be exact.</param>
-    public int DepthBelow(ReadOnlySpan<byte> prefix, int enough)
+    /// <param name="visited">Number of nodes looked at.</param>
+    public int DepthBelow(ReadOnlySpan<byte> prefix, out int visited)
     {
+        visited = 0;
         Node node = _root;
         while (!prefix.IsEmpty)
         {
@@ -138,13 +142,13 @@ internal sealed class PrefixTrie<TValue>
             if (common < child!.Label.Length)
             {
                 // The prefix ends within this label, so this node is below it.
-                return child.Depth(enough);
+                return child.Depth(ref visited);
             }
 
             node = child;
         }
 
-        return node.DepthOfChildren(enough);
+        return node.DepthOfChildren(ref visited);
     }
 
     private Node? FindNode(ReadOnlySpan<byte> prefix)
@@ -228,6 +232,9 @@ internal sealed class PrefixTrie<TValue>
     {
         private TValue? _value = value;
 
+        // The depth of the children; -1 if it is not known. As all members about depths only for the thread that changes the trie.
+        private int _below = -1;
+
         public byte[] Label { get; } = label;
 
         public Children Children { get; } = children;
@@ -238,22 +245,36 @@ internal sealed class PrefixTrie<TValue>
             set => Volatile.Write(ref _value, value);
         }
 
-        public int Depth(int enough) => _value is null ? DepthOfChildren(enough) : 1 + DepthOfChildren(enough - 1);
-
-        public int DepthOfChildren(int enough)
+        /// <summary>Something below this node changes.</summary>
+        public void ForgetDepth()
         {
-            int depth = 0;
-            foreach (Node child in Children)
+            // Not written where nobody asks for depths: readers share the node.
+            if (_below >= 0)
             {
-                if (depth >= enough)
+                _below = -1;
+            }
+        }
+
+        public int Depth(ref int visited)
+        {
+            visited++;
+            return (_value is null ? 0 : 1) + DepthOfChildren(ref visited);
+        }
+
+        public int DepthOfChildren(ref int visited)
+        {
+            if (_below < 0)
+            {
+                int depth = 0;
+                foreach (Node child in Children)
                 {
-                    break;
+                    depth = Math.Max(depth, child.Depth(ref visited));
                 }
 
-                depth = Math.Max(depth, child.Depth(enough));
+                _below = depth;
             }
 
-            return depth;
+            return _below;
         }
     }
 

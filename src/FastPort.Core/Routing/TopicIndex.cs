@@ -292,7 +292,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
             depth++;
         }
 
-        return depth > MaxNested || depth + own.DepthBelow(prefix, MaxNested) > MaxNested;
+        return depth > MaxNested || depth + own.DepthBelow(prefix, out _) > MaxNested;
     }
 
     private void Join(PrefixTrie<MemberSet<Subscriber>> all, Subscriber subscriber, ReadOnlySpan<byte> prefix)

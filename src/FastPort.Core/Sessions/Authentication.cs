@@ -56,7 +56,7 @@ public sealed class HelloRefusal
     internal HelloRefusal(string clientName, Framing.ErrorCode code, string message) =>
         (ClientName, Code, Message) = (clientName, code, message);
 
-    /// <summary>The name the peer gives itself; empty for none.</summary>
+    /// <summary>The name the peer gives itself; empty for none, or one that is not allowed.</summary>
     public string ClientName { get; }
 
     /// <summary>What the peer was answered.</summary>

@@ -1,3 +1,5 @@
+using FastPort.Sessions.Logging;
+
 namespace FastPort.Sessions;
 
 /// <summary>Assigns routing ids to sessions. An id belongs to one session at a time. Safe from any thread.</summary>
@@ -51,4 +53,12 @@ internal static class RoutingIdLimits
 
     /// <summary>First character of the ids that are reserved for the server.</summary>
     public const char ReservedMark = '$';
+
+    /// <summary>What <see cref="IsName"/> says, for messages.</summary>
+    public static readonly string Name = $"at most {MaxLength} characters, none of category Cc, Cf, Zl or Zp";
+
+    /// <summary>
+    /// Whether Hello may have this text as a routing id or client name: they appear in log lines, so no line breaks and a bounded length.
+    /// </summary>
+    public static bool IsName(string text) => text.Length <= MaxLength && PeerText.IsPlain(text);
 }

@@ -42,6 +42,9 @@ public sealed class TlsClientOptions
     /// <summary>The hash of <see cref="Pin"/>; null if there is none.</summary>
     internal byte[]? PinnedHash => TryReadPin(Pin, out byte[]? hash) ? hash : null;
 
+    /// <summary>Whether it is said whom to trust or what to show.</summary>
+    internal bool IsGiven => AuthorityFile.Length + ServerName.Length + Pin.Length + CertificateFile.Length != 0;
+
     internal void Describe(OptionSection section)
     {
         AuthorityFile = section.Text(nameof(AuthorityFile), AuthorityFile, static _ => true, string.Empty);

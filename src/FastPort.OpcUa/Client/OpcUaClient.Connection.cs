@@ -40,10 +40,7 @@ public sealed partial class OpcUaClient
             }
 
             // A server that drops each connection at once must not be tried in a tight loop.
-            if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
-            {
-                delays.Reset();
-            }
+            delays.ResetAfter(TimeSpan.FromMilliseconds(_clock.PreciseMilliseconds - since));
 
             ClientSession before = link.Session;
             if (await ReconnectAsync(delays).ConfigureAwait(false) is not { } next)

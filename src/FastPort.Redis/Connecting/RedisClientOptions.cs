@@ -25,6 +25,9 @@ internal static class RedisClientOptions
         connection.ClientName ??= $"fastport-{options.Node}";
         connection.LoggerFactory = null;
 
+        // Keys have routing ids, which peers choose: a peer could write anything into the log.
+        connection.IncludeDetailInExceptions = false;
+
         // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
         connection.BacklogPolicy = BacklogPolicy.FailFast;
 

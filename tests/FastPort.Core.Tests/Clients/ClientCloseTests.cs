@@ -81,6 +81,58 @@ public sealed class ClientCloseTests
             RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_subscriber_that_blocks_does_not_keep_the_client_from_closing(bool connected)
+    {
+        using var server = new ScriptedServer();
+        var time = new ManualTime();
+        using var clock = new ConnectionClock(time);
+        var free = new ManualResetEventSlim();
+        var blocked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        if (connected)
+        {
+            client.Connected += _ => Block();
+        }
+        else
+        {
+            client.Disconnected += (_, _) => Block();
+        }
+
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.WelcomeAsync();
+        await (connected ? blocked.Task : connecting).InTimeAsync();
+
+        Task closing = client.CloseAsync();
+        peer.Dispose();
+        await blocked.Task.InTimeAsync();
+        try
+        {
+            await Patience.UntilAsync(
+                () =>
+                {
+                    time.Advance(TimeSpan.FromSeconds(1));
+                    return closing.IsCompleted;
+                },
+                "the close is over");
+        }
+        finally
+        {
+            free.Set();
+        }
+
+        await closing;
+        await connecting.InTimeAsync();
+
+        void Block()
+        {
+            blocked.TrySetResult();
+            free.Wait();
+        }
+    }
+
     [Fact]
     public async Task Closing_and_disposing_again_does_nothing_and_requests_fail_as_closed()
     {

@@ -193,6 +193,36 @@ public sealed class ClientReconnectTests
     }
 
     [Fact]
+    public async Task A_server_that_drops_sessions_which_have_lasted_a_while_is_tried_again_at_once()
+    {
+        using var server = new ScriptedServer();
+        var time = new ManualTime();
+        using var clock = new ConnectionClock(time);
+        using var connected = new SemaphoreSlim(0);
+        await using var client = new FastPortClient(
+            new FastPortClientOptions
+            {
+                Endpoint = server.Endpoint,
+                ReconnectDelay = TimeSpan.FromSeconds(1),
+                MaxReconnectDelay = TimeSpan.FromMinutes(10)
+            }, clock: clock);
+        client.Connected += _ => connected.Release();
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
+        Task connecting = client.ConnectAsync();
+
+        for (int losses = 0; losses < 5; losses++)
+        {
+            using ScriptedPeer peer = await server.WelcomeAsync();
+            Assert.True(await connected.WaitAsync(Patience.Limit));
+            time.Advance(TimeSpan.FromSeconds(3));
+        }
+
+        // The time does not move between a loss and the next connection.
+        using ScriptedPeer last = await server.WelcomeAsync();
+        await connecting.InTimeAsync();
+    }
+
+    [Fact]
     public async Task A_connector_that_throws_something_unexpected_does_not_end_the_client()
     {
         await using CountingServer server = await CountingServer.StartAsync();

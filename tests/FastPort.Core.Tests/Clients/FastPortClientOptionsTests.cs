@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Configuration;
+using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;
@@ -20,6 +21,64 @@ public sealed class FastPortClientOptionsTests
         Assert.StartsWith(value, problem, StringComparison.Ordinal);
         Assert.EndsWith(allowed, problem, StringComparison.Ordinal);
         Assert.Equal(problem, Assert.Throws<FastPortOptionsException>(() => new FastPortClient(options)).Message);
+    }
+
+    public static TheoryData<string> UnusableNames => [
+        new string('x', 257), "line\nbreak", "right-to-left \u202e", "line\u2028separator", "paragraph\u2029separator"];
+
+    [Theory]
+    [MemberData(nameof(UnusableNames))]
+    [InlineData("$tank")]
+    public void A_routing_id_that_no_server_takes_is_refused(string routingId)
+    {
+        string problem = Assert.Single(new FastPortClientOptions { RoutingId = routingId }.Validate());
+
+        Assert.StartsWith("FastPortClient:RoutingId is '", problem, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp, and not '$' first; empty for none.", problem,
+            StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [MemberData(nameof(UnusableNames))]
+    public void A_name_that_no_server_takes_is_refused(string name)
+    {
+        string problem = Assert.Single(new FastPortClientOptions { ClientName = name }.Validate());
+
+        Assert.StartsWith("FastPortClient:ClientName is '", problem, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp; empty for none.", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Names_that_a_server_takes_are_allowed() =>
+        Assert.Empty(new FastPortClientOptions { RoutingId = new string('ü', 256), ClientName = "$ J. O'Neil 日本 🚜" }.Validate());
+
+    public static TheoryData<Action<TlsClientOptions>> TlsValues => new()
+    {
+        static tls => tls.AuthorityFile = "ca.pem",
+        static tls => tls.ServerName = "fastport",
+        static tls => tls.Pin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        static tls => tls.CertificateFile = "me.pem",
+    };
+
+    [Theory]
+    [MemberData(nameof(TlsValues))]
+    public void Tls_without_an_encrypted_endpoint_is_refused(Action<TlsClientOptions> set)
+    {
+        foreach (string endpoint in (string[])["tcp://127.0.0.1:6628", "unix:///run/fastport.sock", "inproc://name"])
+        {
+            var options = new FastPortClientOptions { Endpoint = endpoint };
+            set(options.Tls);
+
+            Assert.Equal(
+                "FastPortClient:Tls is set, but the endpoint is not tls://; give one, as tls://127.0.0.1:6628, or remove the section.",
+                Assert.Single(options.Validate()));
+        }
+
+        var encrypted = new FastPortClientOptions { Endpoint = "tls://127.0.0.1" };
+        set(encrypted.Tls);
+        Assert.Empty(encrypted.Validate());
     }
 
     [Theory]

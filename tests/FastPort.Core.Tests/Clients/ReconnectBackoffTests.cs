@@ -28,6 +28,41 @@ public sealed class ReconnectBackoffTests
         Assert.Equal(100, delays.Next().TotalMilliseconds);
     }
 
+    // After delays of 0, 100, 200 ms and so on up to 20 s.
+    [Theory]
+    [InlineData(0, 0.999, false)]
+    [InlineData(0, 1, true)]
+    [InlineData(1, 0.999, false)]
+    [InlineData(1, 1, true)]
+    [InlineData(6, 3.199, false)]
+    [InlineData(6, 3.2, true)]
+    [InlineData(12, 9.999, false)]
+    [InlineData(12, 10, true)]
+    public void Starts_anew_after_a_connection_that_lasted_as_long_as_the_next_delay(int attempts, double seconds, bool anew)
+    {
+        ReconnectBackoff delays = Make(new Middle(), longest: 20);
+        for (int i = 0; i < attempts; i++)
+        {
+            delays.Next();
+        }
+
+        delays.ResetAfter(TimeSpan.FromSeconds(seconds));
+
+        Assert.Equal(anew || attempts == 0, delays.Next() == TimeSpan.Zero);
+    }
+
+    [Fact]
+    public void Starts_anew_after_a_connection_that_lasted_as_long_as_the_longest_delay()
+    {
+        ReconnectBackoff delays = Make(new Middle(), longest: 0.4);
+        delays.Next();
+        delays.Next();
+
+        delays.ResetAfter(TimeSpan.FromSeconds(0.4));
+
+        Assert.Equal(TimeSpan.Zero, delays.Next());
+    }
+
     [Fact]
     public void Jitters_by_a_quarter_either_way()
     {
@@ -43,7 +78,8 @@ public sealed class ReconnectBackoffTests
         Assert.True(steady.Min() < 800 && steady.Max() > 1200, "The delays are hardly spread.");
     }
 
-    private static ReconnectBackoff Make(Random random) => new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(1), random);
+    private static ReconnectBackoff Make(Random random, double longest = 1) =>
+        new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(longest), random);
 
     private sealed class Middle : Random
     {

@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Hosting;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Xunit;
@@ -13,6 +14,7 @@ public sealed class MeasureSessionsTests
     private const ushort Slow = 0x1001;
     private const ushort Failing = 0x1002;
     private const ushort FailingInline = 0x1003;
+    private const ushort Shared = 0x1004;
 
     private readonly LatencyStats _stats = new(LatencyRole.Server);
     private readonly TaskCompletionSource _began = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -38,6 +40,32 @@ public sealed class MeasureSessionsTests
 
         // Counted once over all, not once more for the session.
         Assert.Equal(10, report.All.LifetimeCount);
+    }
+
+    [Fact]
+    public async Task Servers_with_the_same_handlers_have_each_its_own_figures()
+    {
+        MessageHandlers handlers = new MessageHandlers().MapInline(Shared, static (ref InlineRequest request) => request.Reply([1]));
+        var later = new LatencyStats(LatencyRole.Server);
+        var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } };
+        await using var server = new FastPortServer(options, handlers, new FastPortServerComponents { LatencyStats = _stats });
+        await using var other = new FastPortServer(options, handlers, new FastPortServerComponents { LatencyStats = later });
+        await using var unmeasured = new FastPortServer(options, handlers);
+        int messages = 0;
+        foreach (FastPortServer one in (FastPortServer[])[server, other, unmeasured])
+        {
+            await one.StartAsync(Patience.Token);
+        }
+
+        foreach (FastPortServer one in (FastPortServer[])[server, other, unmeasured])
+        {
+            await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = one.Endpoints[0].ToString() });
+            await client.ConnectAsync(Patience.Token);
+            await RequestAsync(client, Shared, ++messages);
+        }
+
+        await Patience.UntilAsync(() => later.Read().All.LifetimeCount == 2, "the second server has recorded its messages");
+        Assert.Equal(1, Assert.Single((await ReportAsync(1)).Types, static type => type.Key == Shared).LifetimeCount);
     }
 
     [Fact]

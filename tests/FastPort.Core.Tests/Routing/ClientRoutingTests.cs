@@ -79,6 +79,48 @@ public sealed class ClientRoutingTests
         Assert.Equal(subscribe.Body, unsubscribe.Body);
     }
 
+    [Theory]
+    [InlineData(SendQueueFullPolicy.Wait)]
+    [InlineData(SendQueueFullPolicy.DropOneWay)]
+    public async Task A_subscription_that_is_given_up_is_ended_also_where_the_queue_is_full(SendQueueFullPolicy policy)
+    {
+        using var server = new ScriptedServer();
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
+        options.Session.SendQueueFull = policy;
+        await using var client = new FastPortClient(options);
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.WelcomeAsync();
+        await connecting.InTimeAsync();
+        using var giveUp = new CancellationTokenSource();
+        Task subscribing = client.SubscribeAsync("p", static (scoped in RoutedMessage _) => { }, cancellationToken: giveUp.Token);
+        ScriptedFrame subscribe = await peer.ReadAsync();
+        byte[] body = new byte[16 * 1024];
+        long sent = 0;
+        await Patience.UntilSteadyAsync(
+            () =>
+            {
+                while (client.Session!.TrySend(0x2000, body) == SendStatus.Queued)
+                {
+                    sent++;
+                }
+
+                return sent;
+            },
+            "the peer's buffers and the queue are full");
+
+        await giveUp.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => subscribing.InTimeAsync());
+
+        ScriptedFrame next;
+        do
+        {
+            next = await peer.ReadAsync();
+        }
+        while (next.Header.Type is 0x2000 or ControlType.Cancel);
+        Assert.Equal(ControlType.Unsubscribe, next.Header.Type);
+        Assert.Equal(subscribe.Body, next.Body);
+    }
+
     [Fact]
     public async Task A_published_message_comes_once_and_goes_to_every_handler_whose_prefix_matches()
     {

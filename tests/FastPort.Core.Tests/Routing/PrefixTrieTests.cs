@@ -40,6 +40,10 @@ public sealed class PrefixTrieTests(ITestOutputHelper output)
                         model.Remove(prefix);
                         trie.Remove(Utf8(prefix));
                     }
+
+                    // What it remembers of the depths must not outlive the next changes.
+                    trie.DepthBelow([], out _);
+                    trie.DepthBelow(Utf8(prefix), out _);
                 }
 
                 foreach (string topic in topics.Concat(model))
@@ -51,7 +55,7 @@ public sealed class PrefixTrieTests(ITestOutputHelper output)
                         model.Where(p => p.Length > topic.Length && p.StartsWith(topic, StringComparison.Ordinal))
                             .Select(p => model.Count(q => q.Length > topic.Length && p.StartsWith(q, StringComparison.Ordinal)))
                             .DefaultIfEmpty(0).Max(),
-                        trie.DepthBelow(Utf8(topic), int.MaxValue));
+                        trie.DepthBelow(Utf8(topic), out _));
                 }
 
                 while (trie.First() is { } some)
@@ -157,6 +161,35 @@ public sealed class PrefixTrieTests(ITestOutputHelper output)
 
         output.WriteLine($"{allocated} bytes");
         Assert.InRange(allocated, 0, 8 * Length);
+    }
+
+    [Fact]
+    public void The_depth_below_a_prefix_costs_no_walk_through_all_that_is_there()
+    {
+        const int Topics = 10_000;
+        var trie = new PrefixTrie<string>();
+        for (int i = 0; i < Topics; i++)
+        {
+            trie.Set(Utf8($"{i:00000}"), "x");
+        }
+
+        Assert.Equal(1, trie.DepthBelow([], out int first));
+        Assert.InRange(first, Topics, 2 * Topics);
+        for (int i = 0; i < 10; i++)
+        {
+            trie.Set([], "y");
+            Assert.Equal((1, 0), (trie.DepthBelow([], out int visited), visited));
+            trie.Remove([]);
+            Assert.Equal((1, 0), (trie.DepthBelow([], out visited), visited));
+        }
+
+        // Ten children at each byte of the prefix that has changed.
+        trie.Set("012345"u8, "z");
+        Assert.Equal(2, trie.DepthBelow([], out int deeper));
+        trie.Remove("012345"u8);
+        Assert.Equal(1, trie.DepthBelow([], out int again));
+        Assert.InRange(deeper, 1, 6 * 10);
+        Assert.InRange(again, 1, 6 * 10);
     }
 
     [Fact]

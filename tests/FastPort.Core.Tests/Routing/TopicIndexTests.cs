@@ -125,6 +125,29 @@ public sealed class TopicIndexTests
     }
 
     [Fact]
+    public void A_subscription_above_many_others_is_not_checked_against_each_of_them_again()
+    {
+        const int Topics = 999;
+        var index = new TopicIndex(new RoutingOptions { MaxTopicChangesPerSecond = 10_000 }, _counters);
+        using var session = new QuietSession();
+        for (int i = 0; i < Topics; i++)
+        {
+            Assert.Equal(TopicChange.Made, index.Subscribe(session.Session, Utf8($"topic/{i:000}"), TopicAudience.Peers));
+        }
+
+        Assert.Equal(TopicChange.Made, index.Subscribe(session.Session, [], TopicAudience.Peers));
+        TopicIndex.Matches matches = index.Match([], TopicAudience.Peers);
+        Assert.True(matches.MoveNext());
+        PrefixTrie<byte[]> own = matches.Current.Members[0]!.OfPeer;
+        for (int i = 0; i < 10; i++)
+        {
+            Assert.Equal(TopicChange.Made, index.Unsubscribe(session.Session, [], TopicAudience.Peers, limited: true));
+            Assert.Equal(TopicChange.Made, index.Subscribe(session.Session, [], TopicAudience.Peers));
+            Assert.Equal((1, 0), (own.DepthBelow([], out int visited), visited));
+        }
+    }
+
+    [Fact]
     public async Task Listing_the_subscriptions_of_peers_holds_up_no_change_of_others()
     {
         var index = new TopicIndex(new RoutingOptions(), _counters);

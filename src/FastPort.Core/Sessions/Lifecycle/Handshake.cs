@@ -46,20 +46,20 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
+        bool isNamed = RoutingIdLimits.IsName(hello.ClientName);
+        if (!isNamed || !RoutingIdLimits.IsName(hello.RoutingId))
         {
-            protocol.Replies.Refuse(
-                header,
-                received,
-                ErrorCode.MalformedBody,
-                $"routing_id and client_name have at most {RoutingIdLimits.MaxLength} characters, none of category Cc, Cf, Zl or Zp.");
+            // Who is told of it puts the client's name into logs.
+            Fail(
+                header, isNamed ? hello : hello with { ClientName = string.Empty }, received, ErrorCode.MalformedBody,
+                $"routing_id and client_name have {RoutingIdLimits.Name}.");
             return true;
         }
 
         if (hello.RoutingId.StartsWith(RoutingIdLimits.ReservedMark))
         {
-            protocol.Replies.Refuse(
-                header, received, ErrorCode.MalformedBody,
+            Fail(
+                header, hello, received, ErrorCode.MalformedBody,
                 $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is reserved for the server; choose another id.");
             return true;
         }
@@ -106,6 +106,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         // Set before the ban is looked up: a ban that is added meanwhile finds either this Hello or this user.
         session.User = result.User;
+
+        // A full fence, as of the ban's side (ConnectionServer.CloseBanned), which lists the ban before it looks at the users.
+        Interlocked.MemoryBarrier();
         if (result.User?.Identity?.Name is { } name && !IsAdmitted(name, header, hello, received))
         {
             return true;
@@ -263,9 +266,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     // Called before the answer, and so before the end of a session: whoever records both has them in order.
     private void Refused(in HelloBody hello, ErrorCode code, string message) =>
         protocol.Settings.Host.OnHelloRefused(protocol.Session, new HelloRefusal(hello.ClientName, code, message));
-
-    // Names appear in log lines: no line breaks, bounded length.
-    private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);
 
     private void EnterIdentity(IClaimedId identity)
     {

@@ -75,6 +75,29 @@ public sealed class HandshakeTests
     }
 
     [Fact]
+    public async Task A_Hello_with_a_name_that_is_not_allowed_is_told_of_and_counted()
+    {
+        ConcurrentQueue<string> told = new();
+        await using TestServer server = await TestServer.StartAsync();
+        server.Server.HelloRefused += (_, refusal) => told.Enqueue($"'{refusal.ClientName}' {refusal.Code} {refusal.Message}");
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(1, "$tank", name: "rig"))).ErrorCode);
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(2, "line\nbreak", name: "rig"))).ErrorCode);
+        for (uint i = 3; i <= 8; i++)
+        {
+            Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(i, "tank", name: "line\nbreak"))).ErrorCode);
+        }
+
+        Assert.Equal(5u, (await peer.CallAsync(Wire.HelloRequest(9, "$tank", name: "rig"))).ErrorCode);
+        await peer.ExpectEndAsync();
+
+        const string Names = "MalformedBody routing_id and client_name have at most 256 characters, none of category Cc, Cf, Zl or Zp.";
+        const string Mark = "'rig' MalformedBody routing_id begins with '$', which is reserved for the server; choose another id.";
+        Assert.Equal([Mark, $"'rig' {Names}", .. Enumerable.Repeat($"'' {Names}", 6), Mark], told);
+    }
+
+    [Fact]
     public async Task A_second_Hello_is_MalformedBody_and_the_session_lives()
     {
         await using TestServer server = await TestServer.StartAsync();
