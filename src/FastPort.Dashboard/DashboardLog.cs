@@ -18,4 +18,7 @@ internal static partial class DashboardLog
 
     [LoggerMessage(9003, LogLevel.Information, "Dashboard on {Url}")]
     internal static partial void Listening(ILogger logger, string url);
+
+    [LoggerMessage(9004, LogLevel.Warning, "The dashboard shows no counts of the application: one of their functions throws")]
+    internal static partial void CountsFailed(ILogger logger, Exception error);
 }

@@ -77,6 +77,61 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await page.ShowsAsync($"{Echo} td:nth-child(2)", "3");
     }
 
+    // A browser without a window hides no page: the test tells the page so, as a browser does.
+    [BrowserFact]
+    public async Task APageThatNobodySeesHoldsNoConnectionAndComesBack()
+    {
+        const string Hide =
+            "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+            + " document.dispatchEvent(new Event('visibilitychange')); }";
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await page.ShowsAsync("#state", "running");
+
+        await page.Page.EvaluateAsync(Hide, true);
+        await Core.Tests.Support.Patience.UntilAsync(() => feed.Readers == 0, "the stream has ended");
+        await DashboardHost.EchoAsync(await host.ConnectAsync(), 7);
+        await page.Page.EvaluateAsync(Hide, false);
+
+        await page.ShowsAsync($"{Echo} td:nth-child(2)", "7");
+        await page.ShowsAsync("#state", "running");
+        Assert.Equal(1, feed.Readers);
+    }
+
+    [BrowserFact]
+    public async Task APageThatIsOneTooManySaysThatItHasNoFigures()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        List<EventStream> open = [];
+        for (int i = 0; i < LiveFeed.MaxReaders; i++)
+        {
+            open.Add(await EventStream.OpenAsync(host.Http));
+        }
+
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await page.ShowsAsync("#state", "no figures, trying again");
+        open.ForEach(static stream => stream.Dispose());
+
+        await page.ShowsAsync("#state", "running");
+    }
+
+    [BrowserFact]
+    public async Task AnActionThatIsNotAnsweredSaysSo()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#state", "running");
+        await page.Page.RouteAsync("**/actions/drain", static _ => Task.CompletedTask);
+
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop the server" }).ClickAsync();
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop", Exact = true }).ClickAsync();
+
+        await page.ShowsAsync("#action-result", "The server has not answered; whether it has done it is not known.");
+    }
+
     [BrowserFact]
     public async Task SessionsAreSortedFilteredAndPagedByKeyboard()
     {

@@ -2,6 +2,7 @@ using System.Text.Json;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Routing;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests;
@@ -83,10 +84,46 @@ public sealed class LiveNodeTests
             .Select(static one => $"{one.GetProperty("name")} {one.GetProperty("relays").GetRawText()}");
     }
 
+    [Fact]
+    public async Task ASecondThatCannotBeReadIsLeftOutOfTheRatesAfterIt()
+    {
+        var time = new FakeTimeProvider();
+        var nodes = new Nodes { Known = [new NodeInfo("a")] };
+        await using var feed = new Feed(time, nodes);
+        LatencySeries series = feed.Stats.ForType(1);
+        await feed.TakenAsync(1);
+        series.RecordHandled(3000, 500, 1000);
+        time.Advance(Second);
+        await feed.TakenAsync(2);
+        nodes.IsBroken = true;
+        time.Advance(Second);
+        await Patience.UntilAsync(() => feed.Log.Lines.Count == 1, "a second cannot be read");
+        nodes.IsBroken = false;
+        nodes.Known = [new NodeInfo("a") { RelaysSent = 50 }];
+        for (int i = 0; i < 100; i++)
+        {
+            series.RecordHandled(3000, 500, 1000);
+        }
+
+        time.Advance(Second);
+        await feed.TakenAsync(3);
+
+        JsonElement figures = await feed.LatestAsync();
+        Assert.Equal(100, figures.GetProperty("point").GetProperty("latencies")[1][0].GetDouble());
+        Assert.Equal(JsonValueKind.Null, figures.GetProperty("nodes")[0].GetProperty("relays").ValueKind);
+    }
+
     private sealed class Nodes : INodes
     {
+        private volatile bool _isBroken;
+
+        public bool IsBroken
+        {
+            set => _isBroken = value;
+        }
+
         public IReadOnlyList<NodeInfo> Known { get; set; } = [];
 
-        public IReadOnlyList<NodeInfo> Read() => Known;
+        public IReadOnlyList<NodeInfo> Read() => _isBroken ? throw new InvalidOperationException("broken") : Known;
     }
 }

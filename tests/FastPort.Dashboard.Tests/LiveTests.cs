@@ -291,6 +291,40 @@ public sealed class LiveTests
         Assert.Equal("pump read", Assert.Single(figures.GetProperty("operations").EnumerateArray()).GetProperty("name").GetString());
     }
 
+    [Fact]
+    public async Task ACountThatThrowsCostsTheCountsAndOneLine()
+    {
+        var time = new FakeTimeProvider();
+        await using var feed = new Feed(time);
+        bool isBroken = false;
+        long count = 0;
+        feed.Stats.AddCount("pump", "read", () => Volatile.Read(ref isBroken) ? throw new InvalidOperationException("broken") : count);
+        LatencySeries series = feed.Stats.ForType(1);
+        series.RecordHandled(3000, 500, 1000);
+        List<JsonElement> seconds = [];
+        await feed.TakenAsync(1);
+        for (int second = 1; second <= 5; second++)
+        {
+            for (int i = 0; i < 100; i++)
+            {
+                series.RecordHandled(3000, 500, 1000);
+            }
+
+            count += 7;
+            Volatile.Write(ref isBroken, second is 2 or 3);
+            time.Advance(Second);
+            await feed.TakenAsync(1 + second);
+            seconds.Add(await feed.LatestAsync());
+        }
+
+        Assert.Equal([1, 0, 0, 1, 1], seconds.Select(static f => f.GetProperty("counts").GetArrayLength()));
+        Assert.Equal(JsonValueKind.Null, seconds[3].GetProperty("counts")[0].GetProperty("rate").ValueKind);
+        Assert.Equal(7, seconds[4].GetProperty("counts")[0].GetProperty("rate").GetDouble());
+        Assert.All(
+            seconds[1..], static f => Assert.Equal(100, f.GetProperty("point").GetProperty("latencies")[1][0].GetDouble()));
+        Assert.Single(feed.Log.Lines);
+    }
+
     private static long Lifetime(JsonElement figures, int row) =>
         figures.GetProperty("latencies").GetArrayLength() <= row
             ? -1 : figures.GetProperty("latencies")[row].GetProperty("lifetime").GetProperty("count").GetInt64();

@@ -52,7 +52,7 @@ internal sealed class EchoLoad : ILoad
         }
     }
 
-    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    public async Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted)
     {
         bool openLoop = _settings.Rate is not null;
         long begun = MonotonicClock.Nanoseconds;
@@ -66,6 +66,7 @@ internal sealed class EchoLoad : ILoad
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
         long from = _recorder.Begin(openLoop);
         DateTimeOffset started = _time.GetUtcNow();
+        warmedUp();
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
         long to = Math.Max(from, _recorder.End(openLoop));
         foreach (int number in _connections.Disconnected())

@@ -20,9 +20,10 @@ internal interface ILoad : IAsyncDisposable
     Task ConnectAsync(CancellationToken cancellationToken);
 
     /// <summary>Warms up, measures, and waits for the requests in flight.</summary>
+    /// <param name="warmedUp">Called once, when the measured time has begun.</param>
     /// <param name="interrupted">Ends the measurement early; the run still ends in order.</param>
     /// <exception cref="LoadFailedException">The run cannot continue.</exception>
-    Task<LoadMeasurement> RunAsync(CancellationToken interrupted);
+    Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted);
 }
 
 /// <summary>The measurement of a load, without warm-up.</summary>

@@ -56,20 +56,21 @@ internal sealed class LoadRun(
     private async Task<LoadMeasurement> MeasureAsync(
         ILoad load, LatencyStats stats, LatencyStatsOptions options, CancellationToken interrupted)
     {
-        // One-way loads have no latencies to write.
-        await using LatencyStatsWriter? writer = settings.Mode == LoadMode.Echo
-            ? new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>(), output)
-            : null;
-        writer?.Start();
+        LatencyStatsWriter? writer = null;
         LoadMeasurement measured;
-        await using (ProgressReporter.Start(status, new RunProgress(settings, load, _errors, _time, interrupted).Next, _time))
+        try
         {
-            measured = await load.RunAsync(interrupted).ConfigureAwait(false);
+            await using ProgressReporter? progress = ProgressReporter.Start(
+                status, new RunProgress(settings, load, _errors, _time, interrupted).Next, _time);
+            measured = await load.RunAsync(StartWriter, interrupted).ConfigureAwait(false);
+        }
+        finally
+        {
+            await (writer?.FinishAsync() ?? Task.CompletedTask).ConfigureAwait(false);
         }
 
         if (writer is not null)
         {
-            await writer.FinishAsync().ConfigureAwait(false);
             if (!options.EnableConsoleOutput)
             {
                 // This option configures only the output of the statistics; a load run always prints its table.
@@ -84,6 +85,17 @@ internal sealed class LoadRun(
         }
 
         return measured;
+
+        // Not before the measured time: an interval of the warm-up would be written.
+        void StartWriter()
+        {
+            if (settings.Mode == LoadMode.Echo)
+            {
+                // One-way loads have no latencies to write.
+                writer = new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>(), output);
+                writer.Start();
+            }
+        }
     }
 
     private ILoad CreateLoad(string server, LatencyStats stats)

@@ -174,6 +174,8 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
     {
         if (!ReferenceEquals(_countedOn, session))
         {
+            // The session before may have ended between two batches, and its client has connected again.
+            AddLost();
             _countedOn = session;
             _sent = 0;
             _reported = 0;
@@ -182,12 +184,16 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
 
     private void Lose(Session session)
     {
-        if (_sent != _reported)
+        AddLost();
+        Forget(session);
+    }
+
+    private void AddLost()
+    {
+        if (_countedOn is not null && _sent != _reported)
         {
             errors.Add(LoadErrorKind.Lost, $"The connection ended; {_sent - _reported} messages on it could not be verified.");
         }
-
-        Forget(session);
     }
 
     // A session that is alive, whose report is late or wrong, is ended: then the client brings the next one.

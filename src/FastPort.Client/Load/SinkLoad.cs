@@ -42,7 +42,7 @@ internal sealed class SinkLoad : ILoad
         _connections.RequireBody(_settings.Size);
     }
 
-    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    public async Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted)
     {
         await SendForAsync(_settings.WarmUp, interrupted).ConfigureAwait(false);
         _errors.EndWarmUp();
@@ -50,6 +50,7 @@ internal sealed class SinkLoad : ILoad
         DateTimeOffset started = _time.GetUtcNow();
         long from = _time.GetTimestamp();
         var timeline = new ThroughputTimeline(Messages, () => Messages, () => _errors.Total, _time);
+        warmedUp();
         if (await SendForAsync(_settings.Duration, interrupted).ConfigureAwait(false) is var disconnected and not 0)
         {
             _errors.Add(LoadErrorKind.Disconnected, LoadConnections.NoSession, disconnected);

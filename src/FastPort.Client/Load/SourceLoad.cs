@@ -42,7 +42,7 @@ internal sealed class SourceLoad : ILoad
         _connections.RequireBody(_settings.Size);
     }
 
-    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    public async Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted)
     {
         foreach (SourceLane lane in _lanes)
         {
@@ -55,6 +55,7 @@ internal sealed class SourceLoad : ILoad
         DateTimeOffset started = _time.GetUtcNow();
         long from = _time.GetTimestamp();
         var timeline = new ThroughputTimeline(before, () => Messages, () => _errors.Total, _time);
+        warmedUp();
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
         if (_connections.Disconnected().Count is var disconnected and not 0)
         {

@@ -102,6 +102,15 @@ internal sealed class Comparison
             Compare("transport", before.Transport, after.Transport);
         }
 
+        if (before.WarmUpSeconds is not null && after.WarmUpSeconds is not null)
+        {
+            // Nor have they these four.
+            Compare("warmup_s", before.WarmUpSeconds, after.WarmUpSeconds);
+            Compare("loops", before.Loops, after.Loops);
+            Compare("spin_us", before.SpinMicroseconds, after.SpinMicroseconds);
+            Compare("pin_loops", before.PinLoops, after.PinLoops);
+        }
+
         Compare("os", before.Environment.Os, after.Environment.Os);
         Compare("cpu_count", before.Environment.CpuCount, after.Environment.CpuCount);
         Compare("runtime", before.Environment.Runtime, after.Environment.Runtime);

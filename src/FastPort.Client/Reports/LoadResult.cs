@@ -55,6 +55,18 @@ internal sealed record LoadResult
     /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions without this field.</summary>
     public string? Transport { get; init; }
 
+    /// <summary>The time before the measured time; null in results of versions that do not tell it and the next three.</summary>
+    public double? WarmUpSeconds { get; init; }
+
+    /// <summary>Event loops of the transport; null if not given.</summary>
+    public int? Loops { get; init; }
+
+    /// <summary>How long a loop looks for work before it sleeps; null if not given.</summary>
+    public int? SpinMicroseconds { get; init; }
+
+    /// <summary>Whether loops are bound to cores; null if not given.</summary>
+    public bool? PinLoops { get; init; }
+
     /// <summary>The figures of each connection, by number; null if they were not measured, and in results read from JSON.</summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
@@ -97,6 +109,10 @@ internal sealed record LoadResult
             Reconnects = measured.Reconnects,
             Environment = LoadEnvironment.Current,
             Transport = settings.Transport.ClientTransport,
+            WarmUpSeconds = settings.WarmUp.TotalSeconds,
+            Loops = settings.Transport.Loops,
+            SpinMicroseconds = settings.Transport.SpinMicroseconds,
+            PinLoops = settings.Transport.PinLoops,
             Started = measured.Started,
             CommandLine = string.Join(' ', System.Environment.GetCommandLineArgs().Skip(1)),
             Latencies = measured.Latencies,

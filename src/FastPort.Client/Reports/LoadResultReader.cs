@@ -70,6 +70,10 @@ internal static class LoadResultReader
             Network = document.Network,
             Environment = document.Environment,
             Transport = document.Transport,
+            WarmUpSeconds = document.WarmUpSeconds,
+            Loops = document.Loops,
+            SpinMicroseconds = document.SpinMicroseconds,
+            PinLoops = document.PinLoops,
             MissedSends = document.MissedSends,
             Reconnects = document.Reconnects ?? 0,
         };
@@ -93,6 +97,10 @@ internal static class LoadResultReader
         [property: JsonPropertyName("server_us")] LatencyFigures? ServerTime = null,
         [property: JsonPropertyName("network_us")] LatencyFigures? Network = null,
         string? Transport = null,
+        [property: JsonPropertyName("warmup_s")] double? WarmUpSeconds = null,
+        int? Loops = null,
+        [property: JsonPropertyName("spin_us")] int? SpinMicroseconds = null,
+        bool? PinLoops = null,
         long? MissedSends = null,
         long? Reconnects = null);
 }

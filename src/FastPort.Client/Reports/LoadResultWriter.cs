@@ -30,15 +30,7 @@ internal static class LoadResultWriter
         json.WriteNumber("connections", result.Connections);
         json.WriteNumber("in_flight", result.InFlight);
         json.WriteNumber("payload_bytes", result.PayloadBytes);
-        if (result.Rate is { } rate)
-        {
-            json.WriteNumber("rate", rate);
-        }
-        else
-        {
-            json.WriteNull("rate");
-        }
-
+        WriteNumber(json, "rate", result.Rate);
         json.WriteNumber("duration_s", Math.Round(result.DurationSeconds, 6));
         json.WriteNumber("messages", result.Messages);
         json.WriteNumber("errors", result.Errors);
@@ -60,21 +52,25 @@ internal static class LoadResultWriter
     private static void WriteMore(Utf8JsonWriter json, LoadResult result)
     {
         json.WriteString("transport", result.Transport);
+        WriteNumber(json, "warmup_s", result.WarmUpSeconds);
+        WriteNumber(json, "loops", result.Loops);
+        WriteNumber(json, "spin_us", result.SpinMicroseconds);
+        if (result.PinLoops is { } pinLoops)
+        {
+            json.WriteBoolean("pin_loops", pinLoops);
+        }
+        else
+        {
+            json.WriteNull("pin_loops");
+        }
+
         if (result.Started is { } started)
         {
             json.WriteString("started", started.UtcDateTime);
         }
 
         json.WriteString("command_line", result.CommandLine);
-        if (result.MissedSends is { } missed)
-        {
-            json.WriteNumber("missed_sends", missed);
-        }
-        else
-        {
-            json.WriteNull("missed_sends");
-        }
-
+        WriteNumber(json, "missed_sends", result.MissedSends);
         json.WriteNumber("reconnects", result.Reconnects);
         json.WriteStartObject("errors_by_kind");
         foreach ((LoadErrorKind kind, long count) in result.ErrorKinds)
@@ -88,6 +84,18 @@ internal static class LoadResultWriter
         if (result.Throughput is { } columns)
         {
             WriteThroughput(json, columns);
+        }
+    }
+
+    private static void WriteNumber(Utf8JsonWriter json, string name, double? number)
+    {
+        if (number is { } given)
+        {
+            json.WriteNumber(name, given);
+        }
+        else
+        {
+            json.WriteNull(name);
         }
     }
 

@@ -109,7 +109,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         if (handler.BeginsOnLoop)
         {
             _watch.Handling(handler);
-            _queue!.BeginOrEnqueue(queued);
+            _queue!.BeginOrEnqueue(queued, Handled);
             _watch.Handled(handler);
         }
         else

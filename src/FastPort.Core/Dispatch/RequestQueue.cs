@@ -5,6 +5,7 @@ using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
+using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
 
@@ -101,7 +102,9 @@ internal sealed class RequestQueue
     /// Begins a request here, whose handler does not block, unless others wait or as many run as may: then it is queued. After
     /// <see cref="TryReserve"/> has returned true. Loop only.
     /// </summary>
-    public void BeginOrEnqueue(RequestContext request)
+    /// <param name="request">The request.</param>
+    /// <param name="burst">The current burst, whose messages do not have the time that is spent here.</param>
+    public void BeginOrEnqueue(RequestContext request, HandledBurst burst)
     {
         if (HoldsBack || _slots is null || !_slots.Wait(0))
         {
@@ -111,10 +114,17 @@ internal sealed class RequestQueue
 
         Count(request);
         _enqueued++;
-        ValueTask<long> handling = RunQueuedAsync(request, MonotonicClock.Nanoseconds);
-        if (!handling.IsCompleted)
+        long now = MonotonicClock.Nanoseconds;
+        burst.Interrupt(now);
+        ValueTask<long> handling = RunQueuedAsync(request, now);
+        if (handling.IsCompleted)
+        {
+            burst.Resume(handling.Result);
+        }
+        else
         {
             request.Detach();
+            burst.Resume(MonotonicClock.Nanoseconds);
         }
 
         Started();

@@ -36,7 +36,7 @@ internal sealed class HandledBurst
     private int _unread;
     private bool _isShort;
 
-    /// <summary>The latest clock reading after a message; before the first message, when the burst began.</summary>
+    /// <summary>The latest clock reading after a message or other work; before the first message, when the burst began.</summary>
     public long LastReading => _last;
 
     /// <summary>Takes this thread's instance; a burst within a burst gets another instance.</summary>
@@ -88,6 +88,23 @@ internal sealed class HandledBurst
 
         _ends[_count++] = _last = now;
     }
+
+    /// <summary>Other work begins on this thread: it has no part in the messages so far, which are recorded.</summary>
+    /// <param name="now">The clock's reading.</param>
+    public void Interrupt(long now)
+    {
+        if (_unread != 0)
+        {
+            _unread--;
+            Add(_series!, now);
+        }
+
+        Flush();
+    }
+
+    /// <summary>The other work has ended: the next message begins now.</summary>
+    /// <param name="now">The clock's reading.</param>
+    public void Resume(long now) => _began = _last = now;
 
     /// <summary>Records the collected messages and releases the instance.</summary>
     public void End()

@@ -222,14 +222,14 @@ public sealed partial class LatencyStats
     public LatencyReport Read() => ReportWithSessions(cut: false);
 
     /// <summary>
-    /// The present figures over all, per type and per operation, without sessions and recent samples: the cost does not depend on the
-    /// number of sessions. For code that reads often.
+    /// The present figures over all, per type and per operation, without sessions, recent samples and the application's counts: the cost
+    /// does not depend on the number of sessions, and nothing of the application is called. For code that reads often.
     /// </summary>
     public LatencyReport ReadTotals()
     {
         lock (_readers)
         {
-            return Report(cut: false, ReportedCount.ReportAll(_counts, cut: false), []);
+            return Report(cut: false, counts: [], sessions: []);
         }
     }
 
@@ -243,7 +243,7 @@ public sealed partial class LatencyStats
                 return;
             }
 
-            LatencyReport totals = Report(cut: false, ReportedCount.ReportAll(_counts, cut: false), []);
+            LatencyReport totals = Report(cut: false, counts: [], sessions: []);
             _timeline.Sample(totals.All.Lifetime, totals.All.Metrics[0].Lifetime, totals.All.LifetimeErrors);
         }
     }

@@ -137,7 +137,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
             }
             catch (Exception error)
             {
-                // Nothing is lost: the next column is longer.
+                // Memory was short. Nothing is lost: the next column is longer.
                 if (!fails)
                 {
                     fails = true;

@@ -107,7 +107,7 @@ public static class DashboardRegistration
         services.AddSingleton(static provider => new SessionDirectory(Server(provider), Time(provider)));
         services.AddSingleton(static provider => new LiveSampler(
             Server(provider),
-            new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName)),
+            new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName), Logger(provider)),
             new ServerReasons(Server(provider)),
             new NodeSampler(NamedServices.Find<INodes>(provider, Dashboard(provider).ServerName)),
             provider.GetRequiredService<RecentWarnings>(),

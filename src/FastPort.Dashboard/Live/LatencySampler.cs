@@ -1,10 +1,11 @@
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Dashboard.Live;
 
 /// <summary>Reads the latencies and counts of a server once a second. Used by one thread at a time.</summary>
-internal sealed class LatencySampler(LatencyStats stats)
+internal sealed class LatencySampler(LatencyStats stats, ILogger<DashboardServer> logger)
 {
     // Message types are few, but a program may have thousands: charts and history have the 24 that came first, and all together.
     private const int MaxSeries = 25;
@@ -17,6 +18,7 @@ internal sealed class LatencySampler(LatencyStats stats)
     private readonly Dictionary<(string, string), long> _counts = [];
     private readonly List<string> _series = [];
     private TimeSpan _stepped;
+    private bool _countsFail;
 
     /// <summary>Names of the series, all messages first, in the order in which they first had messages.</summary>
     public IReadOnlyList<string> Series => _series;
@@ -75,11 +77,30 @@ internal sealed class LatencySampler(LatencyStats stats)
         }
     }
 
-    /// <summary>Reads the counts of the application.</summary>
+    /// <summary>Reads the counts of the application; none where one of its functions throws.</summary>
     public IReadOnlyList<LiveCount> ReadCounts(TimeSpan elapsed)
     {
+        IReadOnlyList<ApplicationCount> now;
+        try
+        {
+            now = stats.ReadCounts();
+            _countsFail = false;
+        }
+        catch (Exception e)
+        {
+            if (!_countsFail)
+            {
+                _countsFail = true;
+                DashboardLog.CountsFailed(logger, e);
+            }
+
+            // The next ones that can be read have no rates: it is not known of how long.
+            _counts.Clear();
+            return [];
+        }
+
         List<LiveCount> counts = [];
-        foreach (ApplicationCount count in stats.ReadCounts().Take(2000))
+        foreach (ApplicationCount count in now.Take(2000))
         {
             if (count.Per is { } per)
             {

@@ -29,18 +29,22 @@ internal sealed class LiveSampler(
         TimeSpan uptime = time.GetElapsedTime(_started, now);
         TimeSpan elapsed = _before is null ? TimeSpan.Zero : time.GetElapsedTime(_taken, now);
         ServerCountersSnapshot counters = server.Counters.Snapshot();
+        ServerCountersSnapshot? before = _before;
+
+        // Also where a later line throws: all that is read here counts from this moment the next time.
+        (_before, _taken) = (counters, now);
         ServerLoad load = server.ReadLoad();
         IReadOnlyList<double> loops = _load.BusyLoops(load, elapsed);
         (IReadOnlyList<LiveLatency> types, IReadOnlyList<LiveLatency> operations, double[]?[] points) = latencies.Read(uptime, elapsed);
-        var figures = new LiveFigures
+        return new LiveFigures
         {
             Point = new LivePoint(
                 time.GetUtcNow().ToUnixTimeMilliseconds(),
                 [
-                    Rate(counters.MessagesIn, _before?.MessagesIn, elapsed),
-                    Rate(counters.MessagesOut, _before?.MessagesOut, elapsed),
-                    Rate(counters.BytesIn, _before?.BytesIn, elapsed),
-                    Rate(counters.BytesOut, _before?.BytesOut, elapsed),
+                    Rate(counters.MessagesIn, before?.MessagesIn, elapsed),
+                    Rate(counters.MessagesOut, before?.MessagesOut, elapsed),
+                    Rate(counters.BytesIn, before?.BytesIn, elapsed),
+                    Rate(counters.BytesOut, before?.BytesOut, elapsed),
                     counters.ConnectionsOpen,
                     counters.SessionsOpen,
                     loops.Count == 0 ? null : Math.Round(loops.Average(), 3),
@@ -68,9 +72,6 @@ internal sealed class LiveSampler(
             ReadersDropped = readersDropped,
             WrongTokens = wrongTokens.Count,
         };
-        _before = counters;
-        _taken = now;
-        return figures;
     }
 
     private static double? Rate(long now, long? before, TimeSpan elapsed) =>

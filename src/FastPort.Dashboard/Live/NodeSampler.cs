@@ -17,6 +17,9 @@ internal sealed class NodeSampler(INodes? nodes)
             return [];
         }
 
+        // Where this throws, the next ones have no rates.
+        Dictionary<string, NodeInfo> earlier = _before;
+        _before = [];
         IReadOnlyList<NodeInfo> read = nodes.Read();
         Dictionary<string, NodeInfo> unique = read.GroupBy(static node => node.Name, StringComparer.Ordinal)
             .Where(static same => same.Count() == 1)
@@ -39,7 +42,7 @@ internal sealed class NodeSampler(INodes? nodes)
         // A node that was started again counts anew.
         double? Rate(NodeInfo node, Func<NodeInfo, long> count) =>
             !node.IsSelf && elapsed > TimeSpan.Zero && unique.ContainsKey(node.Name)
-            && _before.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)
+            && earlier.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)
                 ? Math.Round((count(node) - count(before)) / elapsed.TotalSeconds, 1)
                 : null;
     }

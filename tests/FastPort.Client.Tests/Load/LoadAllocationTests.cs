@@ -36,7 +36,7 @@ public sealed class LoadAllocationTests
             ? new SinkLoad(settings, server.Uri(), errors, watch, TimeProvider.System)
             : new SourceLoad(settings, server.Uri(), errors, watch, TimeProvider.System);
         await load.ConnectAsync(CancellationToken.None);
-        Task running = load.RunAsync(enough.Token).WaitAsync(TestRun.Patience);
+        Task running = load.RunAsync(static () => { }, enough.Token).WaitAsync(TestRun.Patience);
 
         await UntilAsync(load, OneWayWarm, running);
         long before = GC.GetTotalAllocatedBytes(precise: true);
@@ -94,7 +94,7 @@ public sealed class LoadAllocationTests
             TimeProvider.System);
         await load.ConnectAsync(CancellationToken.None);
 
-        await load.RunAsync(enough.Token).WaitAsync(TestRun.Patience);
+        await load.RunAsync(static () => { }, enough.Token).WaitAsync(TestRun.Patience);
 
         Assert.Equal(0, errors.Total);
 

@@ -141,7 +141,7 @@ public sealed class OneWayLoadTests
             _ => new SourceLoad(settings, server.Uri(), errors, watch, TimeProvider.System),
         };
         await load.ConnectAsync(CancellationToken.None);
-        Task running = load.RunAsync(enough.Token).WaitAsync(TestRun.Patience);
+        Task running = load.RunAsync(static () => { }, enough.Token).WaitAsync(TestRun.Patience);
 
         await server.DisposeAsync();
         await Patience.UntilAsync(() => watch.Lost == 2, "both sessions have ended");

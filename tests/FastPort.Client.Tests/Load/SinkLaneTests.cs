@@ -63,6 +63,39 @@ public sealed class SinkLaneTests
     }
 
     [Fact]
+    public async Task A_session_that_another_one_follows_before_the_lane_has_noticed_is_one_error()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapDiagnostics());
+        await using var before = new FastPortClient(new FastPortClientOptions { Endpoint = server.Uri() });
+        await using var after = new FastPortClient(new FastPortClientOptions { Endpoint = server.Uri() });
+        var errors = new LoadErrors();
+        var lane = new SinkLane(new byte[64], 16, errors);
+        before.Connected += lane.OnConnected;
+        after.Connected += lane.OnConnected;
+        await before.ConnectAsync();
+        await SendSomeAsync();
+        long lost = lane.Sent;
+
+        await after.ConnectAsync();
+        await SendSomeAsync();
+        await lane.VerifyAsync(TestRun.Patience);
+
+        Assert.Equal((1, 1), (errors.Total, errors[LoadErrorKind.Lost]));
+        Assert.Equal($"The connection ended; {lost} messages on it could not be verified.", Assert.Single(errors.List()).First);
+        Assert.Equal(lane.Sent - lost, lane.Verified);
+
+        async Task SendSomeAsync()
+        {
+            using var stop = new CancellationTokenSource();
+            long sent = lane.Sent;
+            Task sending = Task.Run(() => lane.SendAsync(stop.Token));
+            await Patience.UntilAsync(() => lane.Sent != sent, "some were sent");
+            await stop.CancelAsync();
+            await sending.WaitAsync(TestRun.Patience);
+        }
+    }
+
+    [Fact]
     public async Task A_stop_does_not_wait_for_a_peer_that_does_not_read()
     {
         MessageHandlers handlers = new MessageHandlers().MapQueued(

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using FastPort.Client.Reports;
@@ -47,6 +48,33 @@ public sealed class ClientProcessTests : IDisposable
         Assert.Contains(
             "\"command_line\": \"load --connections 2", await File.ReadAllTextAsync(Path.Combine(_directory, "out.json")),
             StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Nothing_of_the_warm_up_is_in_the_files_however_many_intervals_it_has()
+    {
+        using var client = new ClientProcess(
+            _directory,
+            ["load", "--connections", "1", "--duration", "1500ms", "--warmup", "2500ms", "--json", "out.json"],
+            ("LatencyStats__FileWriteIntervalSeconds", "1"), ("LatencyStats__EnableHistogramLog", "true"));
+
+        Assert.Equal(0, await client.EndAsync());
+
+        LoadResult result = LoadResultReader.Parse(await File.ReadAllBytesAsync(Path.Combine(_directory, "out.json")));
+        string[] rows = await ReadLinesAsync("*.csv");
+        int series = Array.IndexOf(rows[0].Split(','), "series"), count = Array.IndexOf(rows[0].Split(','), "count");
+        long[] counts =
+        [
+            .. rows.Select(static row => row.Split(',')).Where(row => row[series - 1] == "all" && row[series] == "round_trip")
+                .Select(row => long.Parse(row[count], CultureInfo.InvariantCulture)),
+        ];
+        Assert.Equal(result.Messages, counts.Sum());
+        Assert.Equal(
+            counts.Count(static messages => messages != 0),
+            (await ReadLinesAsync("*.hlog")).Count(static line => line.StartsWith("Tag=all/round_trip,", StringComparison.Ordinal)));
+
+        Task<string[]> ReadLinesAsync(string name) =>
+            File.ReadAllLinesAsync(Assert.Single(Directory.GetFiles(Path.Combine(_directory, "Stats"), name)));
     }
 
     [Fact]

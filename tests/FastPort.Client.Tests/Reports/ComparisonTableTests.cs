@@ -75,6 +75,20 @@ public sealed class ComparisonTableTests
     }
 
     [Fact]
-    public void A_result_that_does_not_tell_its_transport_differs_from_none() =>
-        Assert.Empty(new Comparison(Results.Before with { Transport = null }, Results.Before).Differences);
+    public void Says_in_what_warm_up_and_loops_differ()
+    {
+        LoadResult before = Results.Before with { WarmUpSeconds = 2 };
+        LoadResult after = Results.Before with { WarmUpSeconds = 0.5, Loops = 1, SpinMicroseconds = 0, PinLoops = true };
+
+        Assert.Equal(
+            [
+                "warmup_s differs: 2 before, 0.5 after.", "loops differs: none before, 1 after.", "spin_us differs: none before, 0 after.",
+                "pin_loops differs: none before, True after.",
+            ],
+            new Comparison(before, after).Differences);
+    }
+
+    [Fact]
+    public void A_result_that_does_not_tell_its_transport_and_warm_up_differs_from_none() => Assert.Empty(
+        new Comparison(Results.Before with { Transport = null }, Results.Before with { WarmUpSeconds = 2, Loops = 1 }).Differences);
 }

@@ -97,7 +97,7 @@ public sealed class RunProgressTests
 
         public Task ConnectAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-        public Task<LoadMeasurement> RunAsync(CancellationToken interrupted) => throw new NotSupportedException();
+        public Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted) => throw new NotSupportedException();
 
         public ValueTask DisposeAsync() => ValueTask.CompletedTask;
     }

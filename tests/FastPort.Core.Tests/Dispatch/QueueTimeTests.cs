@@ -41,6 +41,48 @@ public sealed class QueueTimeTests
         Assert.InRange(Queue(stats)!.Lifetime.Min, 0, long.MaxValue);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_begins_on_the_loop_between_inline_messages_is_no_time_of_theirs(bool awaits)
+    {
+        var stats = new LatencyStats(LatencyRole.Server, maxSamplesInMemory: 100);
+        var release = new TaskCompletionSource();
+        long began = 0, ended = 0;
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(
+                Work,
+                async _ =>
+                {
+                    began = MonotonicClock.Nanoseconds;
+                    Thread.SpinWait(1000);
+                    ended = MonotonicClock.Nanoseconds;
+                    await (awaits ? release.Task : Task.CompletedTask);
+                },
+                beginsOnLoop: true),
+            static o => o.Session.MaxConcurrency = 4,
+            c => c.LatencyStats = stats);
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.SendAsync(
+        [
+            .. Wire.Request(TestServer.Echo, 1), .. Wire.Request(TestServer.Echo, 2), .. Wire.Request(Work, 3),
+            .. Wire.Request(TestServer.Echo, 4),
+        ]);
+        for (int i = awaits ? 1 : 0; i < 4; i++)
+        {
+            await peer.ReadFrameAsync();
+        }
+
+        await Patience.UntilAsync(() => Echoes().Length == 3, "all were recorded");
+        Assert.All(Echoes()[..2], sample => Assert.InRange(sample.Timestamp, 0, MonotonicClock.ToTimestamp(began)));
+        LatencySample last = Echoes()[2];
+        Assert.InRange(last.Timestamp - MonotonicClock.ToTimestamp(last.SecondPart), MonotonicClock.ToTimestamp(ended), last.Timestamp);
+        release.SetResult();
+
+        LatencySample[] Echoes() => [.. stats.RecentSamples.ToArray().Where(static sample => sample.MessageType == TestServer.Echo)];
+    }
+
     private static LatencyMetricReport? Queue(LatencyStats stats) => stats.Read().Types
         .SingleOrDefault(static type => type.Key == Work)?.Metrics.Single(static metric => metric.Name == "queue");
 

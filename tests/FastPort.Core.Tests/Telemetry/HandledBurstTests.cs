@@ -118,6 +118,34 @@ public sealed class HandledBurstTests
         Assert.Equal([100, 60, 60], _stats.RecentSamples.ToArray().Take(3).Select(static s => s.SecondPart));
     }
 
+    [Fact]
+    public void Other_work_between_two_messages_is_no_time_of_either_but_the_second_one_has_waited_for_it()
+    {
+        const int Other = 5_000_000;
+        LatencySeries series = _stats.ForType(10);
+        HandledBurst burst = HandledBurst.Begin(Received, Began, session: null);
+        burst.Add(series, Began + 100);
+        Assert.True(burst.TryAdd(series));
+        burst.Interrupt(Began + 180);
+        burst.Resume(Began + 180 + Other);
+        Assert.True(burst.TryAdd(series));
+        burst.Add(series, Began + 180 + Other + 120);
+        burst.Interrupt(Began + 180 + Other + 400);
+        burst.Resume(Began + 180 + (2 * Other));
+        burst.Add(_stats.ForType(11), Began + 180 + (2 * Other) + 30);
+        burst.End();
+
+        Assert.Equal(
+            [
+                Sample(10, 800, 700, 100),
+                Sample(10, 880, 800, 80),
+                Sample(10, 940 + Other, 880 + Other, 60),
+                Sample(10, 1_000 + Other, 940 + Other, 60),
+                Sample(11, 910 + (2 * Other), 880 + (2 * Other), 30),
+            ],
+            _stats.RecentSamples.ToArray());
+    }
+
     // As many as are collected at a time, in whatever way.
     [Theory]
     [InlineData(63)]

@@ -137,6 +137,20 @@ public sealed partial class LatencyStatsTests
     }
 
     [Fact]
+    public void Totals_and_timeline_call_no_count()
+    {
+        var stats = Client();
+        int calls = 0;
+        stats.AddCount("a", "read", () => calls++);
+        int before = calls;
+        stats.ReadTotals();
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        stats.SampleTimeline();
+
+        Assert.Equal(before, calls);
+    }
+
+    [Fact]
     public void Counts_are_those_of_the_period_and_counts_of_one_name_are_added_up()
     {
         var stats = Client();

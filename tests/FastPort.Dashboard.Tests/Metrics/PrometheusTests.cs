@@ -156,6 +156,22 @@ public sealed partial class PrometheusTests
             .Build().GetSection("S");
     }
 
+    [Fact]
+    public async Task A_count_of_the_application_that_throws_costs_no_metric()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync(static services => services.AddMetrics());
+        LatencyStats stats = host.Services.GetRequiredService<LatencyStats>();
+        stats.ForType(0x100).RecordHandled(3_000_000, 1_000_000, 2_000_000);
+        bool isBroken = false;
+        stats.AddCount("pump", "read", () => Volatile.Read(ref isBroken) ? throw new InvalidOperationException("broken") : 7);
+        Volatile.Write(ref isBroken, true);
+
+        string metrics = await host.Http.GetStringAsync("/metrics", TestContext.Current.CancellationToken);
+
+        Assert.Contains(
+            "\nfastport_request_duration_seconds_count{message_type=\"0x0100\"} 1\n", metrics, StringComparison.Ordinal);
+    }
+
     [PrometheusFact]
     public async Task Promtool_has_nothing_to_complain_about_a_client() =>
         Assert.Equal((0, string.Empty), await PrometheusTools.CheckAsync(await ClientMetricsAsync()));

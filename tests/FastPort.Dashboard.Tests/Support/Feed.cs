@@ -5,6 +5,7 @@ using FastPort.Dashboard.Live;
 using FastPort.Hosting;
 using FastPort.Routing;
 using FastPort.Telemetry;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Support;
@@ -19,10 +20,11 @@ internal sealed class Feed : IAsyncDisposable
         var server = new FastPortServer(new FastPortServerOptions());
         Stats = new LatencyStats(LatencyRole.Server, time: time);
         var warnings = new RecentWarnings(time);
+        ILogger<DashboardServer> logger = new LoggerFactory([Log]).CreateLogger<DashboardServer>();
         _feed = new LiveFeed(
             new LiveSampler(
                 server,
-                new LatencySampler(Stats),
+                new LatencySampler(Stats, logger),
                 new ServerReasons(server),
                 new NodeSampler(nodes),
                 warnings,
@@ -31,11 +33,13 @@ internal sealed class Feed : IAsyncDisposable
                 time),
             new ServerDescription(server, "test", allowsActions: false),
             time,
-            Microsoft.Extensions.Logging.Abstractions.NullLogger<DashboardServer>.Instance);
+            logger);
         _feed.Start();
     }
 
     public LatencyStats Stats { get; }
+
+    public LogLines Log { get; } = new();
 
     public Task TakenAsync(int samples) => Patience.UntilAsync(() => _feed.Samples == samples, $"{samples} samples are taken");
 

@@ -7,7 +7,8 @@ namespace FastPort.Telemetry.Metering;
 /// One latency of the last minute, by message type or operation. Nothing runs in between: a reading keeps the lifetime's snapshot if
 /// <see cref="Step"/> has passed since the last one it kept, and the last minute is what has come since the youngest that is a minute old.
 /// So the window is 60 to 75 s however many collectors there are and however often they read, unless all of them pause: the first reading
-/// after a pause covers it. Thread-safe.
+/// after a pause covers it. The first reading of all tells what has come since measuring began if that is a minute at most, and otherwise
+/// nothing. Thread-safe.
 /// </summary>
 internal sealed class LatencyWindows(TimeProvider time)
 {
@@ -20,6 +21,7 @@ internal sealed class LatencyWindows(TimeProvider time)
     // Guards the windows.
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Window> _windows = new(StringComparer.Ordinal);
+    private bool _hasRead;
 
     /// <summary>The values of the last minute, of each scope.</summary>
     /// <param name="scopes">The present figures.</param>
@@ -35,20 +37,23 @@ internal sealed class LatencyWindows(TimeProvider time)
                 LatencyScopeReport scope = scopes[i];
                 if (!_windows.TryGetValue(scope.Name, out Window? window))
                 {
-                    _windows[scope.Name] = window = new Window();
+                    // All of a scope that was not there at the reading before has come since then.
+                    _windows[scope.Name] = window = new Window(
+                        _hasRead || scope.Lifetime <= Length ? LatencySnapshot.Empty : scope.Metrics[metric].Lifetime);
                 }
 
                 all[i] = (scope.Name, window.Read(time, now, scope.Metrics[metric].Lifetime));
             }
 
+            _hasRead = true;
             return all;
         }
     }
 
-    private sealed class Window
+    private sealed class Window(LatencySnapshot before)
     {
         private readonly Queue<(long At, LatencySnapshot Lifetime)> _kept = new();
-        private LatencySnapshot _before = LatencySnapshot.Empty;
+        private LatencySnapshot _before = before;
         private long _last;
 
         public LatencySnapshot Read(TimeProvider time, long now, LatencySnapshot lifetime)

@@ -2,12 +2,16 @@
 
 import { byId, show } from "./tables.js";
 
+// An answer that takes longer, in milliseconds, is not waited for.
+const PATIENCE = 5000;
+
 const post = async (path) => {
   try {
-    const answer = await fetch(path, { method: "POST" });
+    const answer = await fetch(path, { method: "POST", signal: AbortSignal.timeout(PATIENCE) });
     show("action-result", await answer.text());
-  } catch {
-    show("action-result", "The server cannot be reached.");
+  } catch (error) {
+    show("action-result", error.name === "TimeoutError"
+      ? "The server has not answered; whether it has done it is not known." : "The server cannot be reached.");
   }
 };
 

@@ -206,4 +206,6 @@ const addWarnings = (warnings) => {
 
 document.querySelectorAll("input[name=window]").forEach((input) => input.addEventListener("change", showLatencies));
 
-new Stream({ onHistory, onFigures, onLost: () => setState("stopped", "server stopped, reconnecting") });
+const onLost = (answers) => setState("stopped", answers ? "no figures, trying again" : "server stopped, reconnecting");
+
+new Stream({ onHistory, onFigures, onLost });

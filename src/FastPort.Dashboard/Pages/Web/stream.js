@@ -9,10 +9,17 @@ export class Stream {
   constructor({ onHistory, onFigures, onLost }) {
     this.handlers = { onHistory, onFigures, onLost };
     this.wait = FIRST_WAIT;
+    this.answers = false;
+    // Over http:// a browser opens six connections to a server, and a stream holds one: a page that nobody sees gives its own back.
+    document.addEventListener("visibilitychange", () => document.hidden ? this.close() : this.open());
     this.open();
   }
 
   open() {
+    if (this.source || document.hidden) {
+      return;
+    }
+
     const source = this.source = new EventSource("/events");
     const heard = () => {
       clearTimeout(this.silence);
@@ -22,6 +29,7 @@ export class Stream {
     source.addEventListener("history", (e) => {
       heard();
       this.wait = FIRST_WAIT;
+      this.answers = false;
       this.handlers.onHistory(JSON.parse(e.data));
     });
     source.addEventListener("figures", (e) => {
@@ -31,20 +39,29 @@ export class Stream {
     source.addEventListener("error", () => this.lost(source));
   }
 
+  close() {
+    clearTimeout(this.silence);
+    this.source?.close();
+    this.source = null;
+  }
+
   lost(source) {
     if (source !== this.source) {
       return;
     }
 
-    source.close();
-    this.source = null;
-    clearTimeout(this.silence);
-    this.handlers.onLost();
+    this.close();
+    this.handlers.onLost(this.answers);
     setTimeout(() => this.reopen(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
   }
 
   async reopen() {
+    if (this.source || document.hidden) {
+      return;
+    }
+
+    this.answers = false;
     try {
       // An event source does not tell why it fails. A token that was changed needs a new login.
       const answer = await fetch("/sessions", { cache: "no-store", signal: AbortSignal.timeout(SILENCE) });
@@ -52,10 +69,15 @@ export class Stream {
         location.assign("/login");
         return;
       }
+
+      this.answers = answer.ok;
     } catch {
       // Still away; the event source fails too, and waits longer.
     }
 
-    this.open();
+    if (!this.source) {
+      this.handlers.onLost(this.answers);
+      this.open();
+    }
   }
 }

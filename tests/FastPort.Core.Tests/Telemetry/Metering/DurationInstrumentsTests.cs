@@ -97,6 +97,33 @@ public sealed class DurationInstrumentsTests
         }
     }
 
+    [Theory]
+    [InlineData(60, true)]
+    [InlineData(61, false)]
+    public void The_first_collection_has_the_percentiles_of_a_lifetime_only_if_that_is_a_minute_at_most(int seconds, bool isTold)
+    {
+        const string Median = "fastport.request.duration.quantile message.type=0x0007 quantile=0.5";
+        var stats = new LatencyStats(LatencyRole.Server, time: _clock);
+        using var meter = new CollectedMeter(stats);
+        for (int i = 0; i < 100; i++)
+        {
+            stats.ForType(7).RecordHandled(1_000_000, 1, 1);
+        }
+
+        _clock.Advance(TimeSpan.FromSeconds(seconds));
+        Dictionary<string, double> first = meter.Collect();
+        Assert.Equal(100, first["fastport.request.duration.count message.type=0x0007"]);
+        Assert.Equal(isTold, first.ContainsKey(Median));
+
+        // A type that comes later is told from its first message on.
+        stats.ForType(7).RecordHandled(9_000_000, 1, 1);
+        stats.ForType(8).RecordHandled(5_000_000, 1, 1);
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        Dictionary<string, double> second = meter.Collect();
+        Assert.Equal(isTold ? 0.001 : 0.009, second[Median], 0.00001);
+        Assert.Equal(0.005, second[Median.Replace('7', '8')], 0.00001);
+    }
+
     [Fact]
     public void Instruments_of_one_collection_share_one_report()
     {
