@@ -161,6 +161,21 @@ public sealed partial class TagSamples
         _dimensions.Clear();
     }
 
+    /// <summary>
+    /// Samples without rows: these, whose memory stays for the next ones, or others if the rows were larger than this.
+    /// </summary>
+    /// <param name="maxKept">Bytes of a message with the rows, at most, whose memory stays.</param>
+    internal TagSamples Cleared(int maxKept)
+    {
+        if (MaxSize > maxKept)
+        {
+            return new TagSamples();
+        }
+
+        Clear();
+        return this;
+    }
+
     /// <summary>A row as it lies in the columns. False if its value is no number: the bits are 0 then.</summary>
     internal bool TryGetRaw(int row, out RawSample sample)
     {

@@ -9,6 +9,9 @@ namespace FastPort.Protocol.Tags;
 /// </summary>
 public readonly partial struct TagValue : IEquatable<TagValue>
 {
+    // Bytes of an object beside its content, about.
+    private const int ObjectBytes = 24;
+
     // Text, bytes, or the elements of an array; null for numbers.
     private readonly object? _object;
     private readonly int[]? _dimensions;
@@ -48,6 +51,18 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     internal ulong Bits => _bits;
 
     internal object? Reference => _object;
+
+    /// <summary>Bytes of memory that the value takes beside this struct, about: 0 for a number.</summary>
+    internal long ReferenceBytes => _object switch
+    {
+        null => 0,
+        string text => BytesOf(text),
+        string?[] texts => ObjectBytes + texts.Sum(static text => sizeof(ulong) + BytesOf(text)),
+        byte[]?[] elements => ObjectBytes + elements.Sum(static bytes => sizeof(ulong) + (bytes is null ? 0L : ObjectBytes + bytes.Length)),
+        Array elements when elements.GetType().GetElementType()!.IsPrimitive => ObjectBytes + Buffer.ByteLength(elements),
+        Array elements => ObjectBytes + (sizeof(ulong) * elements.LongLength),
+        _ => ObjectBytes,
+    };
 
     /// <summary>The encoding byte of the type (OPC 10000-6, 5.2.2.16).</summary>
     internal byte Encoding =>
@@ -259,6 +274,8 @@ public readonly partial struct TagValue : IEquatable<TagValue>
         byte[] bytes => Convert.ToHexString(bytes),
         _ => Convert.ToString(value, CultureInfo.InvariantCulture),
     };
+
+    private static long BytesOf(string? text) => text is null ? 0 : ObjectBytes + ((long)sizeof(char) * text.Length);
 
     private static NotSupportedException NotSupported<T>() => new($"{typeof(T)} is the type of no tag's value; see TagType.");
 

@@ -39,6 +39,9 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Names that lookups do not know now. Replaced as a whole.</summary>
     public IReadOnlyCollection<string> Unknown { get; set; } = [];
 
+    /// <summary>Calls a method; null if there is none.</summary>
+    public Func<ValueTask<TagStatus>>? Method { get; set; }
+
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
 
@@ -92,7 +95,7 @@ internal sealed class ControlledSource : ITagSource
         new(TagStatus.BadNodeIdUnknown);
 
     public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
-        new(TagStatus.BadMethodInvalid);
+        Method?.Invoke() ?? new(TagStatus.BadMethodInvalid);
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 

@@ -39,6 +39,9 @@ internal sealed class FaultySource : ITagSource
     /// <summary>What a feed throws when it is closed.</summary>
     public Exception? CloseFailure { get; set; }
 
+    /// <summary>Called when a feed is closed.</summary>
+    public Func<Task> Closing { get; set; } = static () => Task.CompletedTask;
+
     /// <summary>Number of feeds that are open.</summary>
     public int Feeds { get; private set; }
 
@@ -110,6 +113,7 @@ internal sealed class FaultySource : ITagSource
                 await inner.DisposeAsync();
             }
 
+            await source.Closing();
             if (source.CloseFailure is { } failure)
             {
                 throw failure;

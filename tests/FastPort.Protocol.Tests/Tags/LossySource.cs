@@ -25,6 +25,9 @@ internal sealed class LossySource : ITagSource
     /// <summary>Why feeds cannot be opened; null if they can.</summary>
     public TagException? OpenFailure { get; set; }
 
+    /// <summary>Why feeds do not report a tag; good, or none, if they do.</summary>
+    public ConcurrentDictionary<int, TagStatus> Refusals { get; } = [];
+
     /// <summary>Number of feeds that were asked for.</summary>
     public int Opens => Volatile.Read(ref _opens);
 
@@ -125,9 +128,10 @@ internal sealed class LossySource : ITagSource
 
         public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
         {
-            foreach (int tag in tags)
+            for (int i = 0; i < tags.Count; i++)
             {
-                Tags[tag] = true;
+                statuses.Span[i] = source.Refusals.GetValueOrDefault(tags[i]);
+                _ = statuses.Span[i].IsBad || Tags.TryAdd(tags[i], true);
             }
 
             return ValueTask.CompletedTask;

@@ -133,8 +133,8 @@ public sealed partial class PublishedTagTests
         {
             MaxTagsPerPublisher = 2,
             MaxTextLength = 3,
-            MaxValueBytes = 3500,
-            MaxValueBytesPerPublisher = 2000,
+            MaxValueBytes = 7000,
+            MaxValueBytesPerPublisher = 4000,
         };
         await using var source = new PublishedTagSource(options: options);
         await using TagBridge bridge = await TagBridge.StartAsync(source);
@@ -166,6 +166,27 @@ public sealed partial class PublishedTagTests
             var push = new PushTags { Handles = { texts.Select(static text => text.Handle) }, Samples = Message(samples) };
             var statuses = WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
             return [.. texts.Select((_, i) => new TagStatus(statuses.Count == 0 ? 0 : statuses[Math.Min(i, statuses.Count - 1)]))];
+        }
+    }
+
+    [Fact]
+    public async Task Values_count_with_the_memory_that_they_take()
+    {
+        await using var source = new PublishedTagSource(options: new PublishedTagOptions { MaxValueBytesPerPublisher = 100_000 });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient client = await ConnectAsync("client", bridge);
+        uint handle = Assert.Single((await DeclareAsync(client, Tag("a", (uint)TagType.ByteString, rank: 1))).Handles);
+
+        // In a message each element has five bytes.
+        Assert.Equal([TagStatus.BadResponseTooLarge.Code], await PushAsync(4000));
+        Assert.Empty(await PushAsync(2000));
+
+        async Task<RepeatedField<uint>> PushAsync(int count)
+        {
+            var samples = new TagSamples();
+            samples.Add(TagValue.FromArray<byte[]>([.. Enumerable.Range(0, count).Select(static i => new[] { (byte)i })]));
+            var push = new PushTags { Handles = { handle }, Samples = Message(samples) };
+            return WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
         }
     }
 

@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Tags;
@@ -82,6 +83,60 @@ public sealed partial class PublishedTagTests
         TagStatus reason = isStuck ? TagStatus.BadTimeout : TagStatus.BadInternalError;
         await subscription.FirstAsync(change => change.Sample.Status == reason, _limit.Token);
         await subscription.FirstAsync(static change => IsGood(change, 6), _limit.Token);
+    }
+
+    [Fact]
+    public async Task What_a_feed_reports_while_the_source_is_away_is_not_published_as_good()
+    {
+        await using var source = new LossySource { Values = { [1] = 5 } };
+        await _publisher.PublishAsync(source, new TagPublicationOptions { Names = ["1"] });
+        var marker = new MemoryTagSource();
+        marker.Add("marker", 0);
+        await _publisher.PublishAsync(marker);
+        LossySource.Feed feed = Assert.Single(source.Feeds);
+        feed.Report(1, 5);
+        await UntilAsync("1", 5);
+        source.SetConnected(false);
+        await UntilAsync("1", TagStatus.BadNoCommunication);
+
+        feed.Report(1, 6);
+
+        // Pushes of a session are taken in their order.
+        marker.Set("marker", 1);
+        await UntilAsync("marker", 1);
+        TagSample kept = await _client.ReadAsync("1");
+        Assert.Equal((TagStatus.BadNoCommunication, 5), (kept.Status, kept.Value.Get<int>()));
+        source.Values[1] = 7;
+        source.SetConnected(true);
+        await UntilAsync("1", 7);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_feed_that_does_not_close_keeps_neither_the_publication_nor_the_client_from_its_end(bool isStuck)
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("one", 1);
+        var never = new TaskCompletionSource();
+        source.Closing = () => isStuck ? never.Task : throw new InvalidOperationException("The test says so.");
+        TagClient publisher = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = _bridge.Endpoint,
+            RoutingId = "stuck",
+            RequestTimeout = TimeSpan.FromSeconds(2),
+        });
+        TagPublication publication = await publisher.PublishAsync(source);
+        await UntilAsync("one", 1);
+
+        await publication.DisposeAsync().InTimeAsync();
+        await UntilAsync("one", TagStatus.BadNoCommunication);
+        await publisher.PublishAsync(source);
+        await publisher.DisposeAsync().InTimeAsync();
+
+        Assert.False(publisher.IsConnected);
+        Assert.Equal((0, false), (source.Feeds, source.IsObserved));
+        never.SetResult();
     }
 
     private static bool IsGood(in TagChange change, int value) => change.Sample.Status.IsGood && change.Sample.Value == value;

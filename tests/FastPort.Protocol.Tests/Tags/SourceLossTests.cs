@@ -80,6 +80,21 @@ public sealed class SourceLossTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_tag_whose_device_alone_is_away_is_told_and_asked_for_again()
+    {
+        _source.Refusals[1] = TagStatus.BadNoCommunication;
+        _source.Values[1] = 5;
+        await using TagSubscription subscription = await SubscribeAsync("1");
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        Assert.Equal([TagStatus.BadNoCommunication], subscription.Statuses);
+
+        _source.Refusals.Clear();
+
+        await UntilAsync(changes, TagStatus.Good, 5);
+        Assert.Equal([1], Assert.Single(_source.Feeds).Tags.Keys);
+    }
+
+    [Fact]
     public async Task When_changes_may_have_been_lost_the_values_are_read()
     {
         await using TagSubscription subscription = await SubscribeAsync("1");

@@ -192,6 +192,27 @@ public sealed class TagBadInputTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_call_with_more_inputs_than_a_method_may_have_is_refused_and_only_who_may_call_is_told()
+    {
+        var inputs = new FastPort.Protocol.Tags.Messages.TagSamples { Count = 200_000 };
+        byte[] call = new CallMethod { Name = "repeat", Inputs = inputs }.ToByteArray();
+        await using FastPortClient client = await ConnectAsync();
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [_memory], new TagServerOptions(), authorizer: static (_, _, _, _) => false);
+        await using var stranger = new FastPortClient(
+            new FastPortClientOptions { Endpoint = bridge.Endpoint, RequestTimeout = Loopback.Soon });
+        await stranger.ConnectAsync();
+
+        RequestFailedException e = await Loopback.FailureAsync(client, TagMessageType.Call, call);
+        byte[] denied = await stranger.RequestAsync(TagMessageType.Call, call);
+
+        Assert.Equal(ErrorCode.Overloaded, e.Code);
+        Assert.Contains("has 200000 inputs; one has at most 1000", e.Message, StringComparison.Ordinal);
+        Assert.Equal(TagStatus.BadUserAccessDenied.Code, MethodResult.Parser.ParseFrom(denied).Status);
+        Assert.Equal(["xx"], await _client.CallAsync("repeat", [.. Enumerable.Repeat<TagValue>(2, 1000)]));
+    }
+
+    [Fact]
     public async Task A_list_of_names_that_no_frame_takes_is_browsed_in_smaller_pages()
     {
         string name = new('x', 500);

@@ -83,18 +83,15 @@ public sealed partial class TagClient : IAsyncDisposable
             return;
         }
 
-        await _closing.CancelAsync().ConfigureAwait(false);
+        // Whatever is called for it of the program's sources: the connection is closed nevertheless.
+        await _closing.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         TagPublication[] publications;
         lock (_gate)
         {
             publications = [.. _publications];
         }
 
-        foreach (TagPublication publication in publications)
-        {
-            await publication.DisposeAsync().ConfigureAwait(false);
-        }
-
+        await Task.WhenAll(publications.Select(static publication => publication.DisposeAsync().AsTask())).ConfigureAwait(false);
         await _client.DisposeAsync().ConfigureAwait(false);
         lock (_gate)
         {

@@ -49,12 +49,15 @@ public sealed partial class TagPublication
         }
     }
 
-    private async ValueTask CloseFeedAsync()
+    // Whatever the source does: the server is told, and the client closes its connection, nevertheless.
+    private async Task CloseFeedAsync()
     {
         if (Interlocked.Exchange(ref _feed, null) is { } feed)
         {
-            await feed.DisposeAsync().ConfigureAwait(false);
+            await CloseAsync(feed).WaitAsync(_client.RequestTimeoutForWait).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
+
+        static async Task CloseAsync(ITagFeed feed) => await feed.DisposeAsync().ConfigureAwait(false);
     }
 
     // When the feed has ended by itself: its tags have the reason in place of values that become old, until another one has them. That is
@@ -176,7 +179,15 @@ public sealed partial class TagPublication
                 }
             }
 
-            _pushes.Push(CollectionsMarshal.AsSpan(places), known);
+            if (_source.IsConnected)
+            {
+                _pushes.Push(CollectionsMarshal.AsSpan(places), known);
+            }
+            else
+            {
+                // What the feed says while the device is away, such as what was missed, is not its value of now.
+                _pushes.CatchUp(places);
+            }
         }
     }
 

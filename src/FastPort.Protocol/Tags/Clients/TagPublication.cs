@@ -60,14 +60,15 @@ public sealed partial class TagPublication : IAsyncDisposable
 
     /// <summary>
     /// Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients. Waits until the server has
-    /// been told, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
+    /// been told and the source's feed is closed, at most for the client's
+    /// <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
     /// </summary>
     public async ValueTask DisposeAsync()
     {
         _client.Forget(this);
-        await _closing.CancelAsync().ConfigureAwait(false);
+        await _closing.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _source.ConnectionChanged -= OnConnectionChanged;
-        await CloseFeedAsync().ConfigureAwait(false);
+        Task closing = CloseFeedAsync();
 
         // When the client closes its connection the server knows by itself.
         if (!_client.IsClosing)
@@ -76,6 +77,7 @@ public sealed partial class TagPublication : IAsyncDisposable
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
+        await closing.ConfigureAwait(false);
         lock (_gate)
         {
             _pushes.End();

@@ -5,13 +5,16 @@ namespace FastPort.Protocol.Tags.Serving;
 /// </summary>
 internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWrites writes, SourceWriter writer)
 {
+    // The memory of a larger value does not stay for the next one: a source may have many tags.
+    private const int MaxKeptBytes = 4096;
+
     private RawSample _last;
 
-    // The feed that has reported the last sample; null for a read. A sample of another feed has come since, and may be newer.
+    // The feed that has reported the last sample; null for a read. Whether a sample of another one may be newer.
     private SourceFeed? _from;
     private bool _isInDoubt;
 
-    // The value that is no number; null until there was one.
+    // The value that is no number; null if it is one.
     private TagSamples? _data;
 
     /// <summary>The handle. Another session may use it only after it has resolved the name too.</summary>
@@ -72,8 +75,8 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     public bool WasRead(long since, long written) => ReadAt >= since && ReadAt > written;
 
     /// <summary>
-    /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide. Otherwise
-    /// they do not: a device's clock may be set back.
+    /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide, or where
+    /// there are none the times at which the values were so. Otherwise they do not: a device's clock may be set back.
     /// </summary>
     /// <param name="samples">The samples.</param>
     /// <param name="row">The tag's row.</param>
@@ -83,18 +86,17 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     {
         bool isNumber = samples.TryGetRaw(row, out RawSample sample);
         bool isLater = !IsKnown || (feed is null ? confirmedAt >= ConfirmedAt : feed == _from);
-        if (isLater || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
+        bool isTimed = sample.SourceTime != 0;
+        bool isNewer = isTimed ? sample.SourceTime >= _last.SourceTime : confirmedAt >= (feed is null ? ReadAt : ConfirmedAt);
+        if (isLater || isNewer)
         {
+            // What a feed has reported since a read was sent may be older, as from before a write, or newer: the next read finds out.
             IsKnown = true;
-            _isInDoubt = false;
+            _isInDoubt = !isLater && !isTimed && feed is null;
             _from = feed;
             _last = sample;
-            if (!isNumber)
-            {
-                _data ??= new TagSamples();
-                _data.Clear();
-                _data.Add(samples, row);
-            }
+            _data = isNumber ? null : _data?.Cleared(MaxKeptBytes) ?? new TagSamples();
+            _data?.Add(samples, row);
         }
         else if (feed is not null)
         {

@@ -35,6 +35,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
+    /// <summary>The member of a tag; null if it is not in the feed. Under the source's gate.</summary>
+    public FeedMember? Find(int key) => _members.GetValueOrDefault(key);
+
     /// <summary>Feeds tags from now on, whether somebody subscribes to them or not.</summary>
     public async Task KeepAsync(IEnumerable<ServedTag> tags)
     {
@@ -97,7 +100,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         }
     }
 
-    public async ValueTask RemoveAsync(IReadOnlyList<SubscriptionItem> items)
+    public async Task RemoveAsync(IReadOnlyList<SubscriptionItem> items)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
         try
@@ -306,12 +309,17 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 return TagStatus.Good;
             },
             "Subscribe").ConfigureAwait(false);
+        bool isConnected = source.Source.IsConnected;
+        bool mustRetry = status.IsBad && isConnected;
         lock (source.Gate)
         {
             foreach ((int i, FeedMember member) in added.Index())
             {
-                // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample.
+                // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample. A
+                // tag alone is away with its device, of which nobody tells when it is back.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
+                bool isAway = reached == TagStatus.BadNoCommunication;
+                mustRetry |= isAway && isConnected;
                 member.IsAdded = !reached.IsBad;
                 member.Age = UnitsOf(ages[i]);
                 if (member.IsAdded)
@@ -319,12 +327,12 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                     _unremoved.Remove(member.Tag.Key);
                 }
 
-                member.Status = reached.IsBad && reached != TagStatus.BadNoCommunication ? reached : TagStatus.Good;
+                member.Status = reached.IsBad && (isConnected || !isAway) ? reached : TagStatus.Good;
                 member.Items.FindAll(static item => !item.IsEnded).ForEach(item => item.Status = member.Status);
             }
         }
 
-        if (status.IsBad && source.Source.IsConnected && !_isRetrying)
+        if (mustRetry && !_isRetrying)
         {
             _isRetrying = true;
             _ = AddLateAsync(RetryDelay);
@@ -350,7 +358,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         _members.Remove(member.Tag.Key);
         if (member.Tag.Fed == member)
         {
-            member.Tag.Fed = null;
+            member.Tag.Fed = source.Feeds.Find(member.Tag.Key);
         }
     }
 }

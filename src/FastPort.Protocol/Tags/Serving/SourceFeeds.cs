@@ -44,17 +44,9 @@ internal sealed class SourceFeeds(ServedSource source)
         }
     }
 
-    /// <summary>Removes items of any sources.</summary>
-    public static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
-    {
-        foreach (IGrouping<SourceFeed?, SubscriptionItem> group in items.GroupBy(static item => item.Member?.Feed))
-        {
-            if (group.Key is { } feed)
-            {
-                await feed.RemoveAsync([.. group]).ConfigureAwait(false);
-            }
-        }
-    }
+    /// <summary>Removes items of any sources. No feed waits for another one.</summary>
+    public static Task RemoveAsync(IEnumerable<SubscriptionItem> items) => Task.WhenAll(
+        items.GroupBy(static item => item.Member?.Feed).Select(static group => group.Key?.RemoveAsync([.. group]) ?? Task.CompletedTask));
 
     /// <summary>Tells all subscribers: values are bad from now on, or are read again.</summary>
     public void OnConnectionChanged(bool isConnected)
@@ -71,6 +63,20 @@ internal sealed class SourceFeeds(ServedSource source)
         }
     }
 
+    /// <summary>The member of a tag in one of the feeds; null if it is in none. Under the source's gate.</summary>
+    public FeedMember? Find(int key)
+    {
+        foreach (SourceFeed feed in _feeds.Values)
+        {
+            if (feed.Find(key) is { } member)
+            {
+                return member;
+            }
+        }
+
+        return null;
+    }
+
     private SourceFeed Of(TimeSpan interval)
     {
         lock (source.Gate)
@@ -84,7 +90,7 @@ internal sealed class SourceFeeds(ServedSource source)
         }
     }
 
-    public async ValueTask CloseAsync()
+    public async Task CloseAsync()
     {
         SourceFeed[] feeds;
         lock (source.Gate)

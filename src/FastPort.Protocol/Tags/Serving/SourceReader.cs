@@ -8,6 +8,9 @@ namespace FastPort.Protocol.Tags.Serving;
 /// </summary>
 internal sealed class SourceReader(ServedSource source, TagServerOptions options)
 {
+    // The columns of a larger call are not kept for the next one.
+    private const int MaxKeptBytes = 4 * 1024 * 1024;
+
     // Samples of calls that have ended, for the next ones.
     private readonly Stack<TagSamples> _samples = new();
     private ReadBatch? _unsent;
@@ -127,7 +130,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
             }
 
             // A source that was given up may still write to them.
-            if (!isAbandoned)
+            if (!isAbandoned && samples.MaxSize <= MaxKeptBytes)
             {
                 _samples.Push(samples);
             }

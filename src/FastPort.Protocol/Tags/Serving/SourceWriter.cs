@@ -8,6 +8,9 @@ namespace FastPort.Protocol.Tags.Serving;
 /// </summary>
 internal sealed class SourceWriter(ServedSource source, TagServerOptions options)
 {
+    // Items that are looked at under the source's gate at a time: reads take it on their loops.
+    private const int ItemsAtATime = 1000;
+
     // Under the source's gate: items whose tag is free, in order.
     private readonly Queue<WriteItem> _ready = new();
     private int _underWay;
@@ -36,27 +39,36 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
 
     private List<WriteItem>? Begin()
     {
-        lock (source.Gate)
+        List<WriteItem>? items = null;
+        for (bool isFirst = true; ; isFirst = false)
         {
-            if (_ready.Count == 0 || _underWay >= options.MaxConcurrentWrites)
+            lock (source.Gate)
             {
-                return null;
-            }
-
-            List<WriteItem> items = [];
-            while (_ready.TryDequeue(out WriteItem item))
-            {
-                if (item.Request.IsGivenUp)
+                if (isFirst && (_ready.Count == 0 || _underWay >= options.MaxConcurrentWrites))
                 {
-                    Release(item.Tag.Writes);
-                    continue;
+                    return null;
                 }
 
-                items.Add(item);
-            }
+                _underWay += isFirst ? 1 : 0;
+                for (int i = 0; i < ItemsAtATime && _ready.TryDequeue(out WriteItem item); i++)
+                {
+                    if (item.Request.IsGivenUp)
+                    {
+                        Release(item.Tag.Writes);
+                        item.Request.End(item.Row, TagStatus.BadTimeout);
+                    }
+                    else
+                    {
+                        (items ??= []).Add(item);
+                    }
+                }
 
-            _underWay += items.Count == 0 ? 0 : 1;
-            return items.Count == 0 ? null : items;
+                if (_ready.Count == 0)
+                {
+                    _underWay -= items is null ? 1 : 0;
+                    return items;
+                }
+            }
         }
     }
 

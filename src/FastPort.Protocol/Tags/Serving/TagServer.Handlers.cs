@@ -16,6 +16,9 @@ public sealed partial class TagServer
     // Bytes of a node beside its message, and of a reply to Browse beside its nodes, at most.
     private const int NodeHeaderBytes = 32;
 
+    // Of a method, at most: each costs memory, also without a value.
+    private const int MaxInputs = 1000;
+
     private static readonly TimeSpan MaxInterval = TimeSpan.FromDays(1);
 
     internal void Map(MessageHandlers handlers)
@@ -280,16 +283,22 @@ public sealed partial class TagServer
 
     private async ValueTask<MethodResult> CallAsync(CallMethod request, RequestContext context)
     {
-        var inputs = new TagSamples();
-        if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), _options.MaxTagsPerRequest))
-        {
-            throw new RequestRefusedException(
-                ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
-        }
-
+        // First: who may not call costs no more than that.
         if (_authorizer?.Invoke(context.Session, TagAccess.Call, request.Name, isAttempt: true) == false)
         {
             return Result(TagStatus.BadUserAccessDenied, new TagSamples());
+        }
+
+        var inputs = new TagSamples();
+        if (request.Inputs is { Count: > MaxInputs } many)
+        {
+            throw new RequestRefusedException(ErrorCode.Overloaded, $"The call has {many.Count} inputs; one has at most {MaxInputs}.");
+        }
+
+        if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), MaxInputs))
+        {
+            throw new RequestRefusedException(
+                ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
         }
 
         TagStatus first = TagStatus.BadMethodInvalid;
@@ -300,9 +309,16 @@ public sealed partial class TagServer
                 token => source.Source.CallAsync(request.Name, inputs, outputs, token), "Call").AsTask();
             await ((Task)calling).WaitAsync(Timeout(request.TimeoutMs), _time, context.Aborted)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            (TagStatus status, bool isAbandoned) = calling.IsCompleted
-                ? await calling.ConfigureAwait(false)
-                : (TagStatus.BadTimeout, true);
+            if (!calling.IsCompleted)
+            {
+                // As a write that was given up, it keeps its place while the source is at it.
+                MethodResult late = Result(TagStatus.BadTimeout, new TagSamples());
+                context.Reply(new ProtobufBody(late));
+                await calling.ConfigureAwait(false);
+                return late;
+            }
+
+            (TagStatus status, bool isAbandoned) = await calling.ConfigureAwait(false);
             if (status == TagStatus.BadMethodInvalid)
             {
                 continue;

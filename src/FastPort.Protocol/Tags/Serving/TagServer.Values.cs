@@ -13,10 +13,16 @@ public sealed partial class TagServer
     // The columns of a larger reply are not kept for the next one.
     private const int MaxKeptBytes = 1024 * 1024;
 
+    // Those of more reads at a time are not kept, either.
+    private const int MaxKeptReads = 128;
+
     // Rows from one look at the reply's size to the next.
     private const int RowsPerLook = 16;
 
     private readonly ConcurrentBag<ReadWork> _reads = [];
+
+    // How many there are, in use or kept.
+    private int _readCount;
 
     private async ValueTask ReadAsync(RequestContext context)
     {
@@ -24,45 +30,57 @@ public sealed partial class TagServer
         if (!_reads.TryTake(out ReadWork? work))
         {
             work = new ReadWork();
+            Interlocked.Increment(ref _readCount);
         }
 
-        if (!work.Request.TryReadRead(context.Body.Span))
+        try
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no ReadTags.");
-            return;
+            if (!work.Request.TryReadRead(context.Body.Span))
+            {
+                context.Fail(ErrorCode.MalformedBody, "The body is no ReadTags.");
+                return;
+            }
+
+            CheckCount(work.Request.Handles.Length);
+            work.Tags.Clear();
+            work.Batches.Clear();
+            TagSession session = SessionOf(context.Session);
+            foreach (uint handle in work.Request.Handles)
+            {
+                work.Tags.Add(Find(session, handle, TagAccess.Read));
+            }
+
+            CollectionsMarshal.SetCount(work.Written, work.Tags.Count);
+
+            long since = arrived - (work.Request.MaxAge * _time.TimestampFrequency / 1000);
+            Ask(work, since);
+            if (work.Batches.Count != 0)
+            {
+                Task done = work.Batches.Count == 1 ? work.Batches[0].Done
+                    : Task.WhenAll(work.Batches.Select(static batch => batch.Done));
+                await done.WaitAsync(Timeout(work.Request.Timeout), _time, context.Aborted)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+
+            if (!TryAnswer(work, session, since, context.Session.MaxBodyBytes))
+            {
+                context.Fail(
+                    ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
+                return;
+            }
+
+            context.Reply(new TagSamplesBody(work.Reply));
         }
-
-        CheckCount(work.Request.Handles.Length);
-        work.Tags.Clear();
-        work.Batches.Clear();
-        TagSession session = SessionOf(context.Session);
-        foreach (uint handle in work.Request.Handles)
+        finally
         {
-            work.Tags.Add(Find(session, handle, TagAccess.Read));
-        }
-
-        CollectionsMarshal.SetCount(work.Written, work.Tags.Count);
-
-        long since = arrived - (work.Request.MaxAge * _time.TimestampFrequency / 1000);
-        Ask(work, since);
-        if (work.Batches.Count != 0)
-        {
-            Task done = work.Batches.Count == 1 ? work.Batches[0].Done : Task.WhenAll(work.Batches.Select(static batch => batch.Done));
-            await done.WaitAsync(Timeout(work.Request.Timeout), _time, context.Aborted)
-                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        }
-
-        if (!TryAnswer(work, session, since, context.Session.MaxBodyBytes))
-        {
-            context.Fail(
-                ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
-            return;
-        }
-
-        context.Reply(new TagSamplesBody(work.Reply));
-        if (work.Reply.MaxSize <= MaxKeptBytes)
-        {
-            _reads.Add(work);
+            if (Volatile.Read(ref _readCount) <= MaxKeptReads && work.Reply.MaxSize <= MaxKeptBytes)
+            {
+                _reads.Add(work);
+            }
+            else
+            {
+                Interlocked.Decrement(ref _readCount);
+            }
         }
     }
 
@@ -177,6 +195,13 @@ public sealed partial class TagServer
         }
 
         context.Reply(new WrittenTagsBody(request.Settle(TagStatus.BadTimeout)));
+
+        // What was given up keeps its place and its bytes in the session's queue while a source may have it: a peer that does not wait
+        // makes the server hold no more than one that does.
+        if (count != 0)
+        {
+            await request.Done.ConfigureAwait(false);
+        }
     }
 
     private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)

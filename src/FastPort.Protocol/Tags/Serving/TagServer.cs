@@ -58,12 +58,8 @@ public sealed partial class TagServer : IAsyncDisposable
     /// <summary>Closes all feeds.</summary>
     public async ValueTask DisposeAsync()
     {
-        foreach (ServedSource source in _sources)
-        {
-            source.Stop();
-            await source.Feeds.CloseAsync().ConfigureAwait(false);
-        }
-
+        Array.ForEach(_sources, static source => source.Stop());
+        await Task.WhenAll(_sources.Select(static source => source.Feeds.CloseAsync())).ConfigureAwait(false);
         _meter.Dispose();
     }
 
@@ -87,16 +83,20 @@ public sealed partial class TagServer : IAsyncDisposable
     private static async Task EndWithAsync(Session session, TagSession state)
     {
         await session.Closed.ConfigureAwait(false);
-        foreach (ServedSubscription subscription in state.End())
-        {
-            await EndAsync(subscription).ConfigureAwait(false);
-        }
+        await EndAsync(state.End()).ConfigureAwait(false);
     }
 
-    private static async ValueTask EndAsync(ServedSubscription subscription)
+    private static ValueTask EndAsync(ServedSubscription subscription) => EndAsync([subscription]);
+
+    // None of them keeps samples while a source takes its time.
+    private static async ValueTask EndAsync(IReadOnlyList<ServedSubscription> subscriptions)
     {
-        subscription.Dispose();
-        await SourceFeeds.RemoveAsync(subscription.Items).ConfigureAwait(false);
+        foreach (ServedSubscription subscription in subscriptions)
+        {
+            subscription.Dispose();
+        }
+
+        await SourceFeeds.RemoveAsync(subscriptions.SelectMany(static subscription => subscription.Items)).ConfigureAwait(false);
     }
 
     // The tag of a handle that the session has resolved and may use; null for others.

@@ -11,12 +11,8 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
     // Bytes of a sample beside a value that is an object, about.
     private const int SampleBytes = 64;
 
-    // Bytes of an object beside its content, about.
-    private const int ObjectBytes = 24;
-
     // The items, in the order of their samples. If a sample is dropped its place stays, for the item's next sample.
     private readonly Queue<SubscriptionItem> _places = new();
-    private readonly TagSamples _one = new();
     private long _bytes;
 
     /// <summary>Number of samples.</summary>
@@ -27,7 +23,8 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
     /// </summary>
     public int Add(SubscriptionItem item, in TagSample sample)
     {
-        long bytes = SizeOf(sample.Value);
+        // Objects may be shared with other subscriptions.
+        long bytes = SampleBytes + sample.Value.ReferenceBytes;
         int dropped = 0;
         while (item.Waiting.Count != 0 && (item.Waiting.Count >= queueSize || _bytes + bytes > maxBytes))
         {
@@ -57,9 +54,7 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
         {
             if (item.Waiting.TryPeek(out (TagSample Sample, long Bytes) oldest))
             {
-                _one.Clear();
-                _one.Add(oldest.Sample);
-                if (!rows.TryAdd(item.Tag.Id, _one, 0, limit, wanted))
+                if (!rows.TryAdd(item.Tag.Id, oldest.Sample, limit, wanted))
                 {
                     return;
                 }
@@ -91,18 +86,4 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
         _bytes -= item.Waiting.Dequeue().Bytes;
         Count--;
     }
-
-    // In memory, about. Objects may be shared with other subscriptions.
-    private static long SizeOf(in TagValue value) => SampleBytes + value.Reference switch
-    {
-        null => 0,
-        string text => SizeOf(text),
-        string?[] texts => texts.Sum(static text => SizeOf(text)),
-        byte[]?[] elements => elements.Sum(static bytes => (long)ObjectBytes + (bytes?.Length ?? 0)),
-        Array { Length: var length } elements =>
-            elements.GetType().GetElementType()!.IsPrimitive ? Buffer.ByteLength(elements) : (long)sizeof(ulong) * length,
-        _ => ObjectBytes,
-    };
-
-    private static long SizeOf(string? text) => ObjectBytes + ((long)sizeof(char) * (text?.Length ?? 0));
 }

@@ -20,12 +20,13 @@ internal sealed class WriteRequest(TagSamples samples, int count)
     /// <summary>The rows to write.</summary>
     public TagSamples Samples => samples;
 
-    /// <summary>All items have ended.</summary>
+    /// <summary>All items have ended, also those that were given up.</summary>
     public Task Done => _done.Task;
 
     /// <summary>Whether the requester was told that an item has timed out: it is not written then.</summary>
     public bool IsGivenUp { get; private set; }
 
+    /// <summary>An item has ended, or will not begin. It keeps a status that it has.</summary>
     public void End(int row, TagStatus status)
     {
         lock (_gate)
@@ -36,7 +37,7 @@ internal sealed class WriteRequest(TagSamples samples, int count)
             }
 
             _ended[row] = true;
-            _statuses[row] = status;
+            _statuses[row] = IsGivenUp ? _statuses[row] : status;
             if (--_left != 0)
             {
                 return;
@@ -54,11 +55,7 @@ internal sealed class WriteRequest(TagSamples samples, int count)
             IsGivenUp = _left != 0;
             for (int i = 0; i < _statuses.Length; i++)
             {
-                if (!_ended[i])
-                {
-                    _ended[i] = true;
-                    _statuses[i] = missing;
-                }
+                _statuses[i] = _ended[i] ? _statuses[i] : missing;
             }
 
             return _statuses;

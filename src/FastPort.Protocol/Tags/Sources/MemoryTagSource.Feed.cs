@@ -7,9 +7,12 @@ public sealed partial class MemoryTagSource
 {
     private sealed class Feed(MemoryTagSource source, TimeSpan interval, ITagFeedListener listener) : ITagFeed
     {
+        // The memory of larger changes does not stay for the next ones.
+        private const int MaxKeptBytes = 64 * 1024;
+
         private readonly HashSet<int> _tags = [];
         private readonly List<int> _changed = [];
-        private readonly TagSamples _samples = new();
+        private TagSamples _samples = new();
 
         public TimeSpan Interval => interval;
 
@@ -19,7 +22,7 @@ public sealed partial class MemoryTagSource
         public void Report(ReadOnlySpan<int> tags, TagSamples samples)
         {
             _changed.Clear();
-            _samples.Clear();
+            _samples = _samples.Cleared(MaxKeptBytes);
             for (int i = 0; i < tags.Length; i++)
             {
                 if (_tags.Contains(tags[i]))

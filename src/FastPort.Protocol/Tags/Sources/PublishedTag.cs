@@ -8,8 +8,8 @@ internal sealed class PublishedTag(TagOwner owner)
     /// <summary>Whose tag it is, on whichever session.</summary>
     public TagOwner Owner => owner;
 
-    /// <summary>Size of its value in bytes.</summary>
-    public int ValueBytes { get; set; }
+    /// <summary>Size of its value in bytes of memory.</summary>
+    public long ValueBytes { get; set; }
 
     /// <summary>The session that has declared the tag the last time; null while there is none.</summary>
     public TagPublisher? Publisher { get; set; }
@@ -25,7 +25,7 @@ internal sealed class TagOwner(string routingId)
 
     public int Tags { get; set; }
 
-    /// <summary>Size of all their values in bytes.</summary>
+    /// <summary>Size of all their values in bytes of memory.</summary>
     public long ValueBytes { get; set; }
 }
 

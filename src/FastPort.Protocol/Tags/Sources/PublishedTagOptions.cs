@@ -16,8 +16,8 @@ public sealed class PublishedTagOptions
     public int MaxTextLength { get; set; } = 1024;
 
     /// <summary>
-    /// Size of the values of all publishers' tags together, at most, in bytes. A value for which there is no room is
-    /// <see cref="TagStatus.BadResponseTooLarge"/>. Defaults to 256 MiB.
+    /// Size of the values of all publishers' tags together, at most, in bytes of memory: a text has two for each character, and about 24
+    /// beside. A value for which there is no room is <see cref="TagStatus.BadResponseTooLarge"/>. Defaults to 256 MiB.
     /// </summary>
     public long MaxValueBytes { get; set; } = 256 * 1024 * 1024;
 

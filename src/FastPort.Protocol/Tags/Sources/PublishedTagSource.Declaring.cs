@@ -16,7 +16,7 @@ public sealed partial class PublishedTagSource
     // OPC UA servers answer a read of ArrayDimensions with so many numbers.
     private const int MaxRank = 16;
 
-    // Tags that are declared under the gate at a time.
+    // Tags that are declared, reviewed or lost under the gate at a time.
     private const int TagsAtATime = 200;
 
     private DeclaredTags Declare(Session session, DeclareTags request)

@@ -30,7 +30,6 @@ public sealed partial class PublishedTagSource : ITagSource
 
     private readonly Dictionary<Session, TagPublisher> _publishers = [];
     private readonly Dictionary<string, TagOwner> _owners = new(StringComparer.Ordinal);
-    private readonly TagSamples _one = new();
     private long _valueBytes;
 
     // Counts the reviews: an answer of the authorizer that was given before one does not count after it.
@@ -90,8 +89,8 @@ public sealed partial class PublishedTagSource : ITagSource
 
     /// <summary>
     /// Asks the authorizer again about every tag that a session publishes. A tag that its session may not publish any more keeps its last
-    /// value with <see cref="TagStatus.BadNoCommunication"/>, and takes none until it may again. Call it after a change of what is allowed.
-    /// Does nothing without an authorizer.
+    /// value with <see cref="TagStatus.BadNoCommunication"/>, and takes none until it may again: then the next one that is pushed. Call it
+    /// after a change of what is allowed. Does nothing without an authorizer; one that throws allows nothing.
     /// </summary>
     /// <returns>The sessions and tags that this has concerned.</returns>
     public IReadOnlyList<(Session Session, string Name)> ReviewAccess()
@@ -101,25 +100,57 @@ public sealed partial class PublishedTagSource : ITagSource
             return [];
         }
 
-        List<(int Tag, Session Session, string Name)> published = [];
         lock (_gate)
         {
             _reviews++;
-            for (int i = 0; i < _published.Count; i++)
-            {
-                if (_published[i].Publisher is { } publisher)
-                {
-                    published.Add((i, publisher.Session, _tags.InfoOf(i).Name));
-                }
-            }
         }
 
-        // Asked outside the gate: the loops of the publishers take it for each push.
-        bool[] allowed = [.. published.Select(one => _authorizer(one.Session, TagAccess.Publish, one.Name, isAttempt: false))];
-        List<int> forbidden = [];
+        // What is declared from now on is asked about anew. The gate is had for some tags at a time, and the authorizer is asked without
+        // it: the loops of the publishers take it for each push.
         List<(Session Session, string Name)> ended = [];
+        for (int first = 0; ; first += TagsAtATime)
+        {
+            List<(int Tag, Session Session, string Name)> published = [];
+            int reviews;
+            do
+            {
+                published.Clear();
+                lock (_gate)
+                {
+                    if (first >= _published.Count)
+                    {
+                        return ended;
+                    }
+
+                    reviews = _reviews;
+                    for (int i = first; i < Math.Min(first + TagsAtATime, _published.Count); i++)
+                    {
+                        if (_published[i].Publisher is { } publisher)
+                        {
+                            published.Add((i, publisher.Session, _tags.InfoOf(i).Name));
+                        }
+                    }
+                }
+            }
+            while (!TryReview(published, [.. published.Select(one => MayPublish(one.Session, one.Name))], reviews, ended));
+        }
+    }
+
+    // False if there was another review since the rights were asked: they are asked again.
+    private bool TryReview(
+        List<(int Tag, Session Session, string Name)> published,
+        bool[] allowed,
+        int reviews,
+        List<(Session Session, string Name)> ended)
+    {
+        List<int> forbidden = [];
         lock (_gate)
         {
+            if (_reviews != reviews)
+            {
+                return false;
+            }
+
             for (int i = 0; i < allowed.Length; i++)
             {
                 (int number, Session session, string name) = published[i];
@@ -141,7 +172,20 @@ public sealed partial class PublishedTagSource : ITagSource
             _tags.SetStatus([.. forbidden], TagStatus.BadNoCommunication);
         }
 
-        return ended;
+        return true;
+    }
+
+    // An authorizer that throws allows nothing: one tag's must not keep the rights to the others.
+    private bool MayPublish(Session session, string name)
+    {
+        try
+        {
+            return _authorizer!(session, TagAccess.Publish, name, isAttempt: false);
+        }
+        catch (Exception)
+        {
+            return false;
+        }
     }
 
     /// <summary>Ends all feeds.</summary>
@@ -222,8 +266,8 @@ public sealed partial class PublishedTagSource : ITagSource
     // Under the gate: whether there is room for a tag's value in place of the one that it has.
     private bool TryHold(PublishedTag tag, in TagValue value)
     {
-        int size = value.IsNull ? 0 : value.Reference is null ? sizeof(ulong) : SizeOf(value);
-        int more = size - tag.ValueBytes;
+        long size = value.IsNull ? 0 : sizeof(ulong) + value.ReferenceBytes;
+        long more = size - tag.ValueBytes;
         if (more > 0
             && (_valueBytes + more > _options.MaxValueBytes || tag.Owner.ValueBytes + more > _options.MaxValueBytesPerPublisher))
         {
@@ -234,14 +278,6 @@ public sealed partial class PublishedTagSource : ITagSource
         tag.Owner.ValueBytes += more;
         _valueBytes += more;
         return true;
-    }
-
-    // As in a message.
-    private int SizeOf(in TagValue value)
-    {
-        _one.Clear();
-        _one.Add(value);
-        return _one.Size;
     }
 
     // The tag of a handle that the session has declared; null for others.
@@ -257,10 +293,24 @@ public sealed partial class PublishedTagSource : ITagSource
         await publisher.Session.Closed.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {
+            // What is still declared on the session belongs to another publisher, which ends at once.
             _publishers.Remove(publisher.Session);
-            int[] lost = [.. Enumerable.Range(0, _published.Count).Where(tag => _published[tag].Publisher == publisher)];
-            Array.ForEach(lost, tag => _published[tag].Publisher = null);
-            _tags.SetStatus(lost, TagStatus.BadNoCommunication);
+        }
+
+        for (int first = 0; ; first += TagsAtATime)
+        {
+            lock (_gate)
+            {
+                int count = Math.Min(TagsAtATime, _published.Count - first);
+                if (count <= 0)
+                {
+                    return;
+                }
+
+                int[] lost = [.. Enumerable.Range(first, count).Where(tag => _published[tag].Publisher == publisher)];
+                Array.ForEach(lost, tag => _published[tag].Publisher = null);
+                _tags.SetStatus(lost, TagStatus.BadNoCommunication);
+            }
         }
     }
 }
