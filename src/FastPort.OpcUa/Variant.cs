@@ -192,9 +192,7 @@ public readonly partial struct Variant : IEquatable<Variant>
             return false;
         }
 
-        return IsArray
-            ? System.Collections.StructuralComparisons.StructuralEqualityComparer.Equals(Reference, other.Reference)
-            : Equals(ToObject(), other.ToObject());
+        return IsArray ? ElementsEqual((Array?)Reference, (Array?)other.Reference) : Equals(ToObject(), other.ToObject());
     }
 
     /// <inheritdoc/>
@@ -218,6 +216,11 @@ public readonly partial struct Variant : IEquatable<Variant>
         return Convert.ToString(ToObject(), CultureInfo.InvariantCulture) ?? string.Empty;
     }
 
+    /// <summary>
+    /// A ByteString as the array of Byte that it stands for where one is expected (OPC 10000-4, 5.11.4.2); any other value as it is.
+    /// </summary>
+    internal Variant BytesAsArray() => TryGet(out ByteString bytes) ? FromArray(bytes.ToArray()) : this;
+
     /// <summary>A scalar value whose 64 bits are all there is to it.</summary>
     internal static Variant Scalar(BuiltInType type, ulong bits) => new(type, isArray: false, null, bits);
 
@@ -234,6 +237,37 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>An array whose dimensions, if any, were checked.</summary>
     internal static Variant OfArray(BuiltInType type, Array? elements, int[]? dimensions) =>
         new(type, isArray: true, dimensions is null ? elements : new Matrix(elements!, dimensions), 0);
+
+    // Numbers, times and texts without boxing; elements as their Equals says, so NaN is NaN, and -0.0 is 0.0.
+    private bool ElementsEqual(Array? left, Array? right)
+    {
+        if (ReferenceEquals(left, right) || left is null || right is null)
+        {
+            return ReferenceEquals(left, right);
+        }
+
+        return Type switch
+        {
+            BuiltInType.Boolean => ElementsEqual<bool>(left, right),
+            BuiltInType.SByte => ElementsEqual<sbyte>(left, right),
+            BuiltInType.Byte => ElementsEqual<byte>(left, right),
+            BuiltInType.Int16 => ElementsEqual<short>(left, right),
+            BuiltInType.UInt16 => ElementsEqual<ushort>(left, right),
+            BuiltInType.Int32 => ElementsEqual<int>(left, right),
+            BuiltInType.UInt32 => ElementsEqual<uint>(left, right),
+            BuiltInType.Int64 => ElementsEqual<long>(left, right),
+            BuiltInType.UInt64 => ElementsEqual<ulong>(left, right),
+            BuiltInType.Float => ElementsEqual<float>(left, right),
+            BuiltInType.Double => ElementsEqual<double>(left, right),
+            BuiltInType.DateTime => ElementsEqual<DateTime>(left, right),
+            BuiltInType.String => ElementsEqual<string>(left, right),
+            BuiltInType.ByteString => ElementsEqual<ByteString>(left, right),
+            _ => System.Collections.StructuralComparisons.StructuralEqualityComparer.Equals(left, right),
+        };
+    }
+
+    private static bool ElementsEqual<T>(Array left, Array right)
+        where T : IEquatable<T> => ((T[])left).AsSpan().SequenceEqual((T[])right);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static TTo As<TFrom, TTo>(TFrom value) => Unsafe.As<TFrom, TTo>(ref value);

@@ -51,7 +51,7 @@ public sealed class OwnServerSecurityTests : IDisposable
 
             Assert.Equal(StatusCodes.BadUserAccessDenied, await RefusedAsync(url, User("anna", "b-secret")));
             Assert.Equal(StatusCodes.BadUserAccessDenied, await RefusedAsync(url, User("FastPort.OpcBridge", "b-secret")));
-            Assert.Equal(StatusCodes.BadIdentityTokenRejected, await RefusedAsync(url, new OpcUaClientOptions()));
+            Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await RefusedAsync(url, new OpcUaClientOptions()));
             await using OpcUaClient anna = await OpcUaClient.ConnectAsync(url, User("anna", "a-secret"), cancellationToken: Patience.Token);
             await using OpcUaClient bert = await OpcUaClient.ConnectAsync(url, User("bert", "b-secret"), cancellationToken: Patience.Token);
 
@@ -98,7 +98,7 @@ public sealed class OwnServerSecurityTests : IDisposable
         }
 
         Assert.Equal(StatusCodes.BadUserAccessDenied, await RefusedAsync(url, new OpcUaClientOptions { UserCertificate = other }));
-        Assert.Equal(StatusCodes.BadIdentityTokenRejected, await RefusedAsync(url, new OpcUaClientOptions()));
+        Assert.Equal(StatusCodes.BadIdentityTokenInvalid, await RefusedAsync(url, new OpcUaClientOptions()));
     }
 
     [Fact]

@@ -264,8 +264,10 @@ internal static class AttributeServices
     {
         node = space.Find(item.NodeId);
         return node is null ? StatusCodes.BadNodeIdUnknown
-            : item.DataEncoding.Name is { Length: > 0 } encoding && !(item.DataEncoding.NamespaceIndex == 0 && encoding == "Default Binary")
-                ? StatusCodes.BadDataEncodingUnsupported
+            : item.DataEncoding.Name is not { Length: > 0 } ? null
+            : item.AttributeId != (uint)AttributeId.Value
+                || node is VariableNode { Type: not (BuiltInType.ExtensionObject or BuiltInType.Null) } ? StatusCodes.BadDataEncodingInvalid
+            : item.DataEncoding != new QualifiedName(0, "Default Binary") ? StatusCodes.BadDataEncodingUnsupported
             : null;
     }
 
@@ -312,13 +314,18 @@ internal static class AttributeServices
             return StatusCodes.BadNotWritable;
         }
 
+        DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
+        if (variable.Type == BuiltInType.Byte && variable.ValueRank != -1)
+        {
+            value = value with { Value = value.Value.BytesAsArray() };
+        }
+
         bool isPart = item.IndexRange is { Length: > 0 };
-        if (item.Value.Value.IsNull || !(isPart ? variable.AcceptsPart(item.Value.Value) : variable.Accepts(item.Value.Value)))
+        if (value.Value.IsNull || !(isPart ? variable.AcceptsPart(value.Value) : variable.Accepts(value.Value)))
         {
             return StatusCodes.BadTypeMismatch;
         }
 
-        DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
         if (variable.OnWrite is { } handler)
         {
             // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
@@ -338,7 +345,6 @@ internal static class AttributeServices
                 : StatusCodes.BadIndexRangeInvalid;
         }
 
-        variable.Set(value);
-        return StatusCodes.Good;
+        return variable.TrySet(value, ref budget) ? StatusCodes.Good : StatusCodes.BadTooManyOperations;
     }
 }

@@ -114,7 +114,12 @@ internal static class MethodServices
             return new CallMethodResult { StatusCode = StatusCodes.BadNodeIdUnknown };
         }
 
-        if (space.Find(request.MethodId) is not MethodNode method || !owner.HasComponent(method))
+        if (owner.NodeClass is not (NodeClass.Object or NodeClass.ObjectType))
+        {
+            return new CallMethodResult { StatusCode = StatusCodes.BadNodeIdInvalid };
+        }
+
+        if (space.Find(request.MethodId) is not MethodNode method || !HasMethod(owner, method))
         {
             return new CallMethodResult { StatusCode = StatusCodes.BadMethodInvalid };
         }
@@ -126,6 +131,14 @@ internal static class MethodServices
             {
                 StatusCode = inputs.Length < method.Inputs.Count ? StatusCodes.BadArgumentsMissing : StatusCodes.BadTooManyArguments,
             };
+        }
+
+        for (int i = 0; i < inputs.Length; i++)
+        {
+            if (method.Inputs[i] is { Type: BuiltInType.Byte, IsArray: true })
+            {
+                inputs[i] = inputs[i].BytesAsArray();
+            }
         }
 
         StatusCode[] checks =
@@ -144,5 +157,19 @@ internal static class MethodServices
             InputArgumentResults = checks,
             OutputArguments = result.Status.IsBad ? null : result.Outputs,
         };
+    }
+
+    // A method of an object may be named by its declaration in the object's type or a supertype of that (OPC 10000-4, 5.12.2.2).
+    private static bool HasMethod(Node owner, MethodNode method)
+    {
+        Node? node = owner;
+        while (node is not null && !node.HasComponent(method))
+        {
+            node = node.NodeClass == NodeClass.Object
+                ? node.Target(NodeIds.HasTypeDefinition)
+                : node.Target(NodeIds.HasSubtype, isForward: false);
+        }
+
+        return node is not null;
     }
 }

@@ -137,7 +137,8 @@ public sealed class OpcUaServerOptions : ServerOptions
     public int MaxRunningRequestsPerSession { get; set; } = 1000;
 
     /// <summary>
-    /// Most continuation points of a session. A request that needs more frees the oldest ones of earlier requests. Defaults to 10.
+    /// Most continuation points of a session, 1 to 65,535. A request that needs more frees the oldest ones of earlier requests. Defaults
+    /// to 10.
     /// </summary>
     public int MaxBrowseContinuationPoints { get; set; } = 10;
 
@@ -294,7 +295,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         MaxSessionTimeout = section.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, Second, 30 * Day);
         MaxRunningRequestsPerSession = Limit(section, nameof(MaxRunningRequestsPerSession), MaxRunningRequestsPerSession);
         MaxBrowseContinuationPoints = section.Number(
-            nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 0, ushort.MaxValue);
+            nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 1, ushort.MaxValue);
         MaxSubscriptionsPerSession = section.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, Most);
         MinPublishingInterval = section.Time(nameof(MinPublishingInterval), MinPublishingInterval, Millisecond, Day);
         MaxSubscriptionLifetime = section.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, Second, 30 * Day);

@@ -1,32 +1,57 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what the index ranges of one request cost: each looks through the whole value or copies it, and one request can name a large
-/// value ten thousand times, in a loop that other connections share.
+/// Bounds what one request costs beside its own bytes, in a loop that other connections share: each index range looks through the whole
+/// value or copies it, and one request can name a large value ten thousand times; each value that is written is handed to all monitored
+/// items of its variable.
 /// </summary>
 internal struct PartBudget
 {
     // About 20 ms of copying.
     private const long MaxBytes = 64 * 1024 * 1024;
 
+    // About 200 ms.
+    private const long MaxTold = 1_000_000;
+
+    // An item compares a value with the one before: so many bytes take it about as long as the rest.
+    private const int BytesOfOne = 1024;
+
     private long _used;
+    private long _told;
 
     /// <summary>
-    /// Whether one more part of a value may be read, which looks through texts from their beginning. The first one may in any case.
+    /// Whether a part of a value is looked for in it: in texts from their beginning, in arrays of byte strings in each of them.
     /// </summary>
-    public bool TryRead(in Variant value) => TryTake(value.Type is BuiltInType.String ? ValueBytes.Of(value) : 0);
+    public static bool IsSearched(in Variant value) =>
+        value.Type is BuiltInType.String || (value.Type is BuiltInType.ByteString && value.IsArray);
+
+    /// <summary>Whether one more part of a value may be read. The first one may in any case.</summary>
+    public bool TryRead(in Variant value) => !IsSearched(value) || TryCopy(value);
 
     /// <summary>Whether a value may be copied once more. The first one may in any case.</summary>
-    public bool TryCopy(in Variant value) => TryTake(ValueBytes.Of(value));
-
-    private bool TryTake(long bytes)
+    public bool TryCopy(in Variant value)
     {
+        // What is left is looked at first: to count a value takes long, too.
         if (_used > MaxBytes)
         {
             return false;
         }
 
-        _used += bytes;
+        _used += ValueBytes.Of(value);
+        return true;
+    }
+
+    /// <summary>Whether one more value may be handed to monitored items. The first one may in any case.</summary>
+    /// <param name="items">How many items get it.</param>
+    /// <param name="bytes">Its <see cref="ValueBytes"/>.</param>
+    public bool TryTell(int items, long bytes)
+    {
+        if (_told > MaxTold)
+        {
+            return false;
+        }
+
+        _told += items * (1 + (bytes / BytesOfOne));
         return true;
     }
 }

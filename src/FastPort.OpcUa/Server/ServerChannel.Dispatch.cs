@@ -11,12 +11,20 @@ internal sealed partial class ServerChannel
     // An array of a response that was larger is not kept for the next one: an idle channel holds little.
     private const int KeepResponseBytes = 64 * 1024;
 
+    // Above the number of every request.
+    private const int MaxRequests = 1000;
+
+    // The services that need a session, by the number of their request.
+    private static readonly Service?[] Services = ListServices();
+
     private readonly List<ServerSession> _sessions = [];
     private MessageBuffer? _response;
     private volatile bool _isReleased;
 
     // The session of the last request: most channels have one.
     private ServerSession? _session;
+
+    private delegate void Service(in ServiceCall call, ref BinaryDecoder decoder);
 
     protected override ChannelFault? OnMessage(uint requestId, ReadOnlySpan<byte> message, ref MessageBuffer? owner)
     {
@@ -230,47 +238,47 @@ internal sealed partial class ServerChannel
                 return;
         }
 
-        if (call.CheckSession() is { } status)
+        // In any case a sign of life. Nobody needs a session to be told that there is no such service.
+        StatusCode? refused = call.CheckSession();
+        Service? serve = service < (uint)Services.Length ? Services[service] : null;
+        if (serve is null || refused is not null)
         {
-            // Nobody needs a session to be told that there is no such service.
-            call.Fault(NeedsSession(service) ? status : StatusCodes.BadServiceUnsupported);
+            call.Fault(serve is null ? StatusCodes.BadServiceUnsupported : refused!.Value);
             return;
         }
 
-        switch (service)
-        {
-            case ReadRequest.EncodingIdNumber:
-                AttributeServices.Read(call, ref decoder);
-                break;
-            case WriteRequest.EncodingIdNumber:
-                AttributeServices.Write(call, ref decoder);
-                break;
-            case CallRequest.EncodingIdNumber:
-                MethodServices.Call(call, ref decoder);
-                break;
-            case TransferSubscriptionsRequest.EncodingIdNumber:
-                SubscriptionTransfer.Transfer(call, ref decoder);
-                break;
-            default:
-                DispatchLocked(service, call, ref decoder);
-                break;
-        }
+        serve(call, ref decoder);
     }
 
-    // Those of the switches that follow.
-    private static bool NeedsSession(uint service) =>
-        service is ReadRequest.EncodingIdNumber or WriteRequest.EncodingIdNumber or CallRequest.EncodingIdNumber
-            or TransferSubscriptionsRequest.EncodingIdNumber or CancelRequest.EncodingIdNumber or BrowseRequest.EncodingIdNumber
-            or BrowseNextRequest.EncodingIdNumber or TranslateBrowsePathsRequest.EncodingIdNumber or RegisterNodesRequest.EncodingIdNumber
-            or UnregisterNodesRequest.EncodingIdNumber or PublishRequest.EncodingIdNumber or CreateSubscriptionRequest.EncodingIdNumber
-            or ModifySubscriptionRequest.EncodingIdNumber or SetPublishingModeRequest.EncodingIdNumber
-            or RepublishRequest.EncodingIdNumber or DeleteSubscriptionsRequest.EncodingIdNumber
-            or CreateMonitoredItemsRequest.EncodingIdNumber or ModifyMonitoredItemsRequest.EncodingIdNumber
-            or SetMonitoringModeRequest.EncodingIdNumber or SetTriggeringRequest.EncodingIdNumber
-            or DeleteMonitoredItemsRequest.EncodingIdNumber;
+    private static Service?[] ListServices()
+    {
+        var services = new Service?[MaxRequests];
+        services[ReadRequest.EncodingIdNumber] = AttributeServices.Read;
+        services[WriteRequest.EncodingIdNumber] = AttributeServices.Write;
+        services[CallRequest.EncodingIdNumber] = MethodServices.Call;
+        services[TransferSubscriptionsRequest.EncodingIdNumber] = SubscriptionTransfer.Transfer;
+        services[CancelRequest.EncodingIdNumber] = Locked(SessionServices.Cancel);
+        services[BrowseRequest.EncodingIdNumber] = Locked(ViewServices.Browse);
+        services[BrowseNextRequest.EncodingIdNumber] = Locked(ViewServices.BrowseNext);
+        services[TranslateBrowsePathsRequest.EncodingIdNumber] = Locked(ViewServices.Translate);
+        services[RegisterNodesRequest.EncodingIdNumber] = Locked(ViewServices.Register);
+        services[UnregisterNodesRequest.EncodingIdNumber] = Locked(ViewServices.Unregister);
+        services[PublishRequest.EncodingIdNumber] = Locked(SubscriptionServices.Publish);
+        services[CreateSubscriptionRequest.EncodingIdNumber] = Locked(SubscriptionServices.Create);
+        services[ModifySubscriptionRequest.EncodingIdNumber] = Locked(SubscriptionServices.Modify);
+        services[SetPublishingModeRequest.EncodingIdNumber] = Locked(SubscriptionServices.SetPublishingMode);
+        services[RepublishRequest.EncodingIdNumber] = Locked(SubscriptionServices.Republish);
+        services[DeleteSubscriptionsRequest.EncodingIdNumber] = Locked(SubscriptionServices.Delete);
+        services[CreateMonitoredItemsRequest.EncodingIdNumber] = Locked(MonitoredItemServices.Create);
+        services[ModifyMonitoredItemsRequest.EncodingIdNumber] = Locked(MonitoredItemServices.Modify);
+        services[SetMonitoringModeRequest.EncodingIdNumber] = Locked(MonitoredItemServices.SetMode);
+        services[SetTriggeringRequest.EncodingIdNumber] = Locked(MonitoredItemServices.SetTriggering);
+        services[DeleteMonitoredItemsRequest.EncodingIdNumber] = Locked(MonitoredItemServices.Delete);
+        return services;
+    }
 
     // Services that work on what the session has. Another channel may take the session over at any time.
-    private static void DispatchLocked(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    private static Service Locked(Service serve) => (in ServiceCall call, ref BinaryDecoder decoder) =>
     {
         lock (call.Session!.Gate)
         {
@@ -280,68 +288,7 @@ internal sealed partial class ServerChannel
                 return;
             }
 
-            DispatchToSession(service, call, ref decoder);
+            serve(call, ref decoder);
         }
-    }
-
-    private static void DispatchToSession(uint service, in ServiceCall call, ref BinaryDecoder decoder)
-    {
-        switch (service)
-        {
-            case CancelRequest.EncodingIdNumber:
-                SessionServices.Cancel(call, ref decoder);
-                break;
-            case BrowseRequest.EncodingIdNumber:
-                ViewServices.Browse(call, ref decoder);
-                break;
-            case BrowseNextRequest.EncodingIdNumber:
-                ViewServices.BrowseNext(call, ref decoder);
-                break;
-            case TranslateBrowsePathsRequest.EncodingIdNumber:
-                ViewServices.Translate(call, ref decoder);
-                break;
-            case RegisterNodesRequest.EncodingIdNumber:
-                ViewServices.Register(call, ref decoder);
-                break;
-            case UnregisterNodesRequest.EncodingIdNumber:
-                ViewServices.Unregister(call, ref decoder);
-                break;
-            case PublishRequest.EncodingIdNumber:
-                SubscriptionServices.Publish(call, ref decoder);
-                break;
-            case CreateSubscriptionRequest.EncodingIdNumber:
-                SubscriptionServices.Create(call, ref decoder);
-                break;
-            case ModifySubscriptionRequest.EncodingIdNumber:
-                SubscriptionServices.Modify(call, ref decoder);
-                break;
-            case SetPublishingModeRequest.EncodingIdNumber:
-                SubscriptionServices.SetPublishingMode(call, ref decoder);
-                break;
-            case RepublishRequest.EncodingIdNumber:
-                SubscriptionServices.Republish(call, ref decoder);
-                break;
-            case DeleteSubscriptionsRequest.EncodingIdNumber:
-                SubscriptionServices.Delete(call, ref decoder);
-                break;
-            case CreateMonitoredItemsRequest.EncodingIdNumber:
-                MonitoredItemServices.Create(call, ref decoder);
-                break;
-            case ModifyMonitoredItemsRequest.EncodingIdNumber:
-                MonitoredItemServices.Modify(call, ref decoder);
-                break;
-            case SetMonitoringModeRequest.EncodingIdNumber:
-                MonitoredItemServices.SetMode(call, ref decoder);
-                break;
-            case SetTriggeringRequest.EncodingIdNumber:
-                MonitoredItemServices.SetTriggering(call, ref decoder);
-                break;
-            case DeleteMonitoredItemsRequest.EncodingIdNumber:
-                MonitoredItemServices.Delete(call, ref decoder);
-                break;
-            default:
-                call.Fault(StatusCodes.BadServiceUnsupported);
-                break;
-        }
-    }
+    };
 }

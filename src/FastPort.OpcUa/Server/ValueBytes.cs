@@ -12,6 +12,7 @@ internal static class ValueBytes
         string text => (long)text.Length * sizeof(char),
         byte[] bytes => bytes.Length,
         string?[] texts => texts.Sum(static text => ElementBytes + ((text?.Length ?? 0) * (long)sizeof(char))),
+        ByteString[] strings => strings.Sum(static bytes => ElementBytes + (long)bytes.Length),
         DateTime[] or StatusCode[] or Guid[] => ((Array)value).Length * 16L,
         Array elements when elements.GetType().GetElementType()!.IsPrimitive => Buffer.ByteLength(elements),
         Array elements => elements.Cast<object?>().Sum(static element => ElementBytes + Of(element)),

@@ -21,24 +21,25 @@ internal static class ViewServices
             return;
         }
 
-        AddressSpace space = call.Server.AddressSpace;
-        ServerSession session = call.Session!;
-        uint most = request.RequestedMaxReferencesPerNode;
-        session.Browsing.BeginRequest();
-        var budget = new BrowseBudget(call.Channel.LargestResponse);
         var results = new BrowseResult[request.NodesToBrowse!.Length];
-        for (int i = 0; i < results.Length; i++)
-        {
-            results[i] = session.Browsing.Begin(space, request.NodesToBrowse[i], most, ref budget);
-        }
-
-        session.Browsing.EndRequest(isSent: !budget.IsFull);
-        if (budget.IsFull)
+        long room = RoomFor(call, results.Length);
+        if (room < 0)
         {
             call.Fault(StatusCodes.BadResponseTooLarge);
             return;
         }
 
+        AddressSpace space = call.Server.AddressSpace;
+        Browsing browsing = call.Session!.Browsing;
+        uint most = request.RequestedMaxReferencesPerNode;
+        browsing.BeginRequest();
+        var budget = new BrowseBudget(room);
+        for (int i = 0; i < results.Length; i++)
+        {
+            results[i] = browsing.Begin(space, request.NodesToBrowse[i], most, ref budget);
+        }
+
+        browsing.EndRequest();
         call.Reply(new BrowseResponse { Results = results });
     }
 
@@ -52,22 +53,31 @@ internal static class ViewServices
         }
 
         AddressSpace space = call.Server.AddressSpace;
-        ServerSession session = call.Session!;
-        session.Browsing.BeginRequest();
-        var budget = new BrowseBudget(call.Channel.LargestResponse);
-        var results = new BrowseResult[request.ContinuationPoints!.Length];
-        for (int i = 0; i < results.Length; i++)
+        Browsing browsing = call.Session!.Browsing;
+        if (request.ReleaseContinuationPoints)
         {
-            results[i] = session.Browsing.Continue(space, request.ContinuationPoints[i], request.ReleaseContinuationPoints, ref budget);
+            // Without results (OPC 10000-4, 5.9.3.2).
+            Array.ForEach(request.ContinuationPoints!, browsing.Release);
+            call.Reply(new BrowseNextResponse { Results = [] });
+            return;
         }
 
-        session.Browsing.EndRequest(isSent: !budget.IsFull);
-        if (budget.IsFull)
+        var results = new BrowseResult[request.ContinuationPoints!.Length];
+        long room = RoomFor(call, results.Length);
+        if (room < 0)
         {
             call.Fault(StatusCodes.BadResponseTooLarge);
             return;
         }
 
+        browsing.BeginRequest();
+        var budget = new BrowseBudget(room);
+        for (int i = 0; i < results.Length; i++)
+        {
+            results[i] = browsing.Continue(space, request.ContinuationPoints[i], ref budget);
+        }
+
+        browsing.EndRequest();
         call.Reply(new BrowseNextResponse { Results = results });
     }
 
@@ -114,6 +124,16 @@ internal static class ViewServices
         }
 
         call.Reply(default(UnregisterNodesResponse));
+    }
+
+    // The bytes that the response to a Browse or BrowseNext has for references: beside its header, and the status, point and length of each
+    // result. Its chunks have headers and signatures, together less than a 64th.
+    private static long RoomFor(in ServiceCall call, int results)
+    {
+        const int ResponseBytes = 64, ResultBytes = 12, PointBytes = 8;
+        int largest = call.Channel.LargestResponse;
+        int points = Math.Min(results, call.Server.Options.MaxBrowseContinuationPoints);
+        return largest - (largest / 64) - ResponseBytes - ((long)ResultBytes * results) - ((long)PointBytes * points);
     }
 
     private static StatusCode? Refuse(in ServiceCall call, StatusCode decoding, int count, int most) =>

@@ -40,12 +40,12 @@ public sealed class AuthorizationTests : IDisposable
             Assert.Equal(StatusCodes.BadUserAccessDenied, (await refused.ReadAsync([Secret], ["0:1"]))[0].Status);
             Assert.Equal(
                 [StatusCodes.Good, StatusCodes.BadUserAccessDenied], await refused.WriteAsync([new(Open, 5), new(Secret, 6)]));
-            Assert.Equal([3, 0], await LevelsAsync(refused, AttributeId.UserAccessLevel));
-            Assert.Equal([3, 3], await LevelsAsync(refused, AttributeId.AccessLevel));
+            Assert.Equal([0x63, 0], await LevelsAsync(refused, AttributeId.UserAccessLevel));
+            Assert.Equal([0x63, 0x63], await LevelsAsync(refused, AttributeId.AccessLevel));
         }
 
         Assert.Equal(7, (await anna.ReadAsync([Secret]))[0].Value);
-        Assert.Equal([3, 3], await LevelsAsync(anna, AttributeId.UserAccessLevel));
+        Assert.Equal([0x63, 0x63], await LevelsAsync(anna, AttributeId.UserAccessLevel));
         Assert.Equal([StatusCodes.Good], await anna.WriteAsync([new(Secret, 8)]));
 
         VariableAccess written = Assert.Single(
@@ -87,7 +87,7 @@ public sealed class AuthorizationTests : IDisposable
         await using OpcUaSubscription annas = await WatchAsync(anna);
         await using OpcUaSubscription berts = await WatchAsync(bert);
 
-        Assert.Equal(((byte)3, StatusCodes.Good), await NextAsync(annas));
+        Assert.Equal(((byte)0x63, StatusCodes.Good), await NextAsync(annas));
         Assert.Equal(((byte)0, StatusCodes.Good), await NextAsync(berts));
         secret.IsWritable = false;
         Assert.Equal(((byte)1, StatusCodes.Good), await NextAsync(annas));

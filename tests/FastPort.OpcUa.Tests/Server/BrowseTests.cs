@@ -139,50 +139,92 @@ public sealed class BrowseTests
         Assert.All(all, static references => Assert.Equal(20, references.Count));
     }
 
-    [Fact]
-    public async Task A_node_with_more_references_than_a_server_without_continuation_points_tells_fails_alone()
+    [Theory]
+    [InlineData(0u)]
+    [InlineData(150u)]
+    public async Task What_has_no_room_in_a_response_comes_with_the_next_one(uint most)
     {
-        await using TestServer server = await TestServer.StartAsync(
-            static space => space.AddFolder(AddressSpace.ObjectsFolder, Folder, new QualifiedName(2, "Folder")),
-            static options => options.MaxBrowseContinuationPoints = 0);
-        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxReferencesPerBrowse = 1 });
-
-        BrowsedNode[] browsed = await client.BrowseAsync([AddressSpace.ObjectsFolder, Folder]);
-
-        Assert.Equal([StatusCodes.BadNoContinuationPoints, StatusCodes.Good], browsed.Select(static one => one.Status));
-    }
-
-    [Fact]
-    public async Task A_response_that_is_too_large_is_given_up_on_the_way_and_its_continuation_points_are_free()
-    {
-        await using TestServer server = await StartWithFolderAsync(nodes: 200);
+        const int Folders = 10, Nodes = 500;
+        await using TestServer server = await StartWithFolderAsync(Nodes);
         using RawSession session = await RawSession.OpenAsync(server, maxMessageBytes: 8192);
+        BrowseResult[] results = (await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(Folders, most))).Results!;
+        List<ReferenceDescription>[] found = [.. Enumerable.Range(0, Folders).Select(static _ => new List<ReferenceDescription>())];
+        int[] folders = [.. Enumerable.Range(0, Folders)];
 
-        (StatusCode status, _) = await session.TryAsync<BrowseRequest, BrowseResponse>(Browse(count: 10, most: 150));
-        BrowseResponse few = await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(count: 10, most: 1));
-
-        Assert.Equal(StatusCodes.BadResponseTooLarge, status);
-        Assert.All(few.Results!, static one => Assert.Equal((StatusCodes.Good, 8), (one.StatusCode, one.ContinuationPoint.Length)));
-    }
-
-    [Fact]
-    public void Browsing_ends_where_the_response_is_full()
-    {
-        var space = new AddressSpace(new OpcUaServerOptions(), TimeProvider.System);
-        ushort ns = space.AddNamespace("urn:fastport:test");
-        AddNodes(space, new NodeId(ns, 1), 5000);
-        var browsing = new Browsing(maxContinuationPoints: 10);
-        var budget = new BrowseBudget(mostBytes: 100_000);
-        var description = new BrowseDescription { NodeId = new NodeId(ns, 1), ResultMask = 63, IncludeSubtypes = true };
-
-        long found = 0;
-        for (int i = 0; i < 100; i++)
+        // A response without references would not lead to the end.
+        while (true)
         {
-            found += browsing.Begin(space, description, most: 0, ref budget).References?.Length ?? 0;
+            Assert.Contains(results, static one => one.References is { Length: > 0 });
+            Assert.All(results, static one => Assert.Equal(StatusCodes.Good, one.StatusCode));
+            foreach ((int folder, BrowseResult result) in folders.Zip(results))
+            {
+                found[folder].AddRange(result.References ?? []);
+            }
+
+            folders = [.. folders.Where((_, i) => results[i].ContinuationPoint.Length != 0)];
+            if (folders.Length == 0)
+            {
+                break;
+            }
+
+            ByteString[] points = [.. results.Select(static one => one.ContinuationPoint).Where(static point => point.Length != 0)];
+            results = (await session.CallAsync<BrowseNextRequest, BrowseNextResponse>(
+                new BrowseNextRequest { ContinuationPoints = points })).Results!;
         }
 
-        Assert.True(budget.IsFull);
-        Assert.InRange(found, 1000, 5000);
+        Assert.All(found, static all => Assert.Equal(
+            Enumerable.Range(0, Nodes).Select(static i => $"v{i}"),
+            all.Where(static one => one.NodeClass == NodeClass.Variable).Select(static one => one.BrowseName.Name)));
+    }
+
+    [Fact]
+    public void A_reference_counts_the_bytes_that_it_takes_in_a_response()
+    {
+        string text = new('水', 1000);
+        NodeId[] ids =
+        [
+            default, new(0, 255), new(0, 256), new(2, 1), new(255, 65_535), new(256, 1), new(300, uint.MaxValue), new(2, text),
+            new(2, Guid.NewGuid()), new(2, new byte[3000]),
+        ];
+        foreach (NodeId id in ids)
+        {
+            var one = new ReferenceDescription
+            {
+                ReferenceTypeId = new NodeId(0, 35),
+                NodeId = id,
+                BrowseName = new QualifiedName(2, text),
+                DisplayName = new LocalizedText(text, text),
+                TypeDefinition = new NodeId(0, 11_564),
+            };
+            AssertBytes(one);
+            AssertBytes(new ReferenceDescription { NodeId = id });
+        }
+
+        static void AssertBytes(in ReferenceDescription one)
+        {
+            var budget = new BrowseBudget(long.MaxValue);
+            budget.TryAdd(one);
+            Assert.Equal(RawChannel.Encode(one).Length, budget.Bytes);
+        }
+    }
+
+    [Fact]
+    public async Task Points_that_are_released_have_no_results_and_are_gone()
+    {
+        await using TestServer server = await StartWithFolderAsync(nodes: 10);
+        using RawSession session = await RawSession.OpenAsync(server);
+        BrowseResult[] made = (await session.CallAsync<BrowseRequest, BrowseResponse>(Browse(count: 3, most: 1))).Results!;
+        var request = new BrowseNextRequest { ContinuationPoints = [.. made.Select(static one => one.ContinuationPoint)] };
+        BrowseNextRequest release = request;
+        (release.ReleaseContinuationPoints, release.ContinuationPoints) = (true, request.ContinuationPoints[..2]);
+
+        BrowseNextResponse released = await session.CallAsync<BrowseNextRequest, BrowseNextResponse>(release);
+        BrowseResult[] results = (await session.CallAsync<BrowseNextRequest, BrowseNextResponse>(request)).Results!;
+
+        Assert.Empty(released.Results!);
+        Assert.Equal(
+            [StatusCodes.BadContinuationPointInvalid, StatusCodes.BadContinuationPointInvalid, StatusCodes.Good],
+            results.Select(static one => one.StatusCode));
     }
 
     [Fact]
@@ -275,20 +317,20 @@ public sealed class BrowseTests
         var description = new BrowseDescription { NodeId = new NodeId(ns, 1), ResultMask = 63, IncludeSubtypes = true };
         browsing.BeginRequest();
         ByteString point = browsing.Begin(space, description, most: 1, ref budget).ContinuationPoint;
-        browsing.EndRequest(isSent: true);
+        browsing.EndRequest();
 
         budget.Visit(2_000_000);
         browsing.BeginRequest();
-        BrowseResult later = browsing.Continue(space, point, releases: false, ref budget);
+        BrowseResult later = browsing.Continue(space, point, ref budget);
         StatusCode other = browsing.Begin(space, description, most: 1, ref budget).StatusCode;
-        browsing.EndRequest(isSent: true);
+        browsing.EndRequest();
 
         Assert.Equal(StatusCodes.Good, later.StatusCode);
         Assert.Null(later.References);
         Assert.Equal(point.Span, later.ContinuationPoint.Span);
         Assert.Equal(StatusCodes.BadNoContinuationPoints, other);
         budget = new BrowseBudget(mostBytes: 100_000);
-        Assert.Single(browsing.Continue(space, point, releases: false, ref budget).References!);
+        Assert.Single(browsing.Continue(space, point, ref budget).References!);
     }
 
     [Fact]

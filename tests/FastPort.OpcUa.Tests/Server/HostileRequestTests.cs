@@ -1,4 +1,5 @@
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
@@ -13,6 +14,7 @@ namespace FastPort.OpcUa.Tests.Server;
 public sealed class HostileRequestTests : IAsyncLifetime
 {
     private static readonly NodeId Variable = new(2, 1);
+    private static readonly NodeId Array = new(2, 2);
 
     private TestServer _server = null!;
     private OpcUaClient _other = null!;
@@ -21,7 +23,10 @@ public sealed class HostileRequestTests : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         _server = await TestServer.StartAsync(static space =>
-            space.AddVariable(FastPort.OpcUa.Server.AddressSpace.ObjectsFolder, Variable, "v", 5, writable: true));
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, Variable, "v", 5, writable: true);
+            space.AddArrayVariable(AddressSpace.ObjectsFolder, Array, "a", new[] { 1, 2, 3 }, writable: true);
+        });
         _other = await _server.ConnectAsync();
         _session = await RawSession.OpenAsync(_server);
     }
@@ -96,6 +101,57 @@ public sealed class HostileRequestTests : IAsyncLifetime
             StatusCodes.BadDecodingError,
             await _session.SendRawAsync(
                 WriteRequest.EncodingId, [.. BitConverter.GetBytes(good + 1), .. items, .. Item([1, 63, 1, 2, 3, 4, 5, 6, 7, 8])]));
+    }
+
+    /// <summary>Ten thousand values for a hundred thousand items would hold the loop for minutes.</summary>
+    [Theory]
+    [InlineData(1u, null)]
+    [InlineData(2u, "1")]
+    public async Task One_write_tells_monitored_items_a_million_values_and_the_rest_is_not_written(uint node, string? range)
+    {
+        const int Items = 10_000, Each = 1000, Most = 1_000_000;
+        uint id = await _session.SubscribeAsync(100_000);
+        var item = new MonitoredItemCreateRequest
+        {
+            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, node), AttributeId = (uint)AttributeId.Value },
+            MonitoringMode = MonitoringMode.Sampling,
+        };
+        for (int made = 0; made < Items; made += Each)
+        {
+            await _session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
+                new CreateMonitoredItemsRequest { SubscriptionId = id, ItemsToCreate = [.. Enumerable.Repeat(item, Each)] });
+        }
+
+        StatusCode[] many = await WriteAsync(200);
+        StatusCode[] next = await WriteAsync(1);
+
+        // With the value that goes beyond.
+        const int Good = (Most / Items) + 1;
+        Assert.All(many[..Good], static status => Assert.Equal(StatusCodes.Good, status));
+        Assert.All(many[Good..], static status => Assert.Equal(StatusCodes.BadTooManyOperations, status));
+        Assert.Equal([StatusCodes.Good], next);
+
+        async Task<StatusCode[]> WriteAsync(int count)
+        {
+            var value = new WriteValue
+            {
+                NodeId = new NodeId(2, node),
+                AttributeId = (uint)AttributeId.Value,
+                IndexRange = range,
+                Value = range is null ? 5 : Variant.FromArray([5]),
+            };
+            return (await _session.CallAsync<WriteRequest, WriteResponse>(
+                new WriteRequest { NodesToWrite = [.. Enumerable.Repeat(value, count)] })).Results!;
+        }
+    }
+
+    [Fact]
+    public void Large_values_count_more_for_the_items_that_are_told()
+    {
+        var budget = new PartBudget();
+
+        Assert.True(budget.TryTell(items: 1000, bytes: 2_000_000));
+        Assert.False(budget.TryTell(items: 1, bytes: 0));
     }
 
     // A WriteValue of the variable, with a DataValue.

@@ -60,6 +60,59 @@ public sealed class MethodTests
     }
 
     [Fact]
+    public async Task A_byte_string_is_taken_for_an_array_of_bytes()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddObject(AddressSpace.ObjectsFolder, Owner, "Owner");
+            space.AddMethod(
+                Owner,
+                Method,
+                "Method",
+                [new("bytes", BuiltInType.Byte, IsArray: true), new("value", BuiltInType.Variant)],
+                [new("sum", BuiltInType.Int32), new("value", BuiltInType.Variant)],
+                static (inputs, _) => new(MethodResult.Good(inputs.Span[0].GetArray<byte>()!.Sum(static b => b), inputs.Span[1])));
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+        ByteString bytes = new byte[] { 1, 2, 3 };
+
+        MethodCallResult result = await client.CallAsync(Owner, Method, [bytes, bytes]);
+
+        Assert.Equal(StatusCodes.Good, result.Status);
+        Assert.Equal([6, bytes], result.Outputs);
+    }
+
+    [Fact]
+    public async Task A_method_may_be_named_by_its_declaration_in_the_type_of_the_object()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+            space.AddObject(AddressSpace.ObjectsFolder, Owner, "Owner"));
+        using RawSession session = await RawSession.OpenAsync(server);
+        uint id = await session.SubscribeAsync();
+
+        // GetMonitoredItems of ServerType, of the Server object, and of an object of another type.
+        (NodeId Object, uint Method, StatusCode Status)[] cases =
+        [
+            (new NodeId(0, 2253), 11489, StatusCodes.Good),
+            (new NodeId(0, 2253), 11492, StatusCodes.Good),
+            (Owner, 11489, StatusCodes.BadMethodInvalid),
+        ];
+        CallMethodResult[] results = (await session.CallAsync<CallRequest, CallResponse>(new CallRequest
+        {
+            MethodsToCall =
+            [
+                .. cases.Select(one => new CallMethodRequest
+                {
+                    ObjectId = one.Object, MethodId = new NodeId(0, one.Method), InputArguments = [id],
+                }),
+            ],
+        })).Results!;
+
+        Assert.Equal(cases.Select(static one => one.Status), results.Select(static result => result.StatusCode));
+        Assert.Empty(results[0].OutputArguments![0].GetArray<uint>()!);
+    }
+
+    [Fact]
     public async Task A_method_that_takes_its_time_does_not_hold_up_others()
     {
         var gate = new TaskCompletionSource();
@@ -90,6 +143,8 @@ public sealed class MethodTests
         Assert.Equal(StatusCodes.BadMethodInvalid, (await client.CallAsync(Owner, new NodeId(2, 9), [1, 2])).Status);
         Assert.Equal(StatusCodes.BadMethodInvalid, (await client.CallAsync(AddressSpace.ObjectsFolder, Method, [1, 2])).Status);
         Assert.Equal(StatusCodes.BadNodeIdUnknown, (await client.CallAsync(new NodeId(2, 9), Method, [1, 2])).Status);
+        Assert.Equal(StatusCodes.BadNodeIdInvalid, (await client.CallAsync(new NodeId(0, 2258), Method, [1, 2])).Status);
+        Assert.Equal(StatusCodes.BadNodeIdInvalid, (await client.CallAsync(Method, Method, [1, 2])).Status);
         Assert.Equal(StatusCodes.BadInternalError, (await client.CallAsync(Owner, Method, [1, 2])).Status);
     }
 

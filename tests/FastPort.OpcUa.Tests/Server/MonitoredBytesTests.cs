@@ -7,7 +7,7 @@ using Xunit;
 namespace FastPort.OpcUa.Tests.Server;
 
 /// <summary>The values that monitored items hold are bounded in bytes.</summary>
-public sealed class MonitoredBytesTests : IAsyncLifetime
+public sealed partial class MonitoredBytesTests : IAsyncLifetime
 {
     private const int Limit = 1_000_000;
 
@@ -17,6 +17,10 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     private const uint Number = 2;
     private const uint Numbers = 3;
     private const uint Asked = 4;
+    private const uint Texts = 5;
+    private const uint Strings = 6;
+    private const int Large = 4_000_000;
+    private const int LargeArray = 1_000_000;
 
     private readonly FakeTimeProvider _time = new();
     private TestServer _server = null!;
@@ -24,6 +28,8 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     private VariableNode _text = null!;
     private VariableNode _number = null!;
     private VariableNode _numbers = null!;
+    private VariableNode _texts = null!;
+    private VariableNode _strings = null!;
     private int _askedCharacters = 100;
     private uint _id;
 
@@ -38,6 +44,8 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
                 space.AddVariable<string>(
                     objects, new NodeId(2, Asked), "Asked", () => new DataValue(new string('a', _askedCharacters)));
                 _numbers = space.AddArrayVariable(objects, new NodeId(2, Numbers), "Numbers", new double[1]);
+                _texts = space.AddArrayVariable(objects, new NodeId(2, Texts), "Texts", new string[1]);
+                _strings = space.AddArrayVariable(objects, new NodeId(2, Strings), "Strings", new ByteString[1]);
             },
             static o => o.MaxQueuedBytesPerSession = Limit,
             _time);
@@ -135,7 +143,6 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
     [Fact]
     public async Task Parts_of_one_session_do_not_keep_others_from_theirs()
     {
-        const int Large = 4_000_000;
         _text.Value = new DataValue("short");
         await MonitorPartsAsync($"{Large - 1}", 100);
         await NextAsync();
@@ -293,51 +300,12 @@ public sealed class MonitoredBytesTests : IAsyncLifetime
         Assert.False(before.Subscriptions.HasRoomBeside(-Limit));
     }
 
-    [Fact]
-    public async Task Parts_of_a_large_text_are_looked_for_up_to_a_bound()
-    {
-        const int Large = 4_000_000;
-        _text.Value = new DataValue(new string('a', Large));
-
-        MonitoredItemCreateResult[] made = await MonitorPartsAsync($"{Large - 1}", 100);
-        int good = made.TakeWhile(static result => result.StatusCode.IsGood).Count();
-        Assert.InRange(good, 1, 20);
-        Assert.All(made.Skip(good), static result => Assert.Equal(StatusCodes.BadTooManyOperations, result.StatusCode));
-        MonitoredItemCreateResult[] disabled = await MonitorPartsAsync($"{Large - 1}", 5, MonitoringMode.Disabled);
-        for (int i = 0; i < 5; i++)
-        {
-            made = [.. made, .. await MonitorPartsAsync($"{Large - 1}", 5)];
-        }
-
-        uint[] all = [.. made.Concat(disabled).Where(static one => one.StatusCode.IsGood).Select(static one => one.MonitoredItemId)];
-        Assert.All(await SetModeAsync(MonitoringMode.Disabled, all), static status => Assert.Equal(StatusCodes.Good, status));
-        StatusCode[] enabled = await SetModeAsync(MonitoringMode.Reporting, all);
-        Assert.Equal(good, enabled.TakeWhile(static status => status.IsGood).Count());
-        Assert.All(enabled.Skip(good), static status => Assert.Equal(StatusCodes.BadTooManyOperations, status));
-    }
-
-    [Fact]
-    public async Task One_value_is_looked_through_for_so_many_parts()
-    {
-        const int Large = 4_000_000;
-        _text.Value = new DataValue("short");
-        await MonitorPartsAsync($"{Large - 1}", 100);
-        await NextAsync();
-
-        _text.Value = new DataValue(new string('b', Large));
-
-        StatusCode[] seen = [.. (await NextAsync()).Select(static v => v.Value.Status)];
-        Assert.InRange(seen.Count(static status => status.IsGood), 1, 20);
-        Assert.Equal(
-            [StatusCodes.Good, StatusCodes.BadTooManyOperations], seen.Distinct().OrderBy(static status => status.Value));
-    }
-
     private async Task<MonitoredItemCreateResult[]> MonitorPartsAsync(
-        string range, int count, MonitoringMode mode = MonitoringMode.Reporting)
+        string range, int count, MonitoringMode mode = MonitoringMode.Reporting, uint node = Text)
     {
         var item = new MonitoredItemCreateRequest
         {
-            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, Text), AttributeId = (uint)AttributeId.Value, IndexRange = range },
+            ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, node), AttributeId = (uint)AttributeId.Value, IndexRange = range },
             MonitoringMode = mode,
             RequestedParameters = new MonitoringParameters { QueueSize = 1 },
         };

@@ -142,6 +142,8 @@ public sealed partial class MonitoredItemTests : IAsyncLifetime
         await ExpectAsync((5, 0), (1, 0), (4, 0), (4, uncertain.Value), (5, 0));
         await _session.MonitorAsync(_id, Number, queueSize: 100, filter: RawSession.Filter(DataChangeTrigger.StatusValueTimestamp));
         await ExpectAsync((5, 0), (1, 0), (1, 0), (4, 0), (4, uncertain.Value), (5, 0));
+        await _session.MonitorAsync(_id, Number, queueSize: 100, filter: RawSession.Filter(DataChangeTrigger.StatusValueTimestamp, 1, 2));
+        await ExpectAsync((5, 0), (1, 0), (4, 0), (4, uncertain.Value), (5, 0));
 
         async Task ExpectAsync(params (int, uint)[] expected)
         {

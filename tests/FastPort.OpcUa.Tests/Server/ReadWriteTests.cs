@@ -125,6 +125,69 @@ public sealed class ReadWriteTests
     }
 
     [Fact]
+    public async Task An_encoding_can_be_named_for_structures_only()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", 1));
+        using RawSession session = await RawSession.OpenAsync(server);
+        (uint Namespace, uint Id, AttributeId Attribute, string Encoding, StatusCode Status)[] cases =
+        [
+            (0, 2256, AttributeId.Value, "Default Binary", StatusCodes.Good),
+            (0, 2256, AttributeId.Value, "Default XML", StatusCodes.BadDataEncodingUnsupported),
+            (0, 2256, AttributeId.DisplayName, "Default Binary", StatusCodes.BadDataEncodingInvalid),
+            (2, 1, AttributeId.Value, "Default Binary", StatusCodes.BadDataEncodingInvalid),
+            (2, 1, AttributeId.Value, "Default XML", StatusCodes.BadDataEncodingInvalid),
+            (2, 1, AttributeId.BrowseName, "Default XML", StatusCodes.BadDataEncodingInvalid),
+            (2, 9, AttributeId.Value, "Default Binary", StatusCodes.BadNodeIdUnknown),
+        ];
+        ReadValueId[] items =
+        [
+            .. cases.Select(static one => new ReadValueId
+            {
+                NodeId = new NodeId((ushort)one.Namespace, one.Id), AttributeId = (uint)one.Attribute, DataEncoding = one.Encoding,
+            }),
+        ];
+
+        DataValue[] values = (await session.CallAsync<ReadRequest, ReadResponse>(new ReadRequest { NodesToRead = items })).Results!;
+        MonitoredItemCreateResult[] made = (await session.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(new()
+        {
+            SubscriptionId = await session.SubscribeAsync(),
+            ItemsToCreate = [.. items.Select(static item => new MonitoredItemCreateRequest { ItemToMonitor = item })],
+        })).Results!;
+
+        Assert.Equal(cases.Select(static one => one.Status), values.Select(static value => value.Status));
+        Assert.Equal(cases.Select(static one => one.Status), made.Select(static result => result.StatusCode));
+    }
+
+    [Fact]
+    public async Task A_byte_string_is_taken_for_an_array_of_bytes()
+    {
+        NodeId array = new(2, 1), other = new(2, 2), any = new(2, 3), scalar = new(2, 4);
+        await using TestServer server = await TestServer.StartAsync(space =>
+        {
+            space.AddArrayVariable(AddressSpace.ObjectsFolder, array, "array", new byte[] { 1, 2, 3 }, writable: true);
+            space.AddArrayVariable(AddressSpace.ObjectsFolder, other, "other", new sbyte[] { 1 }, writable: true);
+            space.AddVariableOfType(AddressSpace.ObjectsFolder, any, "any", BuiltInType.Null, valueRank: -2).IsWritable = true;
+            space.AddVariable(AddressSpace.ObjectsFolder, scalar, "scalar", (byte)1, writable: true);
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+        ByteString bytes = new byte[] { 4, 5, 6, 7 };
+
+        StatusCode[] statuses = await client.WriteAsync([new(array, bytes), new(other, bytes), new(any, bytes), new(scalar, bytes)]);
+        DataValue[] values = await client.ReadAsync([array, any]);
+
+        Assert.Equal(
+            [StatusCodes.Good, StatusCodes.BadTypeMismatch, StatusCodes.Good, StatusCodes.BadTypeMismatch], statuses);
+        Assert.Equal([Variant.FromArray<byte>([4, 5, 6, 7]), bytes], values.Select(static value => value.Value));
+
+        // A part, and none.
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(array, (ByteString)new byte[] { 8, 9 })], ["1:2"]));
+        Assert.Equal(Variant.FromArray<byte>([4, 8, 9, 7]), (await client.ReadAsync([array]))[0].Value);
+        Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(array, default(ByteString))]));
+        Assert.Equal(Variant.FromArray<byte>(null), (await client.ReadAsync([array]))[0].Value);
+    }
+
+    [Fact]
     public async Task A_callback_that_throws_fails_its_node_alone()
     {
         await using TestServer server = await TestServer.StartAsync(static space =>

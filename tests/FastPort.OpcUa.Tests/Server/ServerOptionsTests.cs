@@ -31,6 +31,7 @@ public sealed class ServerOptionsTests
             MaxMessageBytes = int.MaxValue,
             HandshakeTimeout = TimeSpan.Zero,
             MaxSessionTimeout = TimeSpan.FromMilliseconds(1),
+            MaxBrowseContinuationPoints = 0,
             MaxQueueSize = -1,
         };
 
@@ -48,6 +49,7 @@ public sealed class ServerOptionsTests
                 "OpcUaServer:MaxChunkBytes is 8191; allowed are 8192 to 1048576.",
                 "OpcUaServer:MaxSessions is 0; allowed are 1 to 10000000.",
                 "OpcUaServer:MaxSessionTimeout is 00:00:00.0010000; allowed are 00:00:01 to 30.00:00:00.",
+                "OpcUaServer:MaxBrowseContinuationPoints is 0; allowed are 1 to 65535.",
                 "OpcUaServer:MaxQueueSize is -1; allowed are 1 to 10000000.",
             ],
             problems.Skip(1));

@@ -227,6 +227,30 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_transferred_subscription_tells_its_values_once_and_after_the_answer()
+    {
+        using RawSession first = await OpenAsUserAsync(_server);
+        using RawSession second = await OpenAsUserAsync(_server);
+        uint id = await first.SubscribeAsync(100);
+        await first.MonitorAsync(id, 1, queueSize: 10);
+
+        // Nobody asks for the value. In the other session a request waits already.
+        Cycle();
+        await second.SubscribeAsync(1_000_000);
+        await second.SendPublishAsync();
+        await second.TryAsync<ReadRequest, ReadResponse>(default);
+
+        TransferResult moved = await TransferAsync(second, id, sendInitialValues: false);
+
+        Assert.Equal(StatusCodes.Good, moved.StatusCode);
+        Assert.Empty(moved.AvailableSequenceNumbers!);
+        Cycle();
+        (_, PublishResponse told) = await second.NextAsync();
+        Assert.Equal((id, 1u), (told.SubscriptionId, told.NotificationMessage.SequenceNumber));
+        Assert.Equal<int[]>([0], Numbers(told));
+    }
+
+    [Fact]
     public async Task Without_security_an_anonymous_client_gets_only_what_no_other_one_is_using()
     {
         RawSession first = await RawSession.OpenAsync(_server);

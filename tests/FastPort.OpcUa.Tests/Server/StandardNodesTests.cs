@@ -122,6 +122,19 @@ public sealed class StandardNodesTests
     }
 
     [Fact]
+    public async Task There_are_no_software_certificates()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue value = Assert.Single(await client.ReadAsync([new NodeId(0, 3704)]));
+        DataValue type = Assert.Single(await client.ReadAsync([new NodeId(0, 3704)], AttributeId.DataType));
+
+        Assert.Empty(value.Value.GetArray<ExtensionObject>()!);
+        Assert.Equal(new NodeId(0, 344), type.Value);
+    }
+
+    [Fact]
     public async Task An_analog_variable_has_its_range()
     {
         await using TestServer server = await TestServer.StartAsync(static space =>

@@ -78,7 +78,7 @@ public sealed class UserTests : IDisposable
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
             () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, null, string.Empty));
 
-        Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
+        Assert.Equal(StatusCodes.BadIdentityTokenInvalid, e.Status);
     }
 
     [Fact]
@@ -105,7 +105,7 @@ public sealed class UserTests : IDisposable
             ("anna", "wrong", "the name or the password is wrong"),
             ("bob", "right", "the user is banned"),
             ("eve", "right", "the check of the user threw"),
-            (null, string.Empty, "BadIdentityTokenRejected"),
+            (null, string.Empty, "BadIdentityTokenInvalid"),
         ];
 
         foreach ((string? user, string password, _) in cases)
@@ -244,6 +244,24 @@ public sealed class UserTests : IDisposable
             () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, "anna", "x"));
 
         Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
+    }
+
+    [Theory]
+    [InlineData(AnonymousIdentityToken.EncodingIdNumber)]
+    [InlineData(UserNameIdentityToken.EncodingIdNumber)]
+    [InlineData(X509IdentityToken.EncodingIdNumber)]
+    [InlineData((ushort)940)]
+    public async Task A_token_of_a_kind_that_is_not_offered_is_not_valid(ushort kind)
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.AllowAnonymous = false);
+        (RawSession session, _) = await RawSession.CreateAsync(server);
+        var token = new ExtensionObject(new NodeId(0, kind), ExtensionObjectEncoding.Binary, new byte[4]);
+
+        (StatusCode status, _) = await session.TryAsync<ActivateSessionRequest, ActivateSessionResponse>(
+            new ActivateSessionRequest { UserIdentityToken = token });
+
+        Assert.Equal(StatusCodes.BadIdentityTokenInvalid, status);
+        session.Dispose();
     }
 
     private Task<TestServer> StartAsync(OpcUaSecurityPolicy policy, Func<string, string, bool> check, bool allowAnonymous = true) =>

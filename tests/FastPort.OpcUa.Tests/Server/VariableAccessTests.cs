@@ -27,7 +27,7 @@ public sealed class VariableAccessTests
         System.Array.ForEach(nodes, static node => node.IsReadable = false);
         await using OpcUaClient client = await server.ConnectAsync();
 
-        Assert.Equal([2, 2, 0], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
+        Assert.Equal([0x62, 0x62, 0], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
         Assert.All(
             await client.ReadAsync([Number, Array, Asked]),
             static value => Assert.Equal((Variant.Null, StatusCodes.BadNotReadable), (value.Value, value.Status)));
@@ -39,7 +39,7 @@ public sealed class VariableAccessTests
         System.Array.ForEach(nodes, static node => node.IsReadable = true);
         DataValue[] values = await client.ReadAsync([Number, Array, Asked]);
         Assert.Equal([5, Variant.FromArray([1, 9, 3]), 7], values.Select(static value => value.Value));
-        Assert.Equal([3, 3, 1], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
+        Assert.Equal([0x63, 0x63, 1], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
 
         static int Level(DataValue value) => value.Value.Get<byte>();
     }
@@ -60,7 +60,7 @@ public sealed class VariableAccessTests
         number.IsReadable = false;
 
         List<MonitoredItemNotification> seen = await session.CollectAsync(6);
-        Assert.Equal<byte>([1, 1, 2, 2, 3, 3], seen.Select(static v => v.Value.Value.Get<byte>()).Order());
+        Assert.Equal<byte>([1, 1, 0x62, 0x62, 0x63, 0x63], seen.Select(static v => v.Value.Value.Get<byte>()).Order());
         await session.CallAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
             new() { SubscriptionId = id, MonitoredItemIds = [user, item] });
         number.IsReadable = true;

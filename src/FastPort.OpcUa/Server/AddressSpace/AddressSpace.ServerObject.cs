@@ -104,6 +104,8 @@ public sealed partial class AddressSpace
             (NodeIds.ServerCapabilities, NodeIds.ServerProfileArray, "ServerProfileArray", NodeIds.String, Variant.FromArray(profiles)),
             (NodeIds.ServerCapabilities, NodeIds.LocaleIdArray, "LocaleIdArray", NodeIds.LocaleId, Variant.FromArray<string>([])),
             (NodeIds.ServerCapabilities, NodeIds.MinSupportedSampleRate, "MinSupportedSampleRate", NodeIds.Duration, 0.0),
+            (NodeIds.ServerCapabilities, NodeIds.SoftwareCertificates, "SoftwareCertificates", NodeIds.SignedSoftwareCertificate,
+                Variant.FromArray<ExtensionObject>([])),
         ];
         foreach ((uint parent, uint id, string name, uint dataType, Variant value) in properties)
         {

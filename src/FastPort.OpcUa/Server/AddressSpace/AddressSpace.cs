@@ -175,25 +175,9 @@ public sealed partial class AddressSpace
     /// <summary>Whether a reference type is another one, or a subtype of it.</summary>
     internal bool IsOfType(NodeId type, NodeId wanted, bool includeSubtypes)
     {
-        if (type == wanted)
-        {
-            return true;
-        }
-
-        if (!includeSubtypes || Find(type) is not { } node)
-        {
-            return false;
-        }
-
-        foreach (Reference reference in node.References)
-        {
-            if (!reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasSubtype))
-            {
-                return IsOfType(reference.Target.Id, wanted, includeSubtypes);
-            }
-        }
-
-        return false;
+        return type == wanted
+            || (includeSubtypes && Find(type)?.Target(NodeIds.HasSubtype, isForward: false) is { } parent
+                && IsOfType(parent.Id, wanted, includeSubtypes));
     }
 
     private T Add<T>(T node, NodeId parent, uint referenceType, uint typeDefinition)

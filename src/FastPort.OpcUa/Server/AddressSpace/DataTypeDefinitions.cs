@@ -22,6 +22,8 @@ internal static class DataTypeDefinitions
         (NodeIds.BuildInfo, NodeIds.BuildInfoEncoding,
             [("ProductUri", NodeIds.String), ("ManufacturerName", NodeIds.String), ("ProductName", NodeIds.String),
             ("SoftwareVersion", NodeIds.String), ("BuildNumber", NodeIds.String), ("BuildDate", NodeIds.UtcTime)]),
+        (NodeIds.SignedSoftwareCertificate, NodeIds.SignedSoftwareCertificateEncoding,
+            [("CertificateData", (uint)BuiltInType.ByteString), ("Signature", (uint)BuiltInType.ByteString)]),
         (NodeIds.ServerStatusDataType, NodeIds.ServerStatusEncoding,
             [("StartTime", NodeIds.UtcTime), ("CurrentTime", NodeIds.UtcTime), ("State", NodeIds.ServerState),
             ("BuildInfo", NodeIds.BuildInfo), ("SecondsTillShutdown", NodeIds.UInt32), ("ShutdownReason", NodeIds.LocalizedText)]),

@@ -64,20 +64,20 @@ public abstract class Node
     }
 
     /// <summary>The type of an object or variable; the null id for others.</summary>
-    internal NodeId TypeDefinition
-    {
-        get
-        {
-            foreach (Reference reference in References)
-            {
-                if (reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasTypeDefinition))
-                {
-                    return reference.Target.Id;
-                }
-            }
+    internal NodeId TypeDefinition => Target(NodeIds.HasTypeDefinition)?.Id ?? NodeId.Null;
 
-            return NodeId.Null;
+    /// <summary>The other end of the first reference of a type, a subtype not counted; null if there is none.</summary>
+    internal Node? Target(uint referenceType, bool isForward = true)
+    {
+        foreach (Reference reference in References)
+        {
+            if (reference.IsForward == isForward && reference.TypeId == new NodeId(0, referenceType))
+            {
+                return reference.Target;
+            }
         }
+
+        return null;
     }
 
     /// <summary>Whether a node is a component of this one.</summary>

@@ -42,6 +42,7 @@ internal static class NodeIds
     public const uint LocaleId = 295;
     public const uint Argument = 296;
     public const uint BuildInfo = 338;
+    public const uint SignedSoftwareCertificate = 344;
     public const uint RedundancySupport = 851;
     public const uint ServerState = 852;
     public const uint ServerStatusDataType = 862;
@@ -53,6 +54,7 @@ internal static class NodeIds
     public const uint ServerStateStrings = 7612;
     public const ushort ArgumentEncoding = 298;
     public const ushort BuildInfoEncoding = 340;
+    public const ushort SignedSoftwareCertificateEncoding = 346;
     public const ushort ServerStatusEncoding = 864;
     public const ushort RangeEncoding = 886;
     public const ushort EUInformationEncoding = 889;
@@ -134,6 +136,7 @@ internal static class NodeIds
     public const uint MaxBrowseContinuationPoints = 2735;
     public const uint MaxQueryContinuationPoints = 2736;
     public const uint MaxHistoryContinuationPoints = 2737;
+    public const uint SoftwareCertificates = 3704;
     public const uint ModellingRules = 2996;
     public const uint AggregateFunctions = 2997;
     public const uint MaxArrayLength = 11702;

@@ -74,6 +74,7 @@ internal static class StandardTypes
         (NodeIds.Enumeration, NodeIds.RedundancySupport, "RedundancySupport", false),
         (NodeIds.Structure, NodeIds.Argument, "Argument", false),
         (NodeIds.Structure, NodeIds.BuildInfo, "BuildInfo", false),
+        (NodeIds.Structure, NodeIds.SignedSoftwareCertificate, "SignedSoftwareCertificate", false),
         (NodeIds.Structure, NodeIds.ServerStatusDataType, "ServerStatusDataType", false),
         (NodeIds.Structure, NodeIds.Range, "Range", false),
         (NodeIds.Structure, NodeIds.EUInformation, "EUInformation", false),
@@ -84,6 +85,7 @@ internal static class StandardTypes
     [
         (NodeIds.Argument, NodeIds.ArgumentEncoding),
         (NodeIds.BuildInfo, NodeIds.BuildInfoEncoding),
+        (NodeIds.SignedSoftwareCertificate, NodeIds.SignedSoftwareCertificateEncoding),
         (NodeIds.ServerStatusDataType, NodeIds.ServerStatusEncoding),
         (NodeIds.Range, NodeIds.RangeEncoding),
         (NodeIds.EUInformation, NodeIds.EUInformationEncoding),

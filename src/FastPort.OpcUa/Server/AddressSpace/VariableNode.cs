@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.Server;
@@ -7,10 +6,13 @@ namespace FastPort.OpcUa.Server;
 /// A variable (OPC 10000-3, 5.6). Its owner sets <see cref="Value"/> whenever it changes, from any thread. Reading and writing a number
 /// allocates nothing.
 /// </summary>
-public sealed class VariableNode : Node
+public sealed partial class VariableNode : Node
 {
     private const byte CurrentRead = 1;
     private const byte CurrentWrite = 2;
+
+    // A status and a source timestamp may be written with the value, and are stored.
+    private const byte StatusAndTimestampWrite = 0x60;
     private const int AnyRank = -2;
 
     // What clients get of a variable that is not readable.
@@ -34,11 +36,8 @@ public sealed class VariableNode : Node
     // Whether the value is an array that was made here and that nobody else has: then its parts can be replaced in place. Under the gate.
     private bool _isPrivate;
 
-    // The monitored items that get each new value, in no order; null until there was one. Under the gate.
-    private List<MonitoredItem>? _watchers;
-
-    // As well those that get what may be done with the value.
-    private List<MonitoredItem>? _accessWatchers;
+    // The ValueBytes of the value, which take long to count; negative until somebody has asked for them. Under the gate.
+    private long _valueBytes;
 
     internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
         : base(id, NodeClass.Variable, browseName)
@@ -163,64 +162,34 @@ public sealed class VariableNode : Node
     {
         lock (_gate)
         {
-            _version++;
-            Volatile.WriteBarrier();
-            _value = value;
-            _isPrivate = false;
-            Volatile.Write(ref _version, _version + 1);
-            Tell();
+            SetAndTell(value);
         }
     }
 
-    /// <summary>Whether monitored items get its values.</summary>
-    internal bool IsWatched
+    /// <summary>Sets the value, whose type was checked, unless the request has told monitored items too much already.</summary>
+    internal bool TrySet(in DataValue value, ref PartBudget budget)
+    {
+        lock (_gate)
+        {
+            if (_watchers is { Count: > 0 } && !budget.TryTell(_watchers.Count, ValueBytes.Of(value.Value)))
+            {
+                return false;
+            }
+
+            SetAndTell(value);
+            return true;
+        }
+    }
+
+    /// <summary>The <see cref="ValueBytes"/> of the stored value.</summary>
+    internal long StoredBytes
     {
         get
         {
             lock (_gate)
             {
-                return _watchers is { Count: > 0 };
+                return CountBytes();
             }
-        }
-    }
-
-    /// <summary>
-    /// Hands the present value and all later ones to an item, none missed or twice; or what may be done with it, if the item is about that.
-    /// </summary>
-    internal void Watch(MonitoredItem item)
-    {
-        lock (_gate)
-        {
-            List<MonitoredItem> watchers = WatchersLike(item) ??= [];
-            item.WatchIndex = watchers.Count;
-            watchers.Add(item);
-            if (item.IsAccess)
-            {
-                item.Poll();
-                return;
-            }
-
-            _isPrivate = false;
-            var budget = new PartBudget();
-            item.OnValue(_isReadable ? _value : NotReadable, ref budget);
-        }
-    }
-
-    internal void Unwatch(MonitoredItem item)
-    {
-        lock (_gate)
-        {
-            if (item.WatchIndex < 0)
-            {
-                return;
-            }
-
-            List<MonitoredItem> watchers = WatchersLike(item)!;
-            MonitoredItem last = watchers[^1];
-            watchers[item.WatchIndex] = last;
-            last.WatchIndex = item.WatchIndex;
-            watchers.RemoveAt(watchers.Count - 1);
-            item.WatchIndex = -1;
         }
     }
 
@@ -239,7 +208,8 @@ public sealed class VariableNode : Node
                 return StatusCodes.BadTypeMismatch;
             }
 
-            if (!_isPrivate && !budget.TryCopy(_value.Value))
+            if ((!_isPrivate && !budget.TryCopy(_value.Value))
+                || (_watchers is { Count: > 0 } && !budget.TryTell(_watchers.Count, CountBytes())))
             {
                 return StatusCodes.BadTooManyOperations;
             }
@@ -247,7 +217,7 @@ public sealed class VariableNode : Node
             StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole, inPlace: _isPrivate);
             if (status.IsGood)
             {
-                Set(part with { Value = whole });
+                SetAndTell(part with { Value = whole });
                 _isPrivate = whole.IsArray && _watchers is not { Count: > 0 };
             }
 
@@ -304,39 +274,25 @@ public sealed class VariableNode : Node
 
     /// <summary>What may be done with the value, by a client with these permissions.</summary>
     internal byte AccessLevelOf(bool mayRead, bool mayWrite) =>
-        (byte)((_isReadable && mayRead ? CurrentRead : 0) | (IsWritable && mayWrite ? CurrentWrite : 0));
+        (byte)((_isReadable && mayRead ? CurrentRead : 0)
+            | (!IsWritable || !mayWrite ? 0 : OnWrite is null ? CurrentWrite | StatusAndTimestampWrite : CurrentWrite));
 
     private byte AccessLevel => AccessLevelOf(mayRead: true, mayWrite: true);
 
-    // Under the gate, so that items get the values in their order. Each session's parts have a budget of their own: neither the writer nor
-    // the parts of others use it up.
-    private void Tell()
+    // Under the gate.
+    private void SetAndTell(in DataValue value)
     {
-        if (_watchers is null)
-        {
-            return;
-        }
-
-        DataValue value = _isReadable ? _value : NotReadable;
-        PartBudget free = default;
-        Dictionary<SessionSubscriptions, PartBudget>? budgets = null;
-        foreach (MonitoredItem watcher in _watchers)
-        {
-            if (watcher.Part is null || value.Value.Type is not BuiltInType.String)
-            {
-                watcher.OnValue(value, ref free);
-            }
-            else
-            {
-                watcher.OnValue(value, ref CollectionsMarshal.GetValueRefOrAddDefault(budgets ??= [], watcher.Owner, out _));
-            }
-        }
+        _version++;
+        Volatile.WriteBarrier();
+        _value = value;
+        _valueBytes = -1;
+        _isPrivate = false;
+        Volatile.Write(ref _version, _version + 1);
+        Tell();
     }
 
-    private ref List<MonitoredItem>? WatchersLike(MonitoredItem item) => ref item.IsAccess ? ref _accessWatchers : ref _watchers;
-
-    // Under the gate, as Tell.
-    private void TellAccess() => _accessWatchers?.ForEach(static watcher => watcher.Poll());
+    // Under the gate. Once for all monitored items.
+    private long CountBytes() => _valueBytes >= 0 ? _valueBytes : _valueBytes = ValueBytes.Of(_value.Value);
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {

@@ -1,39 +1,60 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what one Browse, BrowseNext or TranslateBrowsePathsToNodeIds costs: one request can name a folder of very many nodes a thousand
-/// times, in a loop that other connections share.
+/// Bounds what one Browse, BrowseNext or TranslateBrowsePathsToNodeIds costs, in a loop that other connections share: one request can name
+/// a folder of very many nodes a thousand times. What the response has no room for comes with the next one.
 /// </summary>
-/// <param name="mostBytes">Largest response.</param>
-internal struct BrowseBudget(int mostBytes)
+/// <param name="mostBytes">Most bytes of all references in the response.</param>
+internal struct BrowseBudget(long mostBytes)
 {
     // About 50 ms of comparing.
     private const int MostReferences = 1_000_000;
 
-    // Of an encoded reference without its texts; the least.
-    private const int ReferenceBytes = 18;
+    // Of an encoded reference: direction, class, namespace of the name, fields of the text.
+    private const int FixedBytes = 8;
 
     private long _references;
     private long _bytes;
 
-    /// <summary>Whether the results are larger than the response may be. They are then of no use.</summary>
-    public readonly bool IsFull => _bytes > mostBytes;
-
     /// <summary>Whether no further node may be looked at. One that was begun is looked at to its end.</summary>
     public readonly bool IsUsedUp => _references > MostReferences;
 
-    /// <summary>The results so far, about, and never too much.</summary>
+    /// <summary>The encoded results so far.</summary>
     public readonly long Bytes => _bytes;
 
     /// <summary>Counts references that were looked at.</summary>
     public void Visit(int references) => _references += references;
 
-    /// <summary>Counts a result.</summary>
-    public void Add(in ReferenceDescription found) =>
-        _bytes += ReferenceBytes + (found.NodeId.NodeId.Text?.Length ?? 0)
-            + (found.BrowseName.Name?.Length ?? 0) + (found.DisplayName.Text?.Length ?? 0);
+    /// <summary>
+    /// Counts a result. False if the response has no room for it. The first one is never too large, or its turn would never come.
+    /// </summary>
+    public bool TryAdd(in ReferenceDescription found)
+    {
+        long bytes = FixedBytes + IdBytes(found.ReferenceTypeId) + IdBytes(found.NodeId.NodeId) + IdBytes(found.TypeDefinition.NodeId)
+            + TextBytes(found.BrowseName.Name ?? string.Empty) + TextBytes(found.DisplayName.Locale) + TextBytes(found.DisplayName.Text);
+        if (_bytes != 0 && _bytes + bytes > mostBytes)
+        {
+            return false;
+        }
+
+        _bytes += bytes;
+        return true;
+    }
 
     /// <summary>Results are not sent after all.</summary>
     /// <param name="bytes"><see cref="Bytes"/> before them.</param>
     public void Undo(long bytes) => _bytes = bytes;
+
+    // An id of namespace 0 up to 255 has two bytes, a small one four; others have a type, a namespace, and what they are.
+    private static int IdBytes(in NodeId id) => id.Type switch
+    {
+        NodeIdType.Numeric when id.NamespaceIndex == 0 && id.Number <= byte.MaxValue => 2,
+        NodeIdType.Numeric when id.NamespaceIndex <= byte.MaxValue && id.Number <= ushort.MaxValue => 4,
+        NodeIdType.Numeric => 7,
+        NodeIdType.Guid => 19,
+        NodeIdType.String => 3 + TextBytes(id.Text),
+        _ => 3 + sizeof(int) + id.Bytes!.Length,
+    };
+
+    private static int TextBytes(string? text) => text is null ? 0 : sizeof(int) + System.Text.Encoding.UTF8.GetByteCount(text);
 }

@@ -18,14 +18,9 @@ internal sealed class Browsing(int maxContinuationPoints)
     /// <summary>A request begins; <see cref="EndRequest"/> follows.</summary>
     public void BeginRequest() => _before = _lastPoint;
 
-    /// <summary>Frees the points of a request whose results are not sent, or as many of earlier ones as it needs.</summary>
-    public void EndRequest(bool isSent)
+    /// <summary>Frees as many points of earlier requests as this one has needed.</summary>
+    public void EndRequest()
     {
-        while (!isSent && _lastPoint > _before)
-        {
-            _points.Remove(_lastPoint--);
-        }
-
         while (_points.Count > maxContinuationPoints)
         {
             _points.Remove(_points.First().Key);
@@ -35,23 +30,29 @@ internal sealed class Browsing(int maxContinuationPoints)
     public BrowseResult Begin(AddressSpace space, in BrowseDescription description, uint most, ref BrowseBudget budget) =>
         Browse(space, description, most, from: 0, ref budget);
 
-    public BrowseResult Continue(AddressSpace space, ByteString point, bool releases, ref BrowseBudget budget)
+    public BrowseResult Continue(AddressSpace space, ByteString point, ref BrowseBudget budget)
     {
-        ulong id = point.Length == sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(point.Span) : 0;
+        ulong id = IdOf(point);
         if (!_points.TryGetValue(id, out var rest))
         {
             return new BrowseResult { StatusCode = StatusCodes.BadContinuationPointInvalid };
         }
 
         // Its turn comes with the next request.
-        if (budget.IsUsedUp || budget.IsFull)
+        if (budget.IsUsedUp)
         {
             return new BrowseResult { ContinuationPoint = point };
         }
 
         _points.Remove(id);
-        return releases ? default : Browse(space, rest.Description, rest.Most, rest.From, ref budget);
+        return Browse(space, rest.Description, rest.Most, rest.From, ref budget);
     }
+
+    public void Release(ByteString point) => _points.Remove(IdOf(point));
+
+    // 0 is none.
+    private static ulong IdOf(ByteString point) =>
+        point.Length == sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(point.Span) : 0;
 
     private BrowseResult Browse(AddressSpace space, in BrowseDescription description, uint most, int from, ref BrowseBudget budget)
     {
@@ -73,10 +74,6 @@ internal sealed class Browsing(int maxContinuationPoints)
 
         // References are only ever added behind the others, so an index stays right.
         ReadOnlySpan<Reference> references = node.References;
-        if (budget.IsFull)
-        {
-            return default;
-        }
 
         // To be browsed again, with others that got no point.
         if (budget.IsUsedUp)
@@ -86,7 +83,6 @@ internal sealed class Browsing(int maxContinuationPoints)
 
         long before = budget.Bytes;
         List<ReferenceDescription> found = [];
-        int matches = 0;
         for (int i = from; i < references.Length; i++)
         {
             Reference reference = references[i];
@@ -96,28 +92,20 @@ internal sealed class Browsing(int maxContinuationPoints)
                 continue;
             }
 
-            if (most != 0 && matches == most)
+            ReferenceDescription one = Describe(reference, description.ResultMask);
+            if ((most == 0 || found.Count < most) && budget.TryAdd(one))
             {
-                if (TryInterrupt(description, most, i) is { } point)
-                {
-                    return new BrowseResult { ContinuationPoint = point, References = [.. found] };
-                }
-
-                budget.Undo(before);
-                return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
-            }
-
-            matches++;
-            if (!budget.IsFull)
-            {
-                ReferenceDescription one = Describe(reference, description.ResultMask);
-                budget.Add(one);
                 found.Add(one);
+                continue;
             }
-            else if (most == 0)
+
+            if (TryInterrupt(description, most, i) is { } point)
             {
-                break;
+                return new BrowseResult { ContinuationPoint = point, References = [.. found] };
             }
+
+            budget.Undo(before);
+            return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
         }
 
         return new BrowseResult { References = [.. found] };

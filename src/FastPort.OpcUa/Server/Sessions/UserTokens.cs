@@ -61,7 +61,7 @@ internal static class UserTokens
         NodeId type = token?.TypeId.NodeId ?? NodeId.Null;
         if (type.IsNull || type == new NodeId(0, AnonymousIdentityToken.EncodingId))
         {
-            return call.Server.Options.AllowAnonymous ? StatusCodes.Good : StatusCodes.BadIdentityTokenRejected;
+            return call.Server.Options.AllowAnonymous ? StatusCodes.Good : StatusCodes.BadIdentityTokenInvalid;
         }
 
         if (type == new NodeId(0, UserNameIdentityToken.EncodingId) && users.HasNames)
@@ -74,7 +74,7 @@ internal static class UserTokens
             return TryReadCertificate(call, nonce, token!, request.UserTokenSignature, out user, out check);
         }
 
-        return StatusCodes.BadIdentityTokenRejected;
+        return StatusCodes.BadIdentityTokenInvalid;
     }
 
     private static StatusCode TryReadName(

@@ -1,3 +1,4 @@
+using System.Numerics;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Services;
 
@@ -44,8 +45,12 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
             return StatusCodes.BadMonitoredItemFilterInvalid;
         }
 
+        // With a deadband the timestamp does not count (OPC 10000-4, 7.10).
         StatusCode status = TryReadDeadband(wish, variable, out double deadband);
-        result = new DataFilter(wish.Trigger, deadband);
+        DataChangeTrigger trigger = wish.DeadbandType != NoDeadband && wish.Trigger == DataChangeTrigger.StatusValueTimestamp
+            ? DataChangeTrigger.StatusValue
+            : wish.Trigger;
+        result = new DataFilter(trigger, deadband);
         return status;
     }
 
@@ -101,9 +106,29 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
             return !last.Equals(next);
         }
 
+        return last.Type switch
+        {
+            BuiltInType.SByte => AnyExceeds<sbyte>(old, values),
+            BuiltInType.Byte => AnyExceeds<byte>(old, values),
+            BuiltInType.Int16 => AnyExceeds<short>(old, values),
+            BuiltInType.UInt16 => AnyExceeds<ushort>(old, values),
+            BuiltInType.Int32 => AnyExceeds<int>(old, values),
+            BuiltInType.UInt32 => AnyExceeds<uint>(old, values),
+            BuiltInType.Int64 => AnyExceeds<long>(old, values),
+            BuiltInType.UInt64 => AnyExceeds<ulong>(old, values),
+            BuiltInType.Float => AnyExceeds<float>(old, values),
+            BuiltInType.Double => AnyExceeds<double>(old, values),
+            _ => !last.Equals(next),
+        };
+    }
+
+    private bool AnyExceeds<T>(Array last, Array next)
+        where T : INumberBase<T>
+    {
+        var (old, values) = ((T[])last, (T[])next);
         for (int i = 0; i < values.Length; i++)
         {
-            if (Exceeds(ToDouble(old, i), ToDouble(values, i)))
+            if (Exceeds(double.CreateTruncating(old[i]), double.CreateTruncating(values[i])))
             {
                 return true;
             }
@@ -115,10 +140,6 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
     // A change to or from NaN is one.
     private bool Exceeds(double last, double next) =>
         double.IsNaN(last) || double.IsNaN(next) ? double.IsNaN(last) != double.IsNaN(next) : Math.Abs(next - last) > Deadband;
-
-    private static double ToDouble(Array values, int index) => values is double[] numbers
-        ? numbers[index]
-        : Convert.ToDouble(values.GetValue(index), System.Globalization.CultureInfo.InvariantCulture);
 
     private static double ToDouble(in Variant value) => value.Type switch
     {

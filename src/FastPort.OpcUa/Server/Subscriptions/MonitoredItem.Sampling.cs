@@ -4,7 +4,10 @@ namespace FastPort.OpcUa.Server;
 internal sealed partial class MonitoredItem
 {
     /// <summary>The variable has this value now. On any thread, in the order of the values.</summary>
-    public void OnValue(in DataValue value, ref PartBudget budget)
+    /// <param name="value">The value.</param>
+    /// <param name="bytes">Its <see cref="ValueBytes"/>: to count them for each item would take long.</param>
+    /// <param name="budget">What looking for parts may cost.</param>
+    public void OnValue(in DataValue value, long bytes, ref PartBudget budget)
     {
         lock (_gate)
         {
@@ -13,26 +16,27 @@ internal sealed partial class MonitoredItem
                 return;
             }
 
-            DataValue selected = Select(IsAllowed ? value : VariableNode.Denied, ref budget);
-            long bytes = _queue.BytesOf(selected);
+            bool isAllowed = IsAllowed;
+            DataValue selected = Select(isAllowed ? value : VariableNode.Denied, ref budget);
+            long held = range is null && isAllowed ? _queue.Counted(bytes) : _queue.BytesOf(selected);
             if (_interval == 0 || !_hasLast)
             {
-                Sample(selected, bytes);
+                Sample(selected, held);
                 return;
             }
 
             long now = _time.GetTimestamp();
             SamplePending(now);
-            if (LacksRoom(bytes))
+            if (LacksRoom(held))
             {
                 // What waited for the end of the interval is given up for it.
                 DropPending();
-                Sample(selected, bytes);
+                Sample(selected, held);
                 return;
             }
 
             _pending = selected;
-            _pendingBytes = bytes;
+            _pendingBytes = held;
             _pendingSince = now;
             _hasPending = true;
             Charge();

@@ -44,8 +44,8 @@ internal sealed partial class MonitoredItem(
     private SessionSubscriptions? _payer;
     private long _charged;
 
-    /// <summary>Whether a whole value counts in what an item holds.</summary>
-    public static bool IsLarge(in Variant value) => ValueBytes.Of(value) > FreeBytes;
+    /// <summary>Whether a whole value with so many <see cref="ValueBytes"/> counts in what an item holds.</summary>
+    public static bool IsLarge(long bytes) => bytes > FreeBytes;
 
     public uint Id => id;
 

@@ -193,7 +193,7 @@ internal static class MonitoredItemServices
     }
 
     private static bool HasLargeValue(Node node, AttributeId attribute) =>
-        attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable && MonitoredItem.IsLarge(variable.Value.Value);
+        attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable && MonitoredItem.IsLarge(variable.StoredBytes);
 
     private static MonitoredItemModifyResult Modify(
         in ServiceCall call, Subscription subscription, MonitoredItem item, in MonitoringParameters wish, TimestampsToReturn timestamps)

@@ -135,7 +135,10 @@ internal sealed partial class Subscription
         _sent.Clear();
     }
 
-    /// <summary>Another session has it now; under both gates. What there is to tell is told there.</summary>
+    /// <summary>
+    /// Another session has it now; under both gates. What there is to tell is told there, from the next cycle on: the client learns first
+    /// that it has the subscription.
+    /// </summary>
     public void MoveTo(SessionSubscriptions owner)
     {
         _owner = owner;
@@ -147,10 +150,6 @@ internal sealed partial class Subscription
         }
 
         ResetLifetime();
-        if (HasNotifications())
-        {
-            owner.PublishSoon(this);
-        }
     }
 
     /// <summary>Reports the present value of all reporting items once more, behind those that wait (OPC 10000-5, 9.2).</summary>

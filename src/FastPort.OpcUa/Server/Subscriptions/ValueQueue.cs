@@ -25,7 +25,10 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
     public long Bytes { get; private set; }
 
     /// <summary>The memory of a value, about; 0 if it is not counted.</summary>
-    public long BytesOf(in DataValue value) => ValueBytes.Of(value.Value) is var bytes && bytes > freeBytes ? bytes : 0;
+    public long BytesOf(in DataValue value) => Counted(ValueBytes.Of(value.Value));
+
+    /// <summary>As <see cref="BytesOf"/>, of a value with so many <see cref="ValueBytes"/>.</summary>
+    public long Counted(long bytes) => bytes > freeBytes ? bytes : 0;
 
     /// <summary>Adds a value. A full queue of two or more values notes the loss at the value next to the one that was discarded.</summary>
     /// <param name="value">The value.</param>
