@@ -2,8 +2,8 @@ namespace FastPort.Tls;
 
 /// <summary>
 /// Counts what a peer's records bring besides data: changes of keys, other messages of the handshake, empty records, padding (RFC 8446, 5).
-/// They are decrypted at once, are part of no turn and count in no rate, and OpenSSL keeps its answers to changes of keys until the next
-/// record is written. So a session may bring few of them, however much data it brings: honest peers renew keys after 2^24 records or so.
+/// They count in no rate, and OpenSSL keeps its answers to changes of keys until the next record is written. So a session may bring few of
+/// them, however much data it brings: honest peers renew keys after 2^24 records or so.
 /// <para>
 /// Their types are encrypted. What is known is the records' lengths and how many bytes of data they gave, so the rest is counted: exactly
 /// by records that are looked at alone. Padding beside data is no offense; as it shows only in a record alone, the stream gets one at a
@@ -48,9 +48,13 @@ internal sealed class RecordAccount
     }
 
     /// <summary>Bytes from the peer pass to the decrypting stream.</summary>
-    public void Pass(ReadOnlySpan<byte> bytes)
+    /// <param name="bytes">The bytes.</param>
+    /// <param name="records">How many records may end in them, at least one; then how many more may.</param>
+    /// <returns>How many bytes have passed: all, or those up to the end of the last record that may.</returns>
+    public int Pass(ReadOnlySpan<byte> bytes, ref int records)
     {
-        while (!bytes.IsEmpty)
+        int all = bytes.Length;
+        while (!bytes.IsEmpty && records != 0)
         {
             if (_left == 0)
             {
@@ -71,9 +75,12 @@ internal sealed class RecordAccount
             {
                 _header = 0;
                 _records++;
+                records--;
                 _content += Math.Max(1, _length - _overhead);
             }
         }
+
+        return all - bytes.Length;
     }
 
     /// <summary>The stream gave bytes of data.</summary>

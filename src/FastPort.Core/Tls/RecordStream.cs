@@ -18,6 +18,13 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     // The messages of a handshake are a few KiB; long chains of certificates have some tens.
     private const int MaxCollected = 64 * 1024;
 
+    /// <summary>
+    /// Records after which the loop's other connections have their turn, in however many receives they came. To decrypt one takes as long
+    /// for a byte of data as for some hundred, and a receive may have 20,000 such records, which no turn of the protocol counts. Full
+    /// records are 4 MiB then.
+    /// </summary>
+    internal const int RecordsPerTurn = 256;
+
     private readonly Lock _gate = new();
     private readonly ArrayPoolCircularBuffer _collected = new(1024, MaxCollected, below.MessagePool);
     private readonly RecordAccount _account = new();
@@ -26,6 +33,7 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     private ArrayPoolCircularBuffer? _input;
     private IOException? _failure;
     private int _result;
+    private int _recordsLeft = RecordsPerTurn;
     private bool _isWaiting;
     private bool _isData;
     private bool _isEnded;
@@ -33,6 +41,9 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
 
     /// <summary>Whether a read has come to the end of the peer's stream. In data, for the loop only.</summary>
     public bool HasReadEnd { get; private set; }
+
+    /// <summary>Whether as many records were read as a turn may have: reads wait for the next one. In data, for the loop only.</summary>
+    public bool IsTurnOver => _recordsLeft == 0;
 
     /// <summary>Bytes ever handed to the connection below.</summary>
     public long Written => Volatile.Read(ref _written);
@@ -83,12 +94,20 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
         {
             _isData = true;
             _account.Begin(overhead);
+            _recordsLeft = RecordsPerTurn;
             _collected.TryReleaseWhenEmpty();
         }
     }
 
     /// <summary>Bytes of the protocol were decrypted; on the loop.</summary>
     public void Decrypted(int count) => _account.Decrypted(count);
+
+    /// <summary>Begins the next turn; on the loop.</summary>
+    public void BeginTurn()
+    {
+        _recordsLeft = RecordsPerTurn;
+        Continue();
+    }
 
     /// <summary>Offers a burst to a reader until <see cref="Withdraw"/>; on the loop.</summary>
     public void Offer(ArrayPoolCircularBuffer input)
@@ -270,10 +289,17 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
             return true;
         }
 
+        if (_isData && _recordsLeft == 0)
+        {
+            return false;
+        }
+
         count = Math.Min(Math.Min(from.Length, buffer.Length), _account.Room);
         from.CopyTo(0, buffer.Span[..count]);
+        int records = _isData ? _recordsLeft : int.MaxValue;
+        count = _account.Pass(buffer.Span[..count], ref records);
+        _recordsLeft = records;
         from.Consume(count);
-        _account.Pass(buffer.Span[..count]);
         if (_isData && ReferenceEquals(from, _collected))
         {
             _collected.TryReleaseWhenEmpty();

@@ -16,13 +16,6 @@ internal sealed partial class TlsConnection
     // The protocol is offered this much at once at most: its answers leave before more is decrypted.
     private const int BurstBytes = 256 * 1024;
 
-    /// <summary>
-    /// Reads of decrypted bytes, about one for each record, after which the loop's other connections have their turn, in however many
-    /// receives and bursts the records came. To decrypt a record takes as long for one byte of data as for some hundred, and a receive may
-    /// have 20,000 such records, which no turn of the protocol counts. Of full records these are 4 MiB.
-    /// </summary>
-    internal const int ReadsPerTurn = 256;
-
     private static readonly CloseReason Cut = new(
         CloseKind.PeerTruncated,
         "The peer's stream ended without the end of TLS (close_notify): it was cut, or the peer refused this side's certificate.");
@@ -35,9 +28,8 @@ internal sealed partial class TlsConnection
     private bool _waited;
     private bool _offers;
     private bool _inBurst;
-    private int _readsLeft = ReadsPerTurn;
 
-    // The turn has ended, perhaps with bytes that are not decrypted: a resumption is under way.
+    // The turn of the records has ended, perhaps with some that are not decrypted: a resumption is under way.
     private bool _yielded;
     private bool _streamEnded;
     private bool _isCut;
@@ -108,9 +100,14 @@ internal sealed partial class TlsConnection
     private void Pump(ArrayPoolCircularBuffer? input)
     {
         _inBurst = true;
-        _yielded = false;
         try
         {
+            if (_yielded)
+            {
+                _yielded = false;
+                _records.BeginTurn();
+            }
+
             if (_streamEnded)
             {
                 input?.Consume(input.Length);
@@ -146,15 +143,6 @@ internal sealed partial class TlsConnection
         {
             if (!offer)
             {
-                if (_readsLeft == 0)
-                {
-                    // A pause that is resumed at once, as where the protocol's own turn ends.
-                    _readsLeft = ReadsPerTurn;
-                    _yielded = true;
-                    ResumeReading();
-                    return;
-                }
-
                 offer = TryDecrypt();
                 if (!offer)
                 {
@@ -179,6 +167,12 @@ internal sealed partial class TlsConnection
         {
             // Somebody on the way may have cut the stream (RFC 8446, 6.1): the protocol must not take it for whole.
             Close(Cut);
+        }
+        else if (_records.IsTurnOver && !_streamEnded)
+        {
+            // A pause that is resumed at once, as where the protocol's own turn ends.
+            _yielded = true;
+            ResumeReading();
         }
         else if (_streamEnded)
         {
@@ -209,7 +203,7 @@ internal sealed partial class TlsConnection
     private bool Decrypt()
     {
         int count = 0;
-        while (count < BurstBytes && _readsLeft != 0 && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
+        while (count < BurstBytes && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
         {
             // The stream holds decrypted bytes now, or has ended: this read never waits.
             _plain.MakeRoom();
@@ -228,7 +222,6 @@ internal sealed partial class TlsConnection
             _plain.Received(got, room.Length);
             _records.Decrypted(got);
             count += got;
-            _readsLeft--;
         }
 
         return count != 0;

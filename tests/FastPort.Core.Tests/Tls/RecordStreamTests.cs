@@ -104,6 +104,23 @@ public sealed class RecordStreamTests : IDisposable
         Assert.InRange(changes, Most / KeyUpdate / 2, (Most / KeyUpdate) + 2);
     }
 
+    [Fact]
+    public async Task A_read_waits_when_the_turn_has_had_its_records()
+    {
+        for (int i = 0; i < 300; i++)
+        {
+            Write(content: 1, data: 1);
+        }
+
+        int first = await _records.ReadAsync(_room, TestContext.Current.CancellationToken);
+        Task<int> second = _records.ReadAsync(_room, TestContext.Current.CancellationToken).AsTask();
+        Assert.Equal((256 * (5 + 1 + Overhead), true, false), (first, _records.IsTurnOver, second.IsCompleted));
+
+        _records.BeginTurn();
+
+        Assert.Equal(44 * (5 + 1 + Overhead), await second);
+    }
+
     // Adds a record to the burst; the data in it is not looked at here.
     private void Write(int content, int data)
     {
@@ -119,6 +136,11 @@ public sealed class RecordStreamTests : IDisposable
         int partial = 0;
         while (!_burst.IsEmpty)
         {
+            if (_records.IsTurnOver)
+            {
+                _records.BeginTurn();
+            }
+
             partial += await _records.ReadAsync(_room, TestContext.Current.CancellationToken);
             while (_written.TryPeek(out (int Length, int Data) record) && partial >= record.Length)
             {

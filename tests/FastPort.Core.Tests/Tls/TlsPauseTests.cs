@@ -138,7 +138,7 @@ public sealed class TlsPauseTests
         if (transport == TransportKind.Epoll)
         {
             // A turn may end between two visits, and the next one begin. All records came in one receive, or in two.
-            Assert.InRange(counting.MostInAVisit, 1, 3 * TlsConnection.ReadsPerTurn);
+            Assert.InRange(counting.MostInAVisit, 1, 3 * RecordStream.RecordsPerTurn);
         }
     }
 
