@@ -167,8 +167,8 @@ internal sealed partial class ClientChannel : ChannelProtocol
         {
             ErrorMessage error = decoder.ReadStructure<ErrorMessage>();
             string reason = error.Reason is { } text ? PeerText.Escape(text) : "the server gave no reason";
-            End(BadOf(error.Error), reason, AdviceFor(error.Error));
             Connection.Close(CloseReason.PeerClosed);
+            End(BadOf(error.Error), reason, AdviceFor(error.Error));
             return null;
         }
 
@@ -244,8 +244,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     protected override void Fail(ChannelFault fault)
     {
-        End(fault.Status, fault.Reason);
+        // Closed first: who learns that a request failed sees why.
         Connection.Close(new CloseReason(CloseKind.ProtocolError, fault.ToString()));
+        End(fault.Status, fault.Reason);
     }
 
     private async ValueTask<ServiceResult<T>> WaitAsync<T>(

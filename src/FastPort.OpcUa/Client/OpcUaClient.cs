@@ -122,8 +122,10 @@ public sealed partial class OpcUaClient : IAsyncDisposable
         var client = new OpcUaClient(endpointUrl, options, logger, time);
         try
         {
+            // Asked for first: the connection may end right behind the session.
+            Task<SessionLink> first = client._slot.NextAsync(after: null);
             await client.StartAsync(cancellationToken).ConfigureAwait(false);
-            await client._slot.NextAsync(after: null).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await first.WaitAsync(cancellationToken).ConfigureAwait(false);
             return client;
         }
         catch

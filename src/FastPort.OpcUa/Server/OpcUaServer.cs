@@ -27,7 +27,9 @@ public sealed class OpcUaServer : IAsyncDisposable
     private long _lastWarning;
     private long _lastUserWarning;
     private ApplicationCertificates? _certificates;
-    private uint _lastSubscription;
+
+    // Not from 1 on in each run (OPC 10000-4, 5.14.2): a client that comes back after a restart would find its id with another client.
+    private uint _lastSubscription = (uint)Random.Shared.NextInt64(1L << 32);
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; must not change afterwards.</param>
@@ -156,7 +158,13 @@ public sealed class OpcUaServer : IAsyncDisposable
     internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
 
     /// <summary>A number that no other subscription of this server has had.</summary>
-    internal uint NextSubscriptionId() => Interlocked.Increment(ref _lastSubscription);
+    internal uint NextSubscriptionId()
+    {
+        uint id = Interlocked.Increment(ref _lastSubscription);
+
+        // 0 is no id.
+        return id != 0 ? id : Interlocked.Increment(ref _lastSubscription);
+    }
 
     /// <summary>
     /// The URL of the server in its descriptions: what the client has used; if that is none, or too long to be sent back, where the server

@@ -83,19 +83,29 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_feed_whose_subscription_the_server_refuses_to_have_again_ends()
+    public async Task A_feed_whose_subscription_the_server_refuses_to_have_again_tells_its_tags_and_goes_on_when_it_may()
     {
         await StartAsync(static _ => { });
         await using ITagFeed feed = await OpenAsync();
         int[] tags = await ResolveAsync(static i => $"plant/{i}");
         await AddAsync(feed, tags);
         Assert.False(feed.Ended!.IsCompleted);
+        await UntilToldAsync(TagStatus.Good);
 
         _configure = static options => options.MaxSubscriptionsPerSession = 0;
         await _server.StopAsync();
         await _server.StartAsync();
+        await UntilToldAsync(new TagStatus(StatusCodes.BadTooManySubscriptions.Value));
 
-        Assert.Equal(new TagStatus(StatusCodes.BadTooManySubscriptions.Value), await feed.Ended.InTimeAsync());
+        _configure = static _ => { };
+        await _server.StopAsync();
+        await _server.StartAsync();
+        await UntilToldAsync(TagStatus.Good);
+        Assert.False(feed.Ended.IsCompleted);
+
+        Task UntilToldAsync(TagStatus status) => Patience.UntilAsync(
+            () => tags.All(tag => _listener.Statuses.GetValueOrDefault(tag, TagStatus.BadInternalError) == status),
+            $"all tags are told {status}");
     }
 
     [Fact]
@@ -144,11 +154,14 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
 
         public ConcurrentDictionary<int, int> Values { get; } = [];
 
+        public ConcurrentDictionary<int, TagStatus> Statuses { get; } = [];
+
         public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
         {
             for (int i = 0; i < tags.Length; i++)
             {
                 Values[tags[i]] = samples[i].Value.TryGet(out int value) ? value : -1;
+                Statuses[tags[i]] = samples[i].Status;
             }
         }
 

@@ -100,6 +100,47 @@ public sealed class HostileServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Missed_messages_without_end_that_hold_nothing_do_not_keep_the_client_from_coming_back()
+    {
+        var script = new ScriptedSubscription(_server);
+        await using OpcUaClient client = await _server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync();
+        _server.On<RepublishRequest>(static call => call.ReplyAsync(new RepublishResponse
+        {
+            NotificationMessage = new NotificationMessage
+            {
+                SequenceNumber = call.Request<RepublishRequest>().RetransmitSequenceNumber,
+            },
+        }));
+        var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.Reconnected += recovery => back.TrySetResult(recovery);
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Resumed, await back.Task.InTimeAsync());
+        Assert.Equal(1u, script.Id);
+    }
+
+    [Fact]
+    public async Task More_messages_than_a_server_keeps_are_not_asked_for()
+    {
+        const int Most = 10_000;
+        var script = new ScriptedSubscription(_server);
+        await using OpcUaClient client = await _server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        List<StatusCode> lost = [];
+        subscription.ValuesLost += (_, why) => lost.Add(why);
+
+        await script.PublishAsync(
+            ScriptedSubscription.Message(1_000_000, item.Handle, 3), [.. Enumerable.Range(1, Most + 100).Select(static n => (uint)n)]);
+
+        Assert.Equal([3], await subscription.NumbersAsync(1));
+        Assert.Equal(Most, script.Republished.Count);
+        Assert.Equal([StatusCodes.BadMessageNotAvailable], lost);
+    }
+
+    [Fact]
     public async Task An_array_that_fits_into_a_message_is_reported_whatever_its_length()
     {
         const int Length = (1024 * 1024) + 1;

@@ -80,6 +80,71 @@ public sealed class ReconnectTests
         Assert.Equal(7, (await client.ReadAsync([wanted]))[0].Value.Get<int>());
     }
 
+    /// <summary>Ids of subscriptions may begin anew with the server, and its users be the same.</summary>
+    [Fact]
+    public async Task After_a_restart_no_client_gets_the_subscription_of_another_one()
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        var other = new NodeId(2, 2);
+        VariableNode second = null!;
+        TestServer server = await StartTwoAsync(5, 50, at: 0);
+        int port = server.Server.Endpoints[0].Port;
+        await using (var relay = new Relay(port))
+        {
+            await using OpcUaClient a = await OpcUaClient.ConnectAsync(relay.Url, Options());
+            await using OpcUaClient b = await server.ConnectAsync(Options());
+            await using OpcUaSubscription ofA = await WatchAsync(a, Number, 5);
+            await using OpcUaSubscription ofB = await WatchAsync(b, other, 50);
+            Events eventsOfA = new(a);
+            Events eventsOfB = new(b);
+            var isBack = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            relay.Admission = isBack.Task;
+            await server.DisposeAsync();
+            await eventsOfA.Disconnected.InTimeAsync();
+
+            await using TestServer next = await StartTwoAsync(6, 60, port);
+            Assert.Equal(SessionRecovery.Replaced, await eventsOfB.Reconnected.InTimeAsync());
+            Assert.Equal([60], await ofB.NumbersAsync(1));
+            isBack.SetResult();
+            Assert.Equal(SessionRecovery.Replaced, await eventsOfA.Reconnected.InTimeAsync());
+
+            Assert.Equal([6], await ofA.NumbersAsync(1));
+            second.Value = new DataValue(61);
+            Assert.Equal([61], await ofB.NumbersAsync(1));
+        }
+
+        Directory.Delete(folder, recursive: true);
+
+        Task<TestServer> StartTwoAsync(int one, int two, int at) => TestServer.StartAsync(
+            space =>
+            {
+                space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", one);
+                second = space.AddVariable(AddressSpace.ObjectsFolder, other, "Other", two);
+            },
+            o =>
+            {
+                o.Endpoints[0] = $"opc.tcp://127.0.0.1:{at}/test";
+                o.Certificates.Directory = Path.Combine(folder, "server");
+                o.ValidateUser = static (_, _, _) => new(true);
+            });
+
+        OpcUaClientOptions Options() => new()
+        {
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+            UserName = "anna",
+            Certificates = { Directory = Path.Combine(folder, "client"), UnsafeTrustAll = true },
+        };
+
+        static async Task<OpcUaSubscription> WatchAsync(OpcUaClient client, NodeId node, int value)
+        {
+            OpcUaSubscription subscription = await client.SubscribeAsync(
+                new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10) });
+            await subscription.AddItemsAsync([new MonitoredItemOptions(node)]);
+            Assert.Equal([value], await subscription.NumbersAsync(1));
+            return subscription;
+        }
+    }
+
     [Theory]
     [InlineData(OpcUaSecurityPolicy.None)]
     [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
@@ -350,6 +415,62 @@ public sealed class ReconnectTests
 
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
         Assert.Equal((StatusCodes.BadSessionClosed, false), (e.Status, e.MayHaveExecuted));
+    }
+
+    [Fact]
+    public async Task A_client_that_is_closed_while_it_waits_for_missed_messages_ends()
+    {
+        await using var server = new ScriptedServer();
+        var script = new ScriptedSubscription(server);
+        OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromHours(1) });
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<RepublishRequest>(_ =>
+        {
+            asked.TrySetResult();
+            return Task.CompletedTask;
+        });
+        server.Cut();
+        await asked.Task.InTimeAsync();
+
+        await client.DisposeAsync().InTimeAsync();
+
+        Assert.Null(await subscription.Changes.EndAsync());
+        Assert.Equal(1u, script.Id);
+    }
+
+    [Fact]
+    public async Task A_server_that_does_not_answer_while_subscriptions_are_brought_back_is_connected_to_again()
+    {
+        await using var server = new ScriptedServer();
+        var script = new ScriptedSubscription(server);
+        await using OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { ConnectTimeout = TimeSpan.FromHours(1) }, _time);
+        await using OpcUaSubscription subscription = await client.SubscribeAsync();
+        int requests = 0;
+        var again = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<ActivateSessionRequest>(call =>
+        {
+            if (Volatile.Read(ref requests) == 1)
+            {
+                again.TrySetResult();
+            }
+
+            return call.ReplyAsync(default(ActivateSessionResponse));
+        });
+        server.On<RepublishRequest>(call => Interlocked.Increment(ref requests) == 1
+            ? Task.CompletedTask
+            : call.FaultAsync(StatusCodes.BadMessageNotAvailable));
+        Events events = new(client);
+
+        server.Cut();
+        await Patience.UntilAsync(() => Volatile.Read(ref requests) == 1, "missed messages are asked for");
+        await AdvanceUntilAsync(again.Task, TimeSpan.FromMilliseconds(100));
+        await AdvanceUntilAsync(events.Reconnected, TimeSpan.FromMilliseconds(1));
+
+        Assert.Equal(SessionRecovery.Resumed, await events.Reconnected);
+        Assert.Equal((2, 1u), (requests, script.Id));
     }
 
     [Fact]

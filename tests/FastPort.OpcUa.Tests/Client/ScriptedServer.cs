@@ -30,8 +30,12 @@ internal sealed class ScriptedServer : IAsyncDisposable
         On<CloseSessionRequest>(call => call.ReplyAsync(default(CloseSessionResponse)));
         On<ReadRequest>(call => call.ReplyAsync(new ReadResponse
         {
-            Results = [.. call.Request<ReadRequest>().NodesToRead!.Select(node => new DataValue(
-                node.NodeId.Number == 2255 ? Variant.FromArray(Namespaces) : Variant.Null))],
+            Results = [.. call.Request<ReadRequest>().NodesToRead!.Select(node => new DataValue(node.NodeId.Number switch
+            {
+                2255 => Variant.FromArray(Namespaces),
+                2257 when StartTime is { } start => start,
+                _ => Variant.Null,
+            }))],
         }));
         _listener.Start();
         _accepting = AcceptAsync();
@@ -43,6 +47,9 @@ internal sealed class ScriptedServer : IAsyncDisposable
     public uint SessionCount => _lastSession;
 
     public string[] Namespaces { get; set; } = ["http://opcfoundation.org/UA/", "urn:scripted"];
+
+    /// <summary>When the server has started; null if it does not say.</summary>
+    public DateTime? StartTime { get; set; }
 
     /// <summary>Connections that have not ended.</summary>
     public int ConnectionCount => _connections.Count;
@@ -66,6 +73,15 @@ internal sealed class ScriptedServer : IAsyncDisposable
         foreach (ScriptedConnection connection in _connections.Keys)
         {
             connection.Dispose();
+        }
+    }
+
+    /// <summary>Sends no more on all connections; they end when the client ends them, too.</summary>
+    public void EndStreams()
+    {
+        foreach (ScriptedConnection connection in _connections.Keys)
+        {
+            connection.EndStream();
         }
     }
 

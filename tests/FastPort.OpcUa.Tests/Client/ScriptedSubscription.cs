@@ -16,6 +16,11 @@ internal sealed class ScriptedSubscription
     {
         server.On<CreateSubscriptionRequest>(call =>
         {
+            if (Refusals.TryDequeue(out StatusCode refusal))
+            {
+                return call.FaultAsync(refusal);
+            }
+
             Id++;
             var request = call.Request<CreateSubscriptionRequest>();
             return call.ReplyAsync(new CreateSubscriptionResponse
@@ -59,6 +64,9 @@ internal sealed class ScriptedSubscription
 
     /// <summary>The id of the newest subscription; 0 before there is one.</summary>
     public uint Id { get; private set; }
+
+    /// <summary>How the next requests for a subscription are refused; the others are served.</summary>
+    public Queue<StatusCode> Refusals { get; } = new();
 
     /// <summary>Messages that can be had again.</summary>
     public Dictionary<uint, NotificationMessage> Kept { get; } = [];

@@ -10,7 +10,7 @@ namespace FastPort.OpcUa.Tests.Client;
 /// <summary>What becomes of subscriptions when messages, connections, sessions or the subscriptions themselves are lost.</summary>
 public sealed class SubscriptionRecoveryTests : IAsyncLifetime
 {
-    private readonly ScriptedServer _server = new();
+    private readonly ScriptedServer _server = new() { StartTime = DateTime.UnixEpoch };
     private readonly List<StatusCode> _lost = [];
     private ScriptedSubscription _script = null!;
     private OpcUaClient _client = null!;
@@ -49,15 +49,53 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
         _script.Kept[2] = Message(2);
         _script.Kept[3] = Message(3);
         await PublishAsync(1);
-        await PublishAsync(4, 1, 2, 3, 4);
+
+        // What the server keeps may be named again and again.
+        await PublishAsync(4, 1, 2, 2, 3, 3, 4);
 
         Assert.Equal([1, 2, 3, 4], await _subscription.NumbersAsync(4));
+        Assert.Equal([2u, 3u], _script.Republished);
         Assert.Empty(_lost);
 
         // One that comes late is only acknowledged.
         await PublishAsync(3);
         await PublishAsync(5);
         Assert.Equal([5], await _subscription.NumbersAsync(1));
+    }
+
+    [Fact]
+    public async Task Messages_that_are_missing_are_asked_for_as_the_reader_has_room()
+    {
+        await using OpcUaSubscription subscription = await _client.SubscribeAsync(new SubscriptionOptions { Capacity = 1 });
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        for (uint number = 1; number <= 4; number++)
+        {
+            _script.Kept[number] = ScriptedSubscription.Message(number, item.Handle, (int)number);
+        }
+
+        await _script.PublishAsync(ScriptedSubscription.Message(5, item.Handle, 5), 1, 2, 3, 4);
+        await Patience.UntilAsync(() => subscription.Changes.Count != 0, "the first message is there");
+        await Patience.UntilSteadyAsync(() => subscription.Changes.Count, "nothing more comes");
+
+        Assert.Equal(1, subscription.Changes.Count);
+        Assert.Equal([1, 2, 3, 4, 5], await subscription.NumbersAsync(5));
+        Assert.Empty(_lost);
+    }
+
+    [Fact]
+    public async Task A_reader_that_is_gone_keeps_no_other_subscription_waiting()
+    {
+        OpcUaSubscription subscription = await _client.SubscribeAsync(new SubscriptionOptions { Capacity = 1 });
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        _script.Kept[1] = ScriptedSubscription.Message(1, item.Handle, 1);
+        await _script.PublishAsync(ScriptedSubscription.Message(3, item.Handle, 3), 1, 2);
+        await Patience.UntilAsync(() => subscription.Changes.Count != 0, "the first message is there");
+
+        await subscription.DisposeAsync();
+
+        await (await _script.NextPublishAsync()).ReplyAsync(
+            new PublishResponse { SubscriptionId = _subscription.Id, NotificationMessage = Message(1) });
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
     }
 
     [Fact]
@@ -143,6 +181,58 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_transfer_that_the_server_has_made_when_the_connection_ends_counts_on_the_next_one()
+    {
+        int requests = 0;
+        _server.On<TransferSubscriptionsRequest>(call =>
+        {
+            if (++requests == 1)
+            {
+                _server.Cut();
+                return Task.CompletedTask;
+            }
+
+            return call.ReplyAsync(new TransferSubscriptionsResponse
+            {
+                Results = [new TransferResult { StatusCode = StatusCodes.BadNothingToDo }],
+            });
+        });
+        LoseSession();
+        Task<SessionRecovery> back = BackAsync();
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+        Assert.Equal((2, 2u, 1u), (requests, _server.SessionCount, _script.Id));
+        Assert.Empty(_lost);
+        await PublishAfterLossAsync(1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+    }
+
+    /// <summary>Its id may be that of another client's subscription there.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_subscription_of_another_run_of_the_server_is_not_transferred(bool isKnown)
+    {
+        int requests = 0;
+        _server.On<TransferSubscriptionsRequest>(call =>
+        {
+            requests++;
+            return call.ReplyAsync(new TransferSubscriptionsResponse { Results = [default] });
+        });
+        _server.StartTime = isKnown ? DateTime.UnixEpoch.AddDays(1) : null;
+        LoseSession();
+        Task<SessionRecovery> back = BackAsync();
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+        Assert.Equal((0, 2u, 2u), (requests, _script.Id, _subscription.Id));
+        Assert.Equal([StatusCodes.BadSubscriptionIdInvalid], _lost);
+    }
+
+    [Fact]
     public async Task A_subscription_that_cannot_be_transferred_is_made_again_with_the_nodes_indexes_of_now()
     {
         _server.Namespaces = ["http://opcfoundation.org/UA/", "urn:other", "urn:scripted"];
@@ -198,7 +288,6 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
         ScriptedCall create = await creating.Task.InTimeAsync();
 
         await _subscription.DisposeAsync();
-        Assert.Equal(1u, await deleted.Reader.ReadAsync(Patience.Token));
         await create.ReplyAsync(new CreateSubscriptionResponse { SubscriptionId = 77, RevisedPublishingInterval = 1000 });
 
         Assert.Equal(77u, await deleted.Reader.ReadAsync(Patience.Token));
@@ -214,10 +303,14 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
         await Assert.ThrowsAsync<ArgumentException>(async () => await other.SetTriggeringAsync(_item, []));
     }
 
-    [Fact]
-    public async Task BadNoSubscription_makes_the_client_look_and_make_it_again()
+    [Theory]
+
+    // BadSubscriptionIdInvalid; BadServiceUnsupported, which does not say that it is there.
+    [InlineData(0x8028_0000)]
+    [InlineData(0x800B_0000)]
+    public async Task BadNoSubscription_makes_the_client_look_and_make_it_again(uint republishFault)
     {
-        _script.RepublishFault = StatusCodes.BadSubscriptionIdInvalid;
+        _script.RepublishFault = new StatusCode(republishFault);
         await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadNoSubscription);
         await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
 
@@ -230,13 +323,13 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_subscription_that_the_server_refuses_to_make_again_ends_and_says_why()
+    public async Task A_subscription_that_the_server_can_no_longer_make_ends_and_says_why()
     {
-        _server.On<CreateSubscriptionRequest>(static call => call.FaultAsync(StatusCodes.BadTooManySubscriptions));
+        _script.Refusals.Enqueue(StatusCodes.BadServiceUnsupported);
         await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
 
         var e = Assert.IsType<OpcUaException>(await _subscription.Changes.EndAsync());
-        Assert.Equal(StatusCodes.BadTooManySubscriptions, e.Status);
+        Assert.Equal(StatusCodes.BadServiceUnsupported, e.Status);
         Assert.True(_client.IsConnected);
     }
 

@@ -281,8 +281,8 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
 
         await RestartAsync("urn:scripted");
 
-        var e = Assert.IsType<OpcUaException>(await subscription.Changes.EndAsync());
-        Assert.Equal(StatusCodes.BadTooManySubscriptions, e.Status);
+        Assert.Equal(StatusCodes.BadTooManySubscriptions, (await subscription.NextAsync()).Value.Status);
+        await subscription.DisposeAsync();
         Assert.Equal(0, _deleted.Reader.Count);
     }
 

@@ -47,6 +47,16 @@ public sealed partial class SubscriptionTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadNoSubscription, (await _session.TryAsync<PublishRequest, PublishResponse>(default)).Status);
     }
 
+    /// <summary>A client that comes back after a restart must not find its id with another client.</summary>
+    [Fact]
+    public async Task Two_runs_of_a_server_do_not_begin_with_the_same_id()
+    {
+        await using TestServer next = await TestServer.StartAsync();
+        using RawSession session = await RawSession.OpenAsync(next);
+
+        Assert.NotEqual(await _session.SubscribeAsync(), await session.SubscribeAsync());
+    }
+
     [Fact]
     public async Task Keep_alive_messages_carry_the_next_number_and_do_not_use_it()
     {

@@ -21,6 +21,9 @@ internal sealed class Relay : IAsyncDisposable
         _accepting = AcceptAsync();
     }
 
+    /// <summary>Connections that come from now on wait for this.</summary>
+    public Task Admission { get; set; } = Task.CompletedTask;
+
     public string Url => $"opc.tcp://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}/test";
 
     /// <summary>The connections of now stay open, and nothing comes through them any more. Later ones work.</summary>
@@ -80,11 +83,12 @@ internal sealed class Relay : IAsyncDisposable
         CancellationToken flowing = _flowing.Token;
         try
         {
+            await Admission.WaitAsync(_stopping.Token);
             await server.ConnectAsync(IPAddress.Loopback, _target);
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException)
         {
-            // Cut already, or there is no server.
+            // Cut already, or there is no server, or the test is over.
             client.Dispose();
             return;
         }

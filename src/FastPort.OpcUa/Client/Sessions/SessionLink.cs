@@ -9,6 +9,9 @@ namespace FastPort.OpcUa.Client;
 /// <param name="session">The session.</param>
 internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, ClientSession session)
 {
+    // Server/ServerStatus/StartTime.
+    private static readonly NodeId StartTimeNode = new(0, 2257);
+
     public ClientSession Session => session;
 
     public ClientChannel Channel => link.Channel;
@@ -20,6 +23,9 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
 
     /// <summary>The server's namespaces.</summary>
     public NamespaceTable Namespaces { get; private set; } = NamespaceTable.Standard;
+
+    /// <summary>When the server has started: ids of another run of it may mean other things now. Null if it does not say.</summary>
+    public DateTime? StartTime { get; private set; }
 
     /// <summary>Sends a request of the session and waits for its response.</summary>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
@@ -67,10 +73,12 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
     public async Task ReadServerAsync(CancellationToken cancellationToken)
     {
         // A request each, all at once: how many nodes a request may have is one of the answers.
-        DataValue[] values = await Task.WhenAll(
-            OperationLimits.Nodes.Append(NamespaceTable.Node).Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
+        IEnumerable<NodeId> nodes = OperationLimits.Nodes.Append(NamespaceTable.Node).Append(StartTimeNode);
+        DataValue[] values =
+            await Task.WhenAll(nodes.Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
         Limits = OperationLimits.Of(values);
-        DataValue namespaces = values[^1];
+        StartTime = !values[^1].Status.IsBad && values[^1].Value.TryGet(out DateTime start) ? start : null;
+        DataValue namespaces = values[^2];
         if (namespaces.Status.IsBad)
         {
             // Without them node ids may be those of other nodes.

@@ -90,10 +90,14 @@ public sealed class OpcUaMonitoredItem
     }
 
     /// <summary>The server no longer knows the item.</summary>
-    internal void Lose()
+    internal void Lose() => Lose(StatusCodes.BadMonitoredItemIdInvalid);
+
+    /// <inheritdoc cref="Lose()"/>
+    /// <param name="why">Its status from now on.</param>
+    internal void Lose(StatusCode why)
     {
         Id = 0;
-        Status = StatusCodes.BadMonitoredItemIdInvalid;
+        Status = why;
     }
 
     internal void Remove()

@@ -9,6 +9,10 @@ namespace FastPort.OpcUa.Client;
 /// </content>
 public sealed partial class OpcUaSubscription
 {
+    // Messages that are asked for again one after the other: more than a server keeps. One that always has another must not be asked for
+    // ever.
+    private const int MostMissed = 10_000;
+
     // The sequence number that the next message with notifications has to have.
     private uint _next = 1;
 
@@ -16,16 +20,20 @@ public sealed partial class OpcUaSubscription
     /// <param name="link">The session that it came on.</param>
     /// <param name="response">The response.</param>
     /// <param name="received">Gets the messages that the server need not keep.</param>
+    /// <param name="publisher">Knows when the reader has caught up.</param>
+    /// <param name="cancellationToken">Gives up: what has not come is asked for on the next connection.</param>
     /// <returns>Good, or why the subscription has ended at the server.</returns>
     internal async ValueTask<StatusCode> ReceiveAsync(
-        SessionLink link, PublishResponse response, Queue<SubscriptionAcknowledgement> received)
+        SessionLink link, PublishResponse response, Queue<SubscriptionAcknowledgement> received, Publisher publisher,
+        CancellationToken cancellationToken)
     {
         NotificationMessage message = response.NotificationMessage;
         uint number = message.SequenceNumber;
         bool isKeepAlive = message.NotificationData is not { Length: > 0 };
         if (IsBefore(_next, number))
         {
-            if (!await TryFillGapAsync(link, number, response.AvailableSequenceNumbers ?? [], received).ConfigureAwait(false))
+            uint[] available = response.AvailableSequenceNumbers ?? [];
+            if (!await TryFillGapAsync(link, number, available, received, publisher, cancellationToken).ConfigureAwait(false))
             {
                 // What is missing is asked for on the next connection; this message too.
                 return StatusCodes.Good;
@@ -43,20 +51,35 @@ public sealed partial class OpcUaSubscription
     }
 
     /// <summary>Asks for the messages that the server has sent, and that have not come, until there are no more.</summary>
-    /// <returns>Good, or why the subscription has ended at the server.</returns>
-    internal async ValueTask<StatusCode> CatchUpAsync(SessionLink link, Queue<SubscriptionAcknowledgement> received)
+    /// <param name="link">The session.</param>
+    /// <param name="received">Gets the messages that the server need not keep.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>Good if the server has the subscription; else why it has not, or what it has answered instead.</returns>
+    /// <exception cref="OpcUaException">No answer came, or the server does not know the session.</exception>
+    internal async ValueTask<StatusCode> CatchUpAsync(
+        SessionLink link, Queue<SubscriptionAcknowledgement> received, CancellationToken cancellationToken)
     {
-        // A reader that is slow gets the rest with the next message.
-        while (!IsFull)
+        // What is left for a reader that is slow, or has missed very many, shows when the next message comes.
+        for (int i = 0; i < MostMissed && !IsFull; i++)
         {
-            ServiceResult<RepublishResponse> result = await RepublishAsync(link, _next).ConfigureAwait(false);
+            ServiceResult<RepublishResponse> result = await RepublishAsync(link, _next, cancellationToken).ConfigureAwait(false);
             (StatusCode status, NotificationMessage message) = (result.Status, result.Response.NotificationMessage);
-            if (status == StatusCodes.BadSubscriptionIdInvalid || status == StatusCodes.BadNoSubscription)
+            if (result.Fate != RequestFate.Answered || SessionLink.IsSessionLost(status))
+            {
+                throw ServiceFailure.Create(status, "Republish", _client.EndpointUrl, result.Fate);
+            }
+
+            if (status == StatusCodes.BadMessageNotAvailable)
+            {
+                break;
+            }
+
+            if (status.IsBad)
             {
                 return status;
             }
 
-            if (status.IsBad || message.SequenceNumber != _next)
+            if (message.SequenceNumber != _next || message.NotificationData is not { Length: > 0 })
             {
                 break;
             }
@@ -77,13 +100,20 @@ public sealed partial class OpcUaSubscription
 
     // False if the server does not answer any more: the connection has ended, or is ended by the keep-alive.
     private async ValueTask<bool> TryFillGapAsync(
-        SessionLink link, uint until, uint[] available, Queue<SubscriptionAcknowledgement> received)
+        SessionLink link, uint until, uint[] available, Queue<SubscriptionAcknowledgement> received, Publisher publisher,
+        CancellationToken cancellationToken)
     {
         uint first = _next;
         long missing = until - first - (until < first ? 1 : 0);
-        foreach (uint number in available.Where(n => !IsBefore(n, first) && IsBefore(n, until)).OrderBy(n => n - first))
+        IEnumerable<uint> kept = available.Where(n => !IsBefore(n, first) && IsBefore(n, until)).Take(MostMissed).Distinct();
+        foreach (uint number in kept.OrderBy(n => n - first))
         {
-            ServiceResult<RepublishResponse> result = await RepublishAsync(link, number).ConfigureAwait(false);
+            if (!await publisher.WaitForRoomAsync(this, cancellationToken).ConfigureAwait(false))
+            {
+                return false;
+            }
+
+            ServiceResult<RepublishResponse> result = await RepublishAsync(link, number, cancellationToken).ConfigureAwait(false);
             if (result.Fate != RequestFate.Answered)
             {
                 return false;
@@ -93,6 +123,7 @@ public sealed partial class OpcUaSubscription
             {
                 missing--;
                 Take(link, result.Response.NotificationMessage with { SequenceNumber = number }, received);
+                RaiseReported();
             }
         }
 
@@ -105,9 +136,10 @@ public sealed partial class OpcUaSubscription
         return true;
     }
 
-    private ValueTask<ServiceResult<RepublishResponse>> RepublishAsync(SessionLink link, uint number) =>
+    private ValueTask<ServiceResult<RepublishResponse>> RepublishAsync(
+        SessionLink link, uint number, CancellationToken cancellationToken) =>
         link.SendOnceAsync<RepublishRequest, RepublishResponse>(
-            new RepublishRequest { SubscriptionId = Id, RetransmitSequenceNumber = number }, CancellationToken.None);
+            new RepublishRequest { SubscriptionId = Id, RetransmitSequenceNumber = number }, cancellationToken);
 
     private StatusCode Acknowledge(uint number, Queue<SubscriptionAcknowledgement> received)
     {

@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
@@ -8,8 +9,21 @@ public sealed partial class OpcUaSubscription
     // The table that the node ids of the items belong to. Under the gate.
     private NamespaceTable? _namespaces;
 
-    /// <summary>The session that the server has the subscription in. Belongs to the task that publishes.</summary>
+    /// <summary>
+    /// The session that the server has the subscription in; null if it does not have it. Belongs to the task that publishes.
+    /// </summary>
     internal ClientSession? Session { get; private set; }
+
+    /// <summary>When that server has started; null if it does not say. Belongs to the task that publishes.</summary>
+    internal DateTime? ServerStart { get; private set; }
+
+    /// <summary>
+    /// What became of the subscription, until it is made again; null while the server has it. Belongs to the task that publishes.
+    /// </summary>
+    internal SubscriptionLoss? Loss { get; private set; }
+
+    /// <summary>The delays before it is made again; null if it never was. Belongs to the task that publishes.</summary>
+    internal ReconnectBackoff? Delays { get; set; }
 
     /// <summary>
     /// Whether the server was asked for all items since the subscription was made the last time. If not, the connection has ended
@@ -20,10 +34,14 @@ public sealed partial class OpcUaSubscription
     /// <summary>The publisher's number for the last time that the subscription was made.</summary>
     internal int Made { get; set; }
 
+    /// <summary>When it was made again the last time, as a timestamp of the client's time. Belongs to the task that publishes.</summary>
+    internal long MadeAt { get; set; }
+
     /// <summary>The server has the subscription in this session.</summary>
     internal void Enter(SessionLink link)
     {
         Session = link.Session;
+        ServerStart = link.StartTime;
         lock (_gate)
         {
             _namespaces = link.Namespaces;
@@ -36,6 +54,26 @@ public sealed partial class OpcUaSubscription
         }
     }
 
+    /// <summary>The server does not have the subscription. What callers ask for meanwhile fails with BadSubscriptionIdInvalid.</summary>
+    internal void Lose(SubscriptionLoss loss)
+    {
+        Loss = loss;
+        Session = null;
+        IsComplete = false;
+        lock (_gate)
+        {
+            // The id may become that of another one.
+            Id = 0;
+            foreach (OpcUaMonitoredItem item in _items.Values)
+            {
+                item.Lose(loss.Refusal.IsBad ? loss.Refusal : loss.Why);
+            }
+        }
+    }
+
+    /// <summary>The reader learns in its stream that no values come, and why.</summary>
+    internal void TellLoss() => Tell(Items);
+
     /// <summary>Makes the subscription again with all its items.</summary>
     /// <param name="link">The session.</param>
     /// <param name="why">What became of the one before.</param>
@@ -43,7 +81,7 @@ public sealed partial class OpcUaSubscription
     /// <exception cref="OpcUaException">The server refuses, or the connection has ended.</exception>
     internal async Task CreateAgainAsync(SessionLink link, StatusCode why, CancellationToken cancellationToken)
     {
-        ClientLog.SubscriptionLost(_client.Logger, _client.EndpointUrl, Id, why);
+        uint id = Loss?.Id ?? Id;
         CreateSubscriptionResponse created = await link.CallAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
             CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
         RaiseValuesLost(why);
@@ -52,23 +90,50 @@ public sealed partial class OpcUaSubscription
         _next = 1;
         OpcUaMonitoredItem[] items = [.. Items];
         Enter(link);
-        foreach (OpcUaMonitoredItem[] part in items.Chunk(link.Limits.MaxMonitoredItemsPerCall))
+        int most = link.Limits.MaxMonitoredItemsPerCall;
+        for (int done = 0; done < items.Length;)
         {
-            CreateMonitoredItemsResponse response = await link.CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
-                ItemsRequest(part), "CreateMonitoredItems", cancellationToken).ConfigureAwait(false);
-            TryAccept(_epoch, part, response);
-            await RemoveAgainAsync(link, part, cancellationToken).ConfigureAwait(false);
-            OpcUaMonitoredItem[] refused = Array.FindAll(part, static item => item.IsKept && item.Id == 0);
-            if (refused.Length != 0)
+            OpcUaMonitoredItem[] part = items[done..(done + Math.Min(most, items.Length - done))];
+            ServiceResult<CreateMonitoredItemsResponse> result =
+                await link.SendOnceAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
+                    ItemsRequest(part), cancellationToken).ConfigureAwait(false);
+            if (IsTooMuch(result.Status, result.Fate) && part.Length > 1)
             {
-                // The reader learns in its stream that no values come: the node may be gone since the server's restart.
-                Array.ForEach(refused, item => _changes.Write(new DataChange(item, new DataValue(Variant.Null, item.Status))));
-                RaiseReported();
+                // They were added in smaller parts, by a server that does not say how many it takes.
+                most = part.Length / 2;
+                continue;
             }
+
+            TryAccept(_epoch, part, ServiceFailure.Check(result, "CreateMonitoredItems", _client.EndpointUrl));
+            await RemoveAgainAsync(link, part, cancellationToken).ConfigureAwait(false);
+
+            // Their nodes may be gone since the server's restart.
+            Tell(Array.FindAll(part, static item => item.IsKept && item.Id == 0));
+            done += part.Length;
         }
 
         await TriggerAgainAsync(link, items, cancellationToken).ConfigureAwait(false);
         IsComplete = true;
+        Loss = null;
+        ClientLog.SubscriptionLost(_client.Logger, _client.EndpointUrl, id, why);
+    }
+
+    // Whether fewer items may be accepted. A response that is too large is none of these: the server has the items then.
+    private static bool IsTooMuch(StatusCode status, RequestFate fate) =>
+        status == StatusCodes.BadTooManyOperations || status == StatusCodes.BadRequestTooLarge
+        || (status == StatusCodes.BadEncodingLimitsExceeded && fate == RequestFate.Unsent);
+
+    private void Tell(IReadOnlyCollection<OpcUaMonitoredItem> items)
+    {
+        if (items.Count != 0)
+        {
+            foreach (OpcUaMonitoredItem item in items)
+            {
+                _changes.Write(new DataChange(item, new DataValue(Variant.Null, item.Status)));
+            }
+
+            RaiseReported();
+        }
     }
 
     // Items that were removed while the subscription was made again: the server had no id of them then.

@@ -5,7 +5,9 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>
 /// A subscription: the server sends the values of its monitored items when they change. Its members are safe from any thread. It stays when
-/// the connection is lost: the server has kept it, or hands it over to the new session, or the client makes it again with all its items.
+/// the connection is lost: the server has kept it, or hands it over to the new session, or the client makes it again with all its items. If
+/// the server refuses that for now, the client asks again until it accepts; what callers ask for meanwhile fails with
+/// BadSubscriptionIdInvalid.
 /// </summary>
 public sealed partial class OpcUaSubscription : IAsyncDisposable
 {
@@ -36,23 +38,23 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
 
     /// <summary>
     /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that
-    /// only says that the subscription is alive, so that everything has the value that was reported last; and for items that the server
-    /// refuses when the subscription is made again. Raised by the task that receives; a handler must not block, and may read
-    /// <see cref="Changes"/>.
+    /// only says that the subscription is alive, so that everything has the value that was reported last; and when the server refuses to
+    /// make the subscription again, or items of it: each has a change then with the reason as its status. Raised by the task that receives;
+    /// a handler must not block, and may read <see cref="Changes"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? Reported;
 
     /// <summary>
     /// The changes, in the order in which the server has sent them. Completed when the subscription or the client is disposed, and with an
-    /// <see cref="OpcUaException"/> when the subscription has ended for good. See <see cref="SubscriptionOptions.Capacity"/> for what
-    /// happens if nobody reads.
+    /// <see cref="OpcUaException"/> when the subscription has ended for good: another client has taken it, or the server no longer has the
+    /// service. See <see cref="SubscriptionOptions.Capacity"/> for what happens if nobody reads.
     /// </summary>
     public ChannelReader<DataChange> Changes => _changes;
 
     /// <summary>What the subscription was asked to do.</summary>
     public SubscriptionOptions Options => Volatile.Read(ref _options);
 
-    /// <summary>The server's id. Another one after the subscription was made again.</summary>
+    /// <summary>The server's id. Another one after the subscription was made again; 0 until then, if the server has ended it.</summary>
     public uint Id { get; private set; }
 
     /// <summary>How often the server sends what has changed.</summary>

@@ -9,7 +9,7 @@ namespace FastPort.OpcUa.Client;
 /// restores: it awaits the responses in the order of the requests, which is the order in which a server answers them, so messages need no
 /// other order and no lock. <see cref="_gate"/> guards the list, which callers change.
 /// </summary>
-internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, TimeProvider time, ILogger logger)
+internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions options, TimeProvider time, ILogger logger)
 {
     private readonly Lock _gate = new();
     private readonly List<OpcUaSubscription> _subscriptions = [];
@@ -76,6 +76,12 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     public async ValueTask DeleteAsync(OpcUaSubscription subscription, SessionLink? link)
     {
         (ClientSession? Session, uint Id) unwanted = (subscription.Session, subscription.Id);
+        if (unwanted.Session is null)
+        {
+            // The server does not have it.
+            return;
+        }
+
         lock (_gate)
         {
             _unwanted.Add(unwanted);
@@ -94,6 +100,26 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     /// <summary>Looks again whether there is something to publish for, and room for it.</summary>
     public void Wake() =>
         Interlocked.Exchange(ref _changed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).TrySetResult();
+
+    /// <summary>Waits until the reader of a subscription has caught up. False if the subscription was removed.</summary>
+    public async ValueTask<bool> WaitForRoomAsync(OpcUaSubscription subscription, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            Task changed = Volatile.Read(ref _changed).Task;
+            if (!Snapshot().Contains(subscription))
+            {
+                return false;
+            }
+
+            if (!subscription.IsFull)
+            {
+                return true;
+            }
+
+            await changed.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
 
     /// <summary>Ends all subscriptions: the client is closed, or does not reconnect.</summary>
     public void End(Exception? error)
@@ -129,11 +155,22 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         {
             while (!link.Connection.IsClosing)
             {
-                int wanted = await WaitForWorkAsync(cancellationToken).ConfigureAwait(false);
+                (int wanted, Task? due) = await WaitForWorkAsync(cancellationToken).ConfigureAwait(false);
                 while (waiting.Count < Math.Min(wanted, limit))
                 {
                     int before = Volatile.Read(ref _made);
                     waiting.Enqueue((SendAsync(link), before));
+                }
+
+                if (due is not null && wanted != 0)
+                {
+                    await Task.WhenAny(due, waiting.Peek().Result).ConfigureAwait(false);
+                }
+
+                if (due is { IsCompleted: true })
+                {
+                    await CreateLostAsync(link, cancellationToken).ConfigureAwait(false);
+                    continue;
                 }
 
                 (Task<ServiceResult<PublishResponse>> next, int made) = waiting.Dequeue();
@@ -171,80 +208,6 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         }
     }
 
-    /// <summary>Brings the subscriptions to a session: the one that has them, or a new one.</summary>
-    /// <exception cref="OpcUaException">The connection has ended; what is not done can be done on the next one.</exception>
-    public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
-    {
-        uint[] unwanted;
-        lock (_gate)
-        {
-            _link = link;
-            unwanted = [.. _unwanted.Where(one => one.Session == link.Session).Select(static one => one.Id)];
-            _unwanted.Clear();
-        }
-
-        _strangers.Clear();
-        if (unwanted.Length != 0)
-        {
-            await DeleteAsync(link, unwanted, cancellationToken).ConfigureAwait(false);
-        }
-
-        // Those of an earlier session are asked for by their ids.
-        OpcUaSubscription[] foreign = [.. Snapshot().Where(one => one.Session != link.Session)];
-        await TransferAsync(link, foreign, cancellationToken).ConfigureAwait(false);
-        foreach (OpcUaSubscription subscription in Snapshot())
-        {
-            StatusCode status = StatusCodes.BadSubscriptionIdInvalid;
-            if (subscription.Session == link.Session && subscription.IsComplete)
-            {
-                // The server may have got further namespaces.
-                subscription.Enter(link);
-                status = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
-            }
-            else if (subscription.Session == link.Session)
-            {
-                // The connection has ended while it was made: it is there, without some of its items.
-                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
-            }
-
-            if (status.IsBad)
-            {
-                await CreateAgainAsync(link, subscription, status, cancellationToken).ConfigureAwait(false);
-            }
-        }
-
-        if (link.Connection.IsClosing)
-        {
-            throw new OpcUaException(StatusCodes.BadConnectionClosed, $"The connection to {endpointUrl} has ended again.");
-        }
-    }
-
-    private static async Task TransferAsync(SessionLink link, OpcUaSubscription[] subscriptions, CancellationToken cancellationToken)
-    {
-        if (subscriptions.Length == 0)
-        {
-            return;
-        }
-
-        // A server that cannot do it, or has lost them, leaves them to be made again.
-        ServiceResult<TransferSubscriptionsResponse> result =
-            await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
-                new TransferSubscriptionsRequest
-                {
-                    SubscriptionIds = [.. subscriptions.Select(static one => one.Id)],
-                    SendInitialValues = true,
-                },
-                cancellationToken).ConfigureAwait(false);
-        TransferResult[] results = result.Response.Results ?? [];
-        for (int i = 0; i < Math.Min(results.Length, subscriptions.Length); i++)
-        {
-            if (!results[i].StatusCode.IsBad)
-            {
-                subscriptions[i].Enter(link);
-            }
-        }
-    }
-
     // Whether the server has answered.
     private static async ValueTask<bool> DeleteAsync(SessionLink link, uint[] ids, CancellationToken cancellationToken) =>
         (await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
@@ -259,19 +222,40 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         }
     }
 
-    // The number of requests that should wait at the server: one more than there are subscriptions, so that it can always answer.
-    private async Task<int> WaitForWorkAsync(CancellationToken cancellationToken)
+    // The number of requests that should wait at the server: one more than it has subscriptions, so that it can always answer. With it what
+    // ends when one that it has not is to be made again; null if it has all. If that has ended, the number is 0.
+    private async ValueTask<(int Wanted, Task? Due)> WaitForWorkAsync(CancellationToken cancellationToken)
     {
         while (true)
         {
             Task changed = Volatile.Read(ref _changed).Task;
-            OpcUaSubscription[] all = Snapshot();
-            if (all.Length != 0 && !Array.Exists(all, static one => one.IsFull))
+            int count = 0;
+            bool isFull = false;
+            Task? due = null;
+            foreach (OpcUaSubscription subscription in Snapshot())
             {
-                return all.Length + 1;
+                isFull |= subscription.IsFull;
+                if (subscription.Loss is not { } loss)
+                {
+                    count++;
+                }
+                else
+                {
+                    due = due is null ? loss.Due : Task.WhenAny(due, loss.Due);
+                }
             }
 
-            await changed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            if (due is { IsCompleted: true })
+            {
+                return (0, due);
+            }
+
+            if (count != 0 && !isFull)
+            {
+                return (count + 1, due);
+            }
+
+            await (due is null ? changed : Task.WhenAny(changed, due)).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
@@ -297,7 +281,7 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
     {
         // Read before the list: one that is no longer being made is in it.
         bool mayBeNew = Volatile.Read(ref _creating) != 0;
-        if (Array.Find(Snapshot(), one => one.Id == response.SubscriptionId) is not { } subscription)
+        if (Array.Find(Snapshot(), one => one.Loss is null && one.Id == response.SubscriptionId) is not { } subscription)
         {
             // It has been disposed, or the answer that it was made has not come: it counts at the server. Nobody waits for this answer.
             if (!mayBeNew && _strangers.Add(response.SubscriptionId))
@@ -308,14 +292,14 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
             return;
         }
 
-        StatusCode end = await subscription.ReceiveAsync(link, response, _received).ConfigureAwait(false);
+        StatusCode end = await subscription.ReceiveAsync(link, response, _received, this, cancellationToken).ConfigureAwait(false);
         if (end == StatusCodes.GoodSubscriptionTransferred)
         {
             Fail(subscription, new OpcUaException(end, $"Another client has taken subscription {subscription.Id} of {endpointUrl}."));
         }
         else if (end.IsBad)
         {
-            await TryCreateAgainAsync(link, subscription, end, cancellationToken).ConfigureAwait(false);
+            Lose(subscription, end, refusal: StatusCodes.Good, cancellationToken);
         }
     }
 
@@ -337,20 +321,13 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         {
             // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were
             // made later. Each other one is asked for.
-            OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Made <= made);
+            OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Loss is null && one.Made <= made);
             if (meant.Length == 0)
             {
                 return;
             }
 
-            foreach (OpcUaSubscription subscription in meant)
-            {
-                StatusCode end = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
-                if (end.IsBad)
-                {
-                    await TryCreateAgainAsync(link, subscription, end, cancellationToken).ConfigureAwait(false);
-                }
-            }
+            await LookForAsync(link, meant, cancellationToken).ConfigureAwait(false);
         }
         else
         {
@@ -361,48 +338,23 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         await Task.Delay(delays.Next(), time, cancellationToken).ConfigureAwait(false);
     }
 
-    // While publishing: if no answer comes, the client connects again, and restores the subscription then.
-    private async Task TryCreateAgainAsync(
-        SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
+    // If no answer comes, the client connects again, and looks for them then.
+    private async Task LookForAsync(SessionLink link, OpcUaSubscription[] subscriptions, CancellationToken cancellationToken)
     {
         try
         {
-            await CreateAgainAsync(link, subscription, why, cancellationToken).ConfigureAwait(false);
+            foreach (OpcUaSubscription subscription in subscriptions)
+            {
+                StatusCode end = await CatchUpAsync(link, subscription, cancellationToken).ConfigureAwait(false);
+                if (end.IsBad)
+                {
+                    Lose(subscription, end, refusal: StatusCodes.Good, cancellationToken);
+                }
+            }
         }
         catch (OpcUaException e)
         {
-            link.Break($"a subscription could not be made again: {e.Message}");
+            link.Break($"subscriptions could not be looked for: {e.Message}");
         }
-    }
-
-    // If the server refuses, the subscription ends for good. If no answer comes, throws.
-    private async Task CreateAgainAsync(
-        SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
-    {
-        try
-        {
-            await subscription.CreateAgainAsync(link, why, cancellationToken).ConfigureAwait(false);
-            subscription.Made = Interlocked.Increment(ref _made);
-            if (!Snapshot().Contains(subscription))
-            {
-                // Disposed meanwhile, under its old id.
-                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
-            }
-        }
-        catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
-        {
-            Fail(subscription, e);
-            if (!subscription.IsComplete && subscription.Session == link.Session)
-            {
-                // It was made, and its items were refused. The id of an earlier session may be that of another one in this session.
-                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
-            }
-        }
-    }
-
-    private void Fail(OpcUaSubscription subscription, OpcUaException error)
-    {
-        Remove(subscription);
-        subscription.End(error);
     }
 }

@@ -1,0 +1,200 @@
+using FastPort.Clients;
+using FastPort.OpcUa.Services;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Bringing the subscriptions to a session, and making those again that the server does not have.</content>
+internal sealed partial class Publisher
+{
+    /// <summary>
+    /// Brings the subscriptions to a session: the one that has them, or a new one. Those that the server refuses for now are asked for
+    /// again while the client publishes.
+    /// </summary>
+    /// <exception cref="OpcUaException">
+    /// The connection has ended, or there was no answer: what is not done can be done on the next one.
+    /// </exception>
+    public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        uint[] unwanted;
+        lock (_gate)
+        {
+            _link = link;
+            unwanted = [.. _unwanted.Where(one => one.Session == link.Session).Select(static one => one.Id)];
+            _unwanted.Clear();
+        }
+
+        _strangers.Clear();
+        if (unwanted.Length != 0)
+        {
+            await DeleteAsync(link, unwanted, cancellationToken).ConfigureAwait(false);
+        }
+
+        await TransferAsync(link, cancellationToken).ConfigureAwait(false);
+        foreach (OpcUaSubscription subscription in Snapshot())
+        {
+            StatusCode status = subscription.Loss?.Why ?? StatusCodes.BadSubscriptionIdInvalid;
+            if (subscription.Session == link.Session && subscription.IsComplete)
+            {
+                // The server may have got further namespaces.
+                subscription.Enter(link);
+                status = await CatchUpAsync(link, subscription, cancellationToken).ConfigureAwait(false);
+            }
+            else if (subscription.Session == link.Session)
+            {
+                // The connection has ended while it was made: it is there, without some of its items.
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+            }
+
+            if (status.IsBad)
+            {
+                await CreateAgainAsync(link, subscription, status, cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        if (link.Connection.IsClosing)
+        {
+            throw new OpcUaException(StatusCodes.BadConnectionClosed, $"The connection to {endpointUrl} has ended again.");
+        }
+    }
+
+    // The server says that it does not have the service, which time does not change. All else may pass: a limit that the subscriptions of
+    // the session before still count for, a server that starts or has too much to do, a right that is given again.
+    private static bool IsFinal(StatusCode refusal) => refusal == StatusCodes.BadServiceUnsupported
+        || refusal == StatusCodes.BadNotSupported || refusal == StatusCodes.BadNotImplemented;
+
+    // Those of an earlier session are asked for by their ids. In another run of the server, and where this session has them for others,
+    // these ids mean other subscriptions.
+    private async Task TransferAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        OpcUaSubscription[] all = Snapshot();
+        HashSet<uint> present = [.. all.Where(one => one.Session == link.Session).Select(static one => one.Id)];
+        OpcUaSubscription[] foreign = Array.FindAll(
+            all,
+            one => one.Session is { } session && session != link.Session && one.ServerStart == link.StartTime && !present.Contains(one.Id));
+        if (foreign.Length == 0)
+        {
+            return;
+        }
+
+        // A server that cannot do it, or has lost them, leaves them to be made again. One that has done it may be told once more.
+        ServiceResult<TransferSubscriptionsResponse> result =
+            await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+                new TransferSubscriptionsRequest
+                {
+                    SubscriptionIds = [.. foreign.Select(static one => one.Id)],
+                    SendInitialValues = true,
+                },
+                cancellationToken).ConfigureAwait(false);
+        if (result.Fate != RequestFate.Answered || SessionLink.IsSessionLost(result.Status))
+        {
+            throw ServiceFailure.Create(result.Status, "TransferSubscriptions", endpointUrl, result.Fate);
+        }
+
+        TransferResult[] results = result.Response.Results ?? [];
+        for (int i = 0; i < Math.Min(results.Length, foreign.Length); i++)
+        {
+            if (!results[i].StatusCode.IsBad || results[i].StatusCode == StatusCodes.BadNothingToDo)
+            {
+                foreign[i].Enter(link);
+            }
+        }
+    }
+
+    // Good, or why the subscription has to be made again. If it may be there all the same it is deleted, as there must not be two of it.
+    private async ValueTask<StatusCode> CatchUpAsync(SessionLink link, OpcUaSubscription subscription, CancellationToken cancellationToken)
+    {
+        StatusCode status = await subscription.CatchUpAsync(link, _received, cancellationToken).ConfigureAwait(false);
+        if (status.IsBad && status != StatusCodes.BadSubscriptionIdInvalid && status != StatusCodes.BadNoSubscription)
+        {
+            await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+        }
+
+        return status;
+    }
+
+    // While publishing: if no answer comes, the client connects again, and restores the subscription then.
+    private async Task CreateLostAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        try
+        {
+            foreach (OpcUaSubscription subscription in Snapshot())
+            {
+                if (subscription.Loss is { Due.IsCompleted: true } loss)
+                {
+                    await CreateAgainAsync(link, subscription, loss.Why, cancellationToken).ConfigureAwait(false);
+                }
+            }
+        }
+        catch (OpcUaException e)
+        {
+            link.Break($"a subscription could not be made again: {e.Message}");
+        }
+    }
+
+    // If the server refuses, it is asked again later, or the subscription ends for good. If no answer comes, throws.
+    private async Task CreateAgainAsync(
+        SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await subscription.CreateAgainAsync(link, why, cancellationToken).ConfigureAwait(false);
+            subscription.Made = Interlocked.Increment(ref _made);
+            subscription.MadeAt = time.GetTimestamp();
+            if (!Snapshot().Contains(subscription))
+            {
+                // Disposed meanwhile, under its old id.
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+            }
+        }
+        catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
+        {
+            if (!subscription.IsComplete && subscription.Session == link.Session)
+            {
+                // It was made, and its items were refused. The id of an earlier session may be that of another one in this session.
+                await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
+            }
+
+            if (!Snapshot().Contains(subscription))
+            {
+                // Disposed meanwhile.
+                return;
+            }
+
+            if (IsFinal(e.Status))
+            {
+                Fail(subscription, e);
+                return;
+            }
+
+            bool isNew = subscription.Loss?.Refusal != e.Status;
+            ClientLog.SubscriptionRefused(
+                logger, isNew ? LogLevel.Warning : LogLevel.Debug, endpointUrl, subscription.Loss?.Id ?? subscription.Id, e.Message);
+            Lose(subscription, why, e.Status, cancellationToken);
+            if (isNew)
+            {
+                subscription.TellLoss();
+            }
+        }
+    }
+
+    // The server does not have it. It is asked for it at once, and then after delays that grow until one has lived for a while: a server
+    // that ends or refuses each must not be asked in a tight loop.
+    private void Lose(OpcUaSubscription subscription, StatusCode why, StatusCode refusal, CancellationToken cancellationToken)
+    {
+        ReconnectBackoff delays = subscription.Delays ??= new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay);
+        if (subscription.Loss is null && time.GetElapsedTime(subscription.MadeAt) >= options.MaxReconnectDelay)
+        {
+            delays.Reset();
+        }
+
+        Task due = Task.Delay(delays.Next(), time, cancellationToken);
+        subscription.Lose(new SubscriptionLoss(subscription.Loss?.Id ?? subscription.Id, why, refusal, due));
+    }
+
+    private void Fail(OpcUaSubscription subscription, OpcUaException error)
+    {
+        Remove(subscription);
+        subscription.End(error);
+    }
+}
