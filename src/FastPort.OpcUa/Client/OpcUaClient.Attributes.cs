@@ -292,7 +292,7 @@ public sealed partial class OpcUaClient
                     namespaces: namespaces).ConfigureAwait(false);
                 if (result.Response.Count != count)
                 {
-                    throw Failed("Write", StatusCodes.BadUnknownResponse);
+                    throw Failed("Write", StatusCodes.BadUnknownResponse, RequestFate.Unanswered);
                 }
             }
             catch (OpcUaException e) when (count > 0 && IsTooLarge(e))

@@ -256,7 +256,8 @@ public sealed partial class OpcUaClient
         where TResponse : struct, IServiceMessage =>
         (await InvokeAsync(request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken).ConfigureAwait(false)).Response;
 
-    private OpcUaException Failed(string service, StatusCode status) => ServiceFailure.Create(status, service, _endpointUrl);
+    private OpcUaException Failed(string service, StatusCode status, RequestFate fate = RequestFate.Answered) =>
+        ServiceFailure.Create(status, service, _endpointUrl, fate);
 
     private OpcUaException NamespacesChanged(string service) => new(
         StatusCodes.BadServerNotConnected,

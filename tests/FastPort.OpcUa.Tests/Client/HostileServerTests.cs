@@ -151,6 +151,64 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadUnknownResponse, e.Status);
     }
 
+    /// <summary>Sent again, these would be done twice.</summary>
+    [Fact]
+    public async Task A_call_or_write_without_a_result_may_have_been_executed_unless_it_was_refused()
+    {
+        var node = new NodeId(1, 1);
+        KeyValuePair<NodeId, Variant>[] values = [.. Enumerable.Range(0, 4).Select(i => KeyValuePair.Create(node, (Variant)i))];
+        DiagnosticInfo deep = new() { SymbolicId = 1 };
+        for (int i = 0; i < 20; i++)
+        {
+            deep = new DiagnosticInfo { InnerDiagnosticInfo = deep };
+        }
+
+        var results = new CallResponse { Results = [new CallMethodResult { InputArgumentDiagnosticInfos = [deep] }] };
+        (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted)[] cases =
+        [
+            Fault(StatusCodes.BadUserAccessDenied, false),
+            Fault(StatusCodes.BadTimeout, true),
+            Fault(StatusCodes.BadRequestTimeout, true),
+            Fault(StatusCodes.BadResponseTooLarge, true),
+            Both(static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }), StatusCodes.BadTcpInternalError),
+
+            // Of the wrong type for one, without results for the other.
+            Both(static call => call.ReplyAsync(default(CallResponse)), StatusCodes.BadUnknownResponse),
+            Both(static call => call.ReplyAsync(default(WriteResponse)), StatusCodes.BadUnknownResponse),
+            Both(
+                call => call.ReplyAsync(default(WriteResponse), new ResponseHeader { ServiceDiagnostics = deep }),
+                StatusCodes.BadEncodingLimitsExceeded),
+            (call => call.ReplyAsync(results), StatusCodes.BadEncodingLimitsExceeded, StatusCodes.BadUnknownResponse, true),
+        ];
+        int requests = 0;
+        await using OpcUaClient client = await _server.ConnectAsync();
+        foreach ((Func<ScriptedCall, Task> answer, StatusCode call, StatusCode write, bool mayHaveExecuted) in cases)
+        {
+            Task CountAsync(ScriptedCall request)
+            {
+                Interlocked.Increment(ref requests);
+                return answer(request);
+            }
+
+            _server.On<CallRequest>(CountAsync);
+            _server.On<WriteRequest>(CountAsync);
+            OpcUaException called = await Assert.ThrowsAsync<OpcUaException>(() => client.CallAsync(node, node, []).InTimeAsync());
+            OpcUaException written = await Assert.ThrowsAsync<OpcUaException>(() => client.WriteAsync(values).InTimeAsync());
+
+            Assert.Equal((call, mayHaveExecuted), (called.Status, called.MayHaveExecuted));
+            Assert.Equal((write, mayHaveExecuted), (written.Status, written.MayHaveExecuted));
+        }
+
+        // None was sent in parts.
+        Assert.Equal(2 * cases.Length, requests);
+
+        static (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted) Fault(
+            StatusCode status, bool mayHaveExecuted) => (call => call.FaultAsync(status), status, status, mayHaveExecuted);
+
+        static (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted) Both(
+            Func<ScriptedCall, Task> answer, StatusCode status) => (answer, status, status, true);
+    }
+
     [Fact]
     public async Task A_client_that_takes_small_messages_sends_chunks_of_any_size()
     {
