@@ -50,7 +50,6 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     /// </param>
     public ValueTask<ServiceResult<T>> Start(RequestTerms terms, in T into)
     {
-        _core.Reset();
         _core.RunContinuationsAsynchronously = !terms.ContinuesOnLoop;
         BorrowsBytes = terms.BorrowsBytes;
         _into = into;
@@ -84,6 +83,9 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     ServiceResult<T> IValueTaskSource<ServiceResult<T>>.GetResult(short token)
     {
         ServiceResult<T> result = _core.GetResult(token);
+
+        // It may not be used again for long, and the response may be large.
+        _core.Reset();
         _into = default;
         lock (pool)
         {
