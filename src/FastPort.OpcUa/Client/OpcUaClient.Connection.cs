@@ -187,6 +187,28 @@ public sealed partial class OpcUaClient
         }
     }
 
+    /// <summary>What is asked for, in parts that the server serves in one request each. As <see cref="LimitsAsync"/>.</summary>
+    internal async ValueTask<IEnumerable<T[]>> PartsAsync<T>(
+        IReadOnlyCollection<T> all, Func<OperationLimits, int> limit, string service, CancellationToken cancellationToken) =>
+        all.Count == 0 ? [] : all.Chunk(limit(await LimitsAsync(service, cancellationToken).ConfigureAwait(false)));
+
+    /// <summary>
+    /// How much the server serves in one request; waits for a session while the client connects. Whoever names nodes takes the namespaces
+    /// before: those of the session that was waited for may be others.
+    /// </summary>
+    /// <exception cref="OpcUaException">There was no session in time, or there will be none.</exception>
+    private ValueTask<OperationLimits> LimitsAsync(string service, CancellationToken cancellationToken) =>
+        _slot.Current is { } link ? new(link.Limits) : NextLimitsAsync(service, cancellationToken);
+
+    private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken)
+    {
+        // The service's own activity begins after the wait.
+        Activity? outer = Activity.Current;
+        Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
+        ValueTask<SessionLink> next = LinkAsync(after: null, service, cancellationToken);
+        return (await (activity is null ? next : OpcUaTraces.EndWithAsync(next, activity, outer)).ConfigureAwait(false)).Limits;
+    }
+
     /// <summary>
     /// Sends a request on the active session. One that could not be sent because the connection had just ended waits for the next session,
     /// if node ids mean the same there.
@@ -251,10 +273,12 @@ public sealed partial class OpcUaClient
 
     /// <summary>As <see cref="InvokeAsync"/>, for requests that are rare.</summary>
     private async ValueTask<TResponse> InvokeOnceAsync<TRequest, TResponse>(
-        TRequest request, string service, CancellationToken cancellationToken)
+        TRequest request, string service, CancellationToken cancellationToken, NamespaceTable? namespaces = null)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage =>
-        (await InvokeAsync(request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken).ConfigureAwait(false)).Response;
+        (await InvokeAsync(
+            request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken, namespaces: namespaces).ConfigureAwait(false))
+        .Response;
 
     private OpcUaException Failed(string service, StatusCode status, RequestFate fate = RequestFate.Answered) =>
         ServiceFailure.Create(status, service, _endpointUrl, fate);

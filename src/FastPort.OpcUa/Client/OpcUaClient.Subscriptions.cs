@@ -10,8 +10,6 @@ public sealed partial class OpcUaClient
 
     internal ILogger Logger => _logger;
 
-    internal int MaxMonitoredItemsPerCall => Limits.MaxMonitoredItemsPerCall;
-
     /// <summary>Creates a subscription, without items.</summary>
     /// <param name="options">What it is asked to do. Defaults to the default values.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>

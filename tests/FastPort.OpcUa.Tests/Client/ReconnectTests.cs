@@ -10,7 +10,7 @@ using Xunit;
 namespace FastPort.OpcUa.Tests.Client;
 
 /// <summary>What a client does when its connection ends, and what becomes of requests.</summary>
-public sealed class ReconnectTests
+public sealed partial class ReconnectTests
 {
     private static readonly NodeId Number = new(2, 1);
 
