@@ -15,9 +15,12 @@ public sealed partial class OpcUaSubscription
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Gives up waiting. Items that the server makes of a request under way are deleted.</param>
     /// <returns>The items, in order; the status of each says whether the server monitors it. Those with a bad one are not kept.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; the items of those before it are in <see cref="Items"/>.</exception>
+    /// <exception cref="OpcUaException">
+    /// A request failed as a whole; the items of those before it are in <see cref="Items"/>. If it may have been executed, the server may
+    /// monitor its items until the subscription ends; their values are ignored.
+    /// </exception>
     public async ValueTask<IReadOnlyList<OpcUaMonitoredItem>> AddItemsAsync(
         IReadOnlyList<MonitoredItemOptions> items, CancellationToken cancellationToken = default)
     {
@@ -229,11 +232,24 @@ public sealed partial class OpcUaSubscription
         {
             (int epoch, CreateMonitoredItemsResponse response) =
                 await InvokeAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
-                    () => ItemsRequest(part), "CreateMonitoredItems", cancellationToken).ConfigureAwait(false);
+                    () => ItemsRequest(part), "CreateMonitoredItems", cancellationToken, Delete).ConfigureAwait(false);
             if (TryAccept(epoch, part, response))
             {
                 return;
             }
+        }
+    }
+
+    // Items that a request has made which was given up: nobody knows them. Whether the server hears of it is not waited for.
+    private static void Delete(SessionLink link, CreateMonitoredItemsRequest request, CreateMonitoredItemsResponse response)
+    {
+        uint[] ids =
+            [.. (response.Results ?? []).Where(static one => !one.StatusCode.IsBad).Select(static one => one.MonitoredItemId)];
+        if (ids.Length != 0)
+        {
+            _ = link.SendOnceAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+                new DeleteMonitoredItemsRequest { SubscriptionId = request.SubscriptionId, MonitoredItemIds = ids },
+                CancellationToken.None).AsTask();
         }
     }
 
