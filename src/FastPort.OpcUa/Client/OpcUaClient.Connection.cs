@@ -88,12 +88,13 @@ public sealed partial class OpcUaClient
         var pool = new Stack<PendingRequest<ReadResponse>>();
         ReadValueId[] items = [new() { NodeId = new NodeId(0, State), AttributeId = (uint)AttributeId.Value }];
         long heard = -1;
+        long heardAt = 0;
         long callsUntil = 0;
         try
         {
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
-                long received = link.Connection.BytesReceived;
+                (long received, long now) = (link.Connection.BytesReceived, _clock.PreciseMilliseconds);
                 ValueTask<ServiceResult<ReadResponse>> reading = link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
@@ -102,10 +103,15 @@ public sealed partial class OpcUaClient
 
                 // Of calls before this read; less where one of them was given up.
                 long until = link.Channel.CallsUntil;
-                (callsUntil, heard) = (received != heard ? until : Math.Min(callsUntil, until), received);
+                (callsUntil, heardAt) = received != heard ? (until, now) : (Math.Min(callsUntil, until), heardAt);
+                heard = received;
                 ServiceResult<ReadResponse> result = await reading.ConfigureAwait(false);
-                bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received
-                    && _clock.NowMilliseconds >= callsUntil;
+
+                // Where too much waits to be sent, the read fails at once: what counts is the time before it.
+                bool isLate = result.Fate == RequestFate.Unsent
+                    ? now - heardAt >= timer.Period.TotalMilliseconds && !SessionLink.IsOver(result.Fate, result.Status)
+                    : result.Fate == RequestFate.Unanswered;
+                bool isSilent = isLate && link.Connection.BytesReceived == received && _clock.NowMilliseconds >= callsUntil;
                 if (isSilent || SessionLink.IsSessionLost(result.Status))
                 {
                     link.Break($"the server did not answer the keep-alive: {result.Status}.");
