@@ -87,7 +87,18 @@ internal sealed partial class ClientChannel : ChannelProtocol
         }
 
         MessageBuffer buffer = Interlocked.Exchange(ref _request, null) ?? new MessageBuffer(Pool);
-        Encode(buffer, token, id, Math.Max(timeout, 0), request);
+        try
+        {
+            Encode(buffer, token, id, Math.Max(timeout, 0), request);
+        }
+        catch
+        {
+            // The caller's list threw: nothing is sent, and nobody waits.
+            buffer.Dispose();
+            _requests.Take(id);
+            throw;
+        }
+
         StatusCode status = Writer.Write(MessageType.Message, id, ref buffer);
         buffer.Clear(KeepRequestBytes);
         Interlocked.Exchange(ref _request, buffer)?.Dispose();

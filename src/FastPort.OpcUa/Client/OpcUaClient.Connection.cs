@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
+using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
@@ -13,10 +14,10 @@ public sealed partial class OpcUaClient
     // Warnings of one outage about failed attempts.
     private const int MaxToldObstacles = 10;
 
+    // The session was published.
     private async Task RunAsync(SessionLink link)
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
-        Publish(link);
         while (true)
         {
             long since = _clock.PreciseMilliseconds;
@@ -157,9 +158,16 @@ public sealed partial class OpcUaClient
                 }
 
                 bool isNew = told.Count < MaxToldObstacles && told.Add(e.Message);
-                ClientLog.ConnectFailed(_logger, isNew ? LogLevel.Warning : LogLevel.Debug, _endpointUrl, e.Message);
+                ClientLog.ConnectFailed(_logger, isNew ? LogLevel.Warning : LogLevel.Debug, _endpointUrl, ProblemOf(e));
             }
         }
+    }
+
+    // Without the beginning that the log's line has, too.
+    private static string ProblemOf(Exception e)
+    {
+        string beginning = e is EndpointException failed ? $"Cannot connect to {failed.Endpoint}: " : string.Empty;
+        return e.Message.StartsWith(beginning, StringComparison.Ordinal) ? e.Message[beginning.Length..] : e.Message;
     }
 
     // False if the client was closed meanwhile.

@@ -1,3 +1,4 @@
+using System.Collections;
 using System.Runtime.CompilerServices;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
@@ -54,7 +55,7 @@ public sealed class CallersMemoryTests
         await using TestServer server = await StartAsync(Count);
         server.Server.AddressSpace.AddMethod(
             AddressSpace.ObjectsFolder, new NodeId(2, 1), "m", [], [], static (_, _) => new(MethodResult.Good("text")));
-        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { RequestTimeout = TimeSpan.FromDays(1) });
 
         WeakReference[] results = await ReadAndCallAsync(client);
 
@@ -101,11 +102,13 @@ public sealed class CallersMemoryTests
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static async Task<WeakReference[]> ReadAndCallAsync(OpcUaClient client)
     {
+        var statuses = new StatusCode[1];
+        await Assert.ThrowsAsync<NotSupportedException>(async () => await client.WriteAsync(new BrokenList(), statuses));
         var values = new DataValue[Count];
         await client.ReadAsync(Ids, values);
         MethodCallResult called = await client.CallAsync(AddressSpace.ObjectsFolder, new NodeId(2, 1), []);
         Assert.Equal("text", called.Outputs[0].Get<string>());
-        return [new WeakReference(values), new WeakReference(called.Outputs)];
+        return [new WeakReference(statuses), new WeakReference(values), new WeakReference(called.Outputs)];
     }
 
     private static Task<TestServer> StartAsync(int limit) => TestServer.StartAsync(
@@ -117,4 +120,16 @@ public sealed class CallersMemoryTests
             }
         },
         options => (options.MaxNodesPerRead, options.MaxNodesPerWrite) = (limit, limit));
+
+    // Throws while its request is encoded.
+    private sealed class BrokenList : IReadOnlyList<KeyValuePair<NodeId, Variant>>
+    {
+        public int Count => 1;
+
+        public KeyValuePair<NodeId, Variant> this[int index] => throw new NotSupportedException();
+
+        public IEnumerator<KeyValuePair<NodeId, Variant>> GetEnumerator() => throw new NotSupportedException();
+
+        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+    }
 }

@@ -151,6 +151,20 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadUnknownResponse, e.Status);
     }
 
+    [Theory]
+    [InlineData(double.NaN)]
+    [InlineData(double.NegativeInfinity)]
+    [InlineData(double.PositiveInfinity)]
+    public async Task A_session_whose_timeout_is_no_time_is_used(double timeout)
+    {
+        _server.On<CreateSessionRequest>(call => call.ReplyAsync(
+            new CreateSessionResponse { AuthenticationToken = new NodeId(1, 1), RevisedSessionTimeout = timeout }));
+
+        await using OpcUaClient client = await _server.ConnectAsync();
+
+        Assert.True(client.IsConnected);
+    }
+
     /// <summary>Sent again, these would be done twice.</summary>
     [Fact]
     public async Task A_call_or_write_without_a_result_may_have_been_executed_unless_it_was_refused()
@@ -260,6 +274,40 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadSecurityPolicyRejected, e.Status);
         Assert.Contains(@"it offers a\u000Axxx", e.Message, StringComparison.Ordinal);
         Assert.InRange(e.Message.Length, 1024, 1500);
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("")]
+    [InlineData("urn:other")]
+    public async Task A_certificate_must_have_the_URI_that_its_server_says(string? uri)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        using var certificate = ApplicationCertificate.Create("urn:server", "server", ["127.0.0.1"], TimeProvider.System.GetUtcNow());
+        string trusted = Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName;
+        await File.WriteAllBytesAsync(Path.Combine(trusted, "server.der"), certificate.Der, TestContext.Current.CancellationToken);
+        _server.On<GetEndpointsRequest>(call => call.ReplyAsync(new GetEndpointsResponse
+        {
+            Endpoints =
+            [
+                new EndpointDescription
+                {
+                    Server = new ApplicationDescription { ApplicationUri = uri },
+                    ServerCertificate = certificate.Der,
+                    SecurityMode = MessageSecurityMode.SignAndEncrypt,
+                    SecurityPolicyUri = SecurityPolicy.Basic256Sha256.Uri,
+                },
+            ],
+        }));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => _server.ConnectAsync(new OpcUaClientOptions
+        {
+            SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256,
+            Certificates = { Directory = folder },
+        }));
+
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
         Directory.Delete(folder, recursive: true);
     }
 

@@ -6,12 +6,59 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
 
-/// <content>How much requests ask for that have waited for a session: only then is it known what the server serves at a time.</content>
+/// <content>Requests that wait for a session: only then is it known what the server serves at a time.</content>
 public sealed partial class ReconnectTests
 {
     private const int Limit = 10;
 
     private static readonly NodeId[] Many = [.. Enumerable.Range(100, 25).Select(static i => new NodeId(2, (uint)i))];
+
+    [Fact]
+    public async Task Requests_wait_for_a_connection_no_longer_than_their_time()
+    {
+        TestServer server = await StartAsync(5);
+        await using OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromSeconds(5) }, _time);
+        Events events = new(client);
+        await server.DisposeAsync();
+        await events.Disconnected.InTimeAsync();
+
+        Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
+        _time.Advance(TimeSpan.FromSeconds(4.999));
+        Assert.False(waiting.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
+        Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
+        using var given = new CancellationTokenSource();
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.ReadAsync([Number], given.Token).InTimeAsync());
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_a_client_may_be_there_before_its_server()
+    {
+        TestServer before = await StartAsync(5);
+        string url = before.Url;
+        await before.DisposeAsync();
+        var options = new OpcUaClientOptions { RetryConnect = true, MaxReconnectDelay = TimeSpan.FromMilliseconds(100) };
+        using var given = new CancellationTokenSource();
+        Task<OpcUaClient> never = OpcUaClient.ConnectAsync(url, options, cancellationToken: given.Token);
+        var log = new RecordingLog();
+        Task<OpcUaClient> connecting = OpcUaClient.ConnectAsync(url, options, log);
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => never.InTimeAsync());
+        Assert.False(connecting.IsCompleted);
+        await Patience.UntilAsync(() => log.WithId(7102).Count != 0, "an attempt has failed");
+        string told = log.WithId(7102)[0].Text;
+        Assert.StartsWith($"Cannot connect to {url}: ", told, StringComparison.Ordinal);
+        Assert.Equal(0, told.LastIndexOf("Cannot connect", StringComparison.Ordinal));
+
+        await using TestServer server = await TestServer.StartAsync(configure: o => o.Endpoints[0] = url);
+        await using OpcUaClient client = await connecting.InTimeAsync();
+
+        Assert.True(client.IsConnected);
+    }
 
     [Fact]
     public async Task What_waits_for_the_server_goes_in_as_many_requests_as_it_wants()
