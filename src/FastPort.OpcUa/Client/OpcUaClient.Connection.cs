@@ -95,7 +95,7 @@ public sealed partial class OpcUaClient
         {
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
-                (long received, long now) = (link.Connection.BytesReceived, _clock.PreciseMilliseconds);
+                (long received, long now) = (link.Connection.BytesReceived, _clock.NowMilliseconds);
                 ValueTask<ServiceResult<ReadResponse>> reading = link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
@@ -214,13 +214,16 @@ public sealed partial class OpcUaClient
     private ValueTask<OperationLimits> LimitsAsync(string service, CancellationToken cancellationToken) =>
         _slot.Current is { } link ? new(link.Limits) : NextLimitsAsync(service, cancellationToken);
 
-    private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken)
+    private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken) =>
+        (await NextLinkAsync(service, cancellationToken).ConfigureAwait(false)).Limits;
+
+    // The wait has an activity of its own: that of the request begins after it.
+    private ValueTask<SessionLink> NextLinkAsync(string service, CancellationToken cancellationToken)
     {
-        // The service's own activity begins after the wait.
         Activity? outer = Activity.Current;
         Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
         ValueTask<SessionLink> next = LinkAsync(after: null, service, cancellationToken);
-        return (await (activity is null ? next : OpcUaTraces.EndWithAsync(next, activity, outer)).ConfigureAwait(false)).Limits;
+        return activity is null ? next : OpcUaTraces.EndWithAsync(next, activity, outer);
     }
 
     /// <summary>
