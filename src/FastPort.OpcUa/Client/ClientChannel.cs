@@ -87,7 +87,18 @@ internal sealed partial class ClientChannel : ChannelProtocol
         }
 
         MessageBuffer buffer = Interlocked.Exchange(ref _request, null) ?? new MessageBuffer(Pool);
-        Encode(buffer, token, id, Math.Max(timeout, 0), request);
+        try
+        {
+            Encode(buffer, token, id, Math.Max(timeout, 0), request);
+        }
+        catch
+        {
+            // The caller's list threw: nothing is sent, and nobody waits.
+            buffer.Dispose();
+            _requests.Take(id);
+            throw;
+        }
+
         StatusCode status = Writer.Write(MessageType.Message, id, ref buffer);
         buffer.Clear(KeepRequestBytes);
         Interlocked.Exchange(ref _request, buffer)?.Dispose();
@@ -205,11 +216,11 @@ internal sealed partial class ClientChannel : ChannelProtocol
         ResponseHeader header = decoder.ReadStructure<ResponseHeader>();
         if (!decoder.Error.IsGood)
         {
-            pending.Fail(decoder.Error);
+            pending.FailWithoutResult(decoder.Error);
         }
         else if (header.ServiceResult.IsBad)
         {
-            pending.Fail(header.ServiceResult);
+            Fail(pending, header.ServiceResult);
         }
         else if (pending.BorrowsBytes && owner is not null)
         {
@@ -240,7 +251,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     private void DropRequest() => Interlocked.Exchange(ref _request, null)?.Dispose();
 
     protected override void OnAborted(uint requestId, StatusCode status, string? reason) =>
-        _requests.Take(requestId)?.Fail(BadOf(status));
+        _requests.Take(requestId)?.FailWithoutResult(BadOf(status));
 
     protected override void Fail(ChannelFault fault)
     {
@@ -273,6 +284,19 @@ internal sealed partial class ClientChannel : ChannelProtocol
             }
 
             return result;
+        }
+    }
+
+    // These come when the time, or the room for the answer, is over: the request may have been executed by then.
+    private static void Fail(PendingRequest pending, StatusCode fault)
+    {
+        if (fault == StatusCodes.BadTimeout || fault == StatusCodes.BadRequestTimeout || fault == StatusCodes.BadResponseTooLarge)
+        {
+            pending.FailWithoutResult(fault);
+        }
+        else
+        {
+            pending.Fail(fault, RequestFate.Answered);
         }
     }
 

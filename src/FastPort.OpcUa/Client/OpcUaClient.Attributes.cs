@@ -10,8 +10,6 @@ public sealed partial class OpcUaClient
     private readonly Stack<PendingRequest<WriteNodesResponse>> _writes = [];
     private readonly Stack<PendingRequest<ReadResponse>> _pooledReads = [];
 
-    private OperationLimits Limits => _slot.Current?.Limits ?? OperationLimits.None;
-
     /// <summary>Reads the values of nodes, with both timestamps.</summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -234,7 +232,8 @@ public sealed partial class OpcUaClient
         int most = int.MaxValue;
         do
         {
-            int count = Math.Min(Math.Min(most, Limits.MaxNodesPerRead), values.Length - from);
+            OperationLimits limits = await LimitsAsync("Read", cancellationToken).ConfigureAwait(false);
+            int count = Math.Min(Math.Min(most, limits.MaxNodesPerRead), values.Length - from);
             try
             {
                 ServiceResult<ReadNodesResponse> result = await InvokeAsync(
@@ -280,7 +279,8 @@ public sealed partial class OpcUaClient
         int most = int.MaxValue;
         do
         {
-            int count = Math.Min(Math.Min(most, Limits.MaxNodesPerWrite), statuses.Length - from);
+            OperationLimits limits = await LimitsAsync("Write", cancellationToken).ConfigureAwait(false);
+            int count = Math.Min(Math.Min(most, limits.MaxNodesPerWrite), statuses.Length - from);
             try
             {
                 ServiceResult<WriteNodesResponse> result = await InvokeAsync(
@@ -292,7 +292,7 @@ public sealed partial class OpcUaClient
                     namespaces: namespaces).ConfigureAwait(false);
                 if (result.Response.Count != count)
                 {
-                    throw Failed("Write", StatusCodes.BadUnknownResponse);
+                    throw Failed("Write", StatusCodes.BadUnknownResponse, RequestFate.Unanswered);
                 }
             }
             catch (OpcUaException e) when (count > 0 && IsTooLarge(e))

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
+using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
@@ -13,10 +14,10 @@ public sealed partial class OpcUaClient
     // Warnings of one outage about failed attempts.
     private const int MaxToldObstacles = 10;
 
+    // The session was published.
     private async Task RunAsync(SessionLink link)
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
-        Publish(link);
         while (true)
         {
             long since = _clock.PreciseMilliseconds;
@@ -85,12 +86,13 @@ public sealed partial class OpcUaClient
         var pool = new Stack<PendingRequest<ReadResponse>>();
         ReadValueId[] items = [new() { NodeId = new NodeId(0, State), AttributeId = (uint)AttributeId.Value }];
         long heard = -1;
+        long heardAt = 0;
         long callsUntil = 0;
         try
         {
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
-                long received = link.Connection.BytesReceived;
+                (long received, long now) = (link.Connection.BytesReceived, _clock.NowMilliseconds);
                 ValueTask<ServiceResult<ReadResponse>> reading = link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
@@ -99,10 +101,15 @@ public sealed partial class OpcUaClient
 
                 // Of calls before this read; less where one of them was given up.
                 long until = link.Channel.CallsUntil;
-                (callsUntil, heard) = (received != heard ? until : Math.Min(callsUntil, until), received);
+                (callsUntil, heardAt) = received != heard ? (until, now) : (Math.Min(callsUntil, until), heardAt);
+                heard = received;
                 ServiceResult<ReadResponse> result = await reading.ConfigureAwait(false);
-                bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received
-                    && _clock.NowMilliseconds >= callsUntil;
+
+                // Where too much waits to be sent, the read fails at once: what counts is the time before it.
+                bool isLate = result.Fate == RequestFate.Unsent
+                    ? now - heardAt >= timer.Period.TotalMilliseconds && !SessionLink.IsOver(result.Fate, result.Status)
+                    : result.Fate == RequestFate.Unanswered;
+                bool isSilent = isLate && link.Connection.BytesReceived == received && _clock.NowMilliseconds >= callsUntil;
                 if (isSilent || SessionLink.IsSessionLost(result.Status))
                 {
                     link.Break($"the server did not answer the keep-alive: {result.Status}.");
@@ -148,9 +155,16 @@ public sealed partial class OpcUaClient
                 }
 
                 bool isNew = told.Count < MaxToldObstacles && told.Add(e.Message);
-                ClientLog.ConnectFailed(_logger, isNew ? LogLevel.Warning : LogLevel.Debug, _endpointUrl, e.Message);
+                ClientLog.ConnectFailed(_logger, isNew ? LogLevel.Warning : LogLevel.Debug, _endpointUrl, ProblemOf(e));
             }
         }
+    }
+
+    // Without the beginning that the log's line has, too.
+    private static string ProblemOf(Exception e)
+    {
+        string beginning = e is EndpointException failed ? $"Cannot connect to {failed.Endpoint}: " : string.Empty;
+        return e.Message.StartsWith(beginning, StringComparison.Ordinal) ? e.Message[beginning.Length..] : e.Message;
     }
 
     // False if the client was closed meanwhile.
@@ -182,6 +196,31 @@ public sealed partial class OpcUaClient
         {
             throw ServiceFailure.Create(StatusCodes.BadServerNotConnected, service, _endpointUrl, RequestFate.Unsent);
         }
+    }
+
+    /// <summary>What is asked for, in parts that the server serves in one request each. As <see cref="LimitsAsync"/>.</summary>
+    internal async ValueTask<IEnumerable<T[]>> PartsAsync<T>(
+        IReadOnlyCollection<T> all, Func<OperationLimits, int> limit, string service, CancellationToken cancellationToken) =>
+        all.Count == 0 ? [] : all.Chunk(limit(await LimitsAsync(service, cancellationToken).ConfigureAwait(false)));
+
+    /// <summary>
+    /// How much the server serves in one request; waits for a session while the client connects. Whoever names nodes takes the namespaces
+    /// before: those of the session that was waited for may be others.
+    /// </summary>
+    /// <exception cref="OpcUaException">There was no session in time, or there will be none.</exception>
+    private ValueTask<OperationLimits> LimitsAsync(string service, CancellationToken cancellationToken) =>
+        _slot.Current is { } link ? new(link.Limits) : NextLimitsAsync(service, cancellationToken);
+
+    private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken) =>
+        (await NextLinkAsync(service, cancellationToken).ConfigureAwait(false)).Limits;
+
+    // The wait has an activity of its own: that of the request begins after it.
+    private ValueTask<SessionLink> NextLinkAsync(string service, CancellationToken cancellationToken)
+    {
+        Activity? outer = Activity.Current;
+        Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
+        ValueTask<SessionLink> next = LinkAsync(after: null, service, cancellationToken);
+        return activity is null ? next : OpcUaTraces.EndWithAsync(next, activity, outer);
     }
 
     /// <summary>
@@ -248,12 +287,15 @@ public sealed partial class OpcUaClient
 
     /// <summary>As <see cref="InvokeAsync"/>, for requests that are rare.</summary>
     private async ValueTask<TResponse> InvokeOnceAsync<TRequest, TResponse>(
-        TRequest request, string service, CancellationToken cancellationToken)
+        TRequest request, string service, CancellationToken cancellationToken, NamespaceTable? namespaces = null)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage =>
-        (await InvokeAsync(request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken).ConfigureAwait(false)).Response;
+        (await InvokeAsync(
+            request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken, namespaces: namespaces).ConfigureAwait(false))
+        .Response;
 
-    private OpcUaException Failed(string service, StatusCode status) => ServiceFailure.Create(status, service, _endpointUrl);
+    private OpcUaException Failed(string service, StatusCode status, RequestFate fate = RequestFate.Answered) =>
+        ServiceFailure.Create(status, service, _endpointUrl, fate);
 
     private OpcUaException NamespacesChanged(string service) => new(
         StatusCodes.BadServerNotConnected,

@@ -21,9 +21,15 @@ public sealed partial class OpcUaClient
     /// </summary>
     internal async Task StartAsync(CancellationToken cancellationToken)
     {
-        _running = _options.RetryConnect
-            ? ConnectAndRunAsync()
-            : RunAsync(await _opener.OpenAsync(cancellationToken).ConfigureAwait(false));
+        if (_options.RetryConnect)
+        {
+            _running = ConnectAndRunAsync();
+            return;
+        }
+
+        SessionLink link = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        Publish(link);
+        _running = RunAsync(link);
     }
 
     private async Task ConnectAndRunAsync()

@@ -60,5 +60,5 @@ public sealed partial class OpcUaClient
     private MethodCallResult ResultOf(in ServiceResult<CallResponse> result) =>
         result.Response.Results is [var called]
             ? new MethodCallResult(called.StatusCode, called.OutputArguments ?? [])
-            : throw Failed("Call", StatusCodes.BadUnknownResponse);
+            : throw Failed("Call", StatusCodes.BadUnknownResponse, RequestFate.Unanswered);
 }

@@ -10,8 +10,6 @@ public sealed partial class OpcUaClient
 
     internal ILogger Logger => _logger;
 
-    internal int MaxMonitoredItemsPerCall => Limits.MaxMonitoredItemsPerCall;
-
     /// <summary>Creates a subscription, without items.</summary>
     /// <param name="options">What it is asked to do. Defaults to the default values.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -60,8 +58,14 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>Sends a request that names ids of the session, made anew for the session that it is sent on.</summary>
+    /// <param name="make">Makes it.</param>
+    /// <param name="service">For the message.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="undo">
+    /// Undoes what a request has done that was given up, when its answer comes. Defaults to none: the server is told to cancel it.
+    /// </param>
     internal async ValueTask<(SessionLink Link, ServiceResult<TResponse> Result)> SendAsync<TRequest, TResponse>(
-        Func<TRequest> make, string service, CancellationToken cancellationToken)
+        Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
@@ -69,8 +73,10 @@ public sealed partial class OpcUaClient
         while (true)
         {
             link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
-            ServiceResult<TResponse> result =
-                await link.SendOnceAsync<TRequest, TResponse>(make(), cancellationToken).ConfigureAwait(false);
+            TRequest request = make();
+            ServiceResult<TResponse> result = undo is null
+                ? await link.SendOnceAsync<TRequest, TResponse>(request, cancellationToken).ConfigureAwait(false)
+                : await SendAsync(link, request, undo, cancellationToken).ConfigureAwait(false);
             if (SessionLink.IsOver(result.Fate, result.Status))
             {
                 continue;
@@ -78,6 +84,34 @@ public sealed partial class OpcUaClient
 
             BreakIfLost(link, result.Status, result.Fate);
             return (link, result);
+        }
+    }
+
+    private static async ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
+        SessionLink link, TRequest request, Action<SessionLink, TRequest, TResponse> undo, CancellationToken cancellationToken)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        Task<ServiceResult<TResponse>> sending =
+            link.SendOnceAsync<TRequest, TResponse>(request, CancellationToken.None).AsTask();
+        try
+        {
+            return await sending.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            _ = UndoAsync();
+            throw;
+        }
+
+        async Task UndoAsync()
+        {
+            ServiceResult<TResponse> late = await sending.ConfigureAwait(false);
+            if (late.Status.IsGood)
+            {
+                undo(link, request, late.Response);
+            }
         }
     }
 

@@ -48,6 +48,7 @@ public sealed partial class OpcUaClient
         IReadOnlyList<NodeId> nodes, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(nodes);
+        NamespaceTable namespaces = Namespaces;
         var browsed = new BrowsedNode[nodes.Count];
         int[] left = [.. Enumerable.Range(0, nodes.Count)];
         int before;
@@ -57,9 +58,12 @@ public sealed partial class OpcUaClient
             do
             {
                 before = left.Length;
-                foreach (int[] part in left.Chunk(Math.Min(Limits.MaxNodesPerBrowse, MaxNodesPerBrowse)))
+                IEnumerable<int[]> parts = await PartsAsync(
+                    left, static limits => Math.Min(limits.MaxNodesPerBrowse, MaxNodesPerBrowse), "Browse", cancellationToken)
+                    .ConfigureAwait(false);
+                foreach (int[] part in parts)
                 {
-                    await BrowsePartAsync(nodes, direction, part, browsed, cancellationToken).ConfigureAwait(false);
+                    await BrowsePartAsync(nodes, direction, part, browsed, namespaces, cancellationToken).ConfigureAwait(false);
                 }
 
                 // A session has few continuation points: nodes that got none are browsed again when those of the others are free.
@@ -88,14 +92,19 @@ public sealed partial class OpcUaClient
         NodeId start, IReadOnlyList<IReadOnlyList<QualifiedName>> paths, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(paths);
+        NamespaceTable namespaces = Namespaces;
         List<TranslatedPath> found = [];
-        foreach (IReadOnlyList<QualifiedName>[] part in paths.Chunk(Limits.MaxNodesPerTranslateBrowsePaths))
+        IEnumerable<IReadOnlyList<QualifiedName>[]> parts = await PartsAsync(
+            paths, static limits => limits.MaxNodesPerTranslateBrowsePaths, "TranslateBrowsePathsToNodeIds", cancellationToken)
+            .ConfigureAwait(false);
+        foreach (IReadOnlyList<QualifiedName>[] part in parts)
         {
             TranslateBrowsePathsResponse response =
                 await InvokeOnceAsync<TranslateBrowsePathsRequest, TranslateBrowsePathsResponse>(
                     new TranslateBrowsePathsRequest { BrowsePaths = [.. part.Select(path => PathOf(start, path))] },
                     "TranslateBrowsePathsToNodeIds",
-                    cancellationToken).ConfigureAwait(false);
+                    cancellationToken,
+                    namespaces).ConfigureAwait(false);
             found.AddRange(
                 Results(response.Results, part.Length, "TranslateBrowsePathsToNodeIds").Select(static result => PathOf(result)));
         }
@@ -114,11 +123,14 @@ public sealed partial class OpcUaClient
     public async ValueTask<NodeId[]> RegisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(nodes);
+        NamespaceTable namespaces = Namespaces;
         List<NodeId> registered = [];
-        foreach (NodeId[] part in nodes.Chunk(Limits.MaxNodesPerRegisterNodes))
+        IEnumerable<NodeId[]> parts = await PartsAsync(
+            nodes, static limits => limits.MaxNodesPerRegisterNodes, "RegisterNodes", cancellationToken).ConfigureAwait(false);
+        foreach (NodeId[] part in parts)
         {
             RegisterNodesResponse response = await InvokeOnceAsync<RegisterNodesRequest, RegisterNodesResponse>(
-                new RegisterNodesRequest { NodesToRegister = part }, "RegisterNodes", cancellationToken).ConfigureAwait(false);
+                new RegisterNodesRequest { NodesToRegister = part }, "RegisterNodes", cancellationToken, namespaces).ConfigureAwait(false);
             registered.AddRange(Results(response.RegisteredNodeIds, part.Length, "RegisterNodes"));
         }
 
@@ -132,16 +144,21 @@ public sealed partial class OpcUaClient
     public async ValueTask UnregisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(nodes);
-        foreach (NodeId[] part in nodes.Chunk(Limits.MaxNodesPerRegisterNodes))
+        NamespaceTable namespaces = Namespaces;
+        IEnumerable<NodeId[]> parts = await PartsAsync(
+            nodes, static limits => limits.MaxNodesPerRegisterNodes, "UnregisterNodes", cancellationToken).ConfigureAwait(false);
+        foreach (NodeId[] part in parts)
         {
             await InvokeOnceAsync<UnregisterNodesRequest, UnregisterNodesResponse>(
-                new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken).ConfigureAwait(false);
+                new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken, namespaces)
+                .ConfigureAwait(false);
         }
     }
 
     // Browses some of the nodes, with one Browse and as many BrowseNext as it takes.
     private async ValueTask BrowsePartAsync(
-        IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, CancellationToken cancellationToken)
+        IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, NamespaceTable namespaces,
+        CancellationToken cancellationToken)
     {
         const uint AllFields = 63;
         BrowseResponse response = await InvokeOnceAsync<BrowseRequest, BrowseResponse>(
@@ -158,7 +175,8 @@ public sealed partial class OpcUaClient
                 RequestedMaxReferencesPerNode = (uint)_options.MaxReferencesPerBrowse,
             },
             "Browse",
-            cancellationToken).ConfigureAwait(false);
+            cancellationToken,
+            namespaces).ConfigureAwait(false);
         BrowseResult[] results = Results(response.Results, part.Length, "Browse");
         int empty = 0;
         long count = 0;

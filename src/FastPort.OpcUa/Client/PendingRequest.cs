@@ -24,13 +24,22 @@ internal abstract class PendingRequest
     /// <returns>Whether the result owns <paramref name="owner"/> from now on.</returns>
     public abstract bool Complete(uint type, ref BinaryDecoder decoder, MessageBuffer? owner);
 
-    public abstract void Fail(StatusCode status, RequestFate fate = RequestFate.Answered);
+    /// <summary>Ends the request without a response.</summary>
+    public abstract void Fail(StatusCode status, RequestFate fate);
+
+    /// <summary>Ends the request with an answer that is neither a response nor a refusal.</summary>
+    public abstract void FailWithoutResult(StatusCode status);
 }
 
 /// <summary>A request with the type of its response. Reused: a caller awaits the task of <see cref="Start"/> exactly once.</summary>
 internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : PendingRequest, IValueTaskSource<ServiceResult<T>>
     where T : struct, IServiceMessage
 {
+    // What a Call or a Write does is done before its answer is made: sent again, it would be done twice.
+    private static readonly RequestFate WithoutResult = T.EncodingId is CallResponse.EncodingIdNumber or WriteResponse.EncodingIdNumber
+        ? RequestFate.Unanswered
+        : RequestFate.Answered;
+
     private ManualResetValueTaskSourceCore<ServiceResult<T>> _core;
     private T _into;
 
@@ -41,7 +50,6 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     /// </param>
     public ValueTask<ServiceResult<T>> Start(RequestTerms terms, in T into)
     {
-        _core.Reset();
         _core.RunContinuationsAsynchronously = !terms.ContinuesOnLoop;
         BorrowsBytes = terms.BorrowsBytes;
         _into = into;
@@ -52,23 +60,32 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     {
         if (type != T.EncodingId)
         {
-            Fail(StatusCodes.BadUnknownResponse);
+            FailWithoutResult(StatusCodes.BadUnknownResponse);
             return false;
         }
 
         T response = _into;
         response.Code(ref decoder);
-        bool owns = owner is not null && decoder.Error.IsGood;
-        _core.SetResult(new ServiceResult<T>(decoder.Error, response, RequestFate.Answered, owns ? owner : null));
-        return owns;
+        if (!decoder.Error.IsGood)
+        {
+            FailWithoutResult(decoder.Error);
+            return false;
+        }
+
+        _core.SetResult(new ServiceResult<T>(StatusCodes.Good, response, RequestFate.Answered, owner));
+        return owner is not null;
     }
 
-    public override void Fail(StatusCode status, RequestFate fate = RequestFate.Answered) =>
-        _core.SetResult(new ServiceResult<T>(status, default, fate));
+    public override void Fail(StatusCode status, RequestFate fate) => _core.SetResult(new ServiceResult<T>(status, default, fate));
+
+    public override void FailWithoutResult(StatusCode status) => Fail(status, WithoutResult);
 
     ServiceResult<T> IValueTaskSource<ServiceResult<T>>.GetResult(short token)
     {
         ServiceResult<T> result = _core.GetResult(token);
+
+        // It may not be used again for long, and the response may be large.
+        _core.Reset();
         _into = default;
         lock (pool)
         {

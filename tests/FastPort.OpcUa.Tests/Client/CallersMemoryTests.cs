@@ -1,3 +1,6 @@
+using System.Collections;
+using System.Runtime.CompilerServices;
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
@@ -45,6 +48,26 @@ public sealed class CallersMemoryTests
             async () => await client.WriteAsync([KeyValuePair.Create(Ids[0], (Variant)1)], Memory<StatusCode>.Empty));
     }
 
+    /// <summary>Requests are used again, and there may be many of them.</summary>
+    [Fact]
+    public async Task What_the_caller_has_dropped_is_not_kept_for_the_next_request()
+    {
+        await using TestServer server = await StartAsync(Count);
+        server.Server.AddressSpace.AddMethod(
+            AddressSpace.ObjectsFolder, new NodeId(2, 1), "m", [], [], static (_, _) => new(MethodResult.Good("text")));
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { RequestTimeout = TimeSpan.FromDays(1) });
+
+        WeakReference[] results = await ReadAndCallAsync(client);
+
+        await Patience.UntilAsync(
+            () =>
+            {
+                GC.Collect();
+                return !Array.Exists(results, static result => result.IsAlive);
+            },
+            "the results are collected");
+    }
+
     [Fact]
     public async Task The_connection_is_one_of_the_transport_that_the_options_name()
     {
@@ -76,6 +99,18 @@ public sealed class CallersMemoryTests
         }
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static async Task<WeakReference[]> ReadAndCallAsync(OpcUaClient client)
+    {
+        var statuses = new StatusCode[1];
+        await Assert.ThrowsAsync<NotSupportedException>(async () => await client.WriteAsync(new BrokenList(), statuses));
+        var values = new DataValue[Count];
+        await client.ReadAsync(Ids, values);
+        MethodCallResult called = await client.CallAsync(AddressSpace.ObjectsFolder, new NodeId(2, 1), []);
+        Assert.Equal("text", called.Outputs[0].Get<string>());
+        return [new WeakReference(statuses), new WeakReference(values), new WeakReference(called.Outputs)];
+    }
+
     private static Task<TestServer> StartAsync(int limit) => TestServer.StartAsync(
         static space =>
         {
@@ -85,4 +120,16 @@ public sealed class CallersMemoryTests
             }
         },
         options => (options.MaxNodesPerRead, options.MaxNodesPerWrite) = (limit, limit));
+
+    // Throws while its request is encoded.
+    private sealed class BrokenList : IReadOnlyList<KeyValuePair<NodeId, Variant>>
+    {
+        public int Count => 1;
+
+        public KeyValuePair<NodeId, Variant> this[int index] => throw new NotSupportedException();
+
+        public IEnumerator<KeyValuePair<NodeId, Variant>> GetEnumerator() => throw new NotSupportedException();
+
+        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+    }
 }

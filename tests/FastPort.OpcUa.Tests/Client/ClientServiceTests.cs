@@ -164,6 +164,41 @@ public sealed class ClientServiceTests
         Assert.Equal(new ByteString(point), await released.Task.InTimeAsync());
     }
 
+    [Fact]
+    public async Task Items_that_are_given_up_while_the_server_makes_them_are_deleted()
+    {
+        await using var server = new ScriptedServer();
+        var scripted = new ScriptedSubscription(server);
+        var created = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var deleted = new TaskCompletionSource<DeleteMonitoredItemsRequest>(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<CreateMonitoredItemsRequest>(call =>
+        {
+            created.SetResult(call);
+            return Task.CompletedTask;
+        });
+        server.On<DeleteMonitoredItemsRequest>(call =>
+        {
+            deleted.SetResult(call.Request<DeleteMonitoredItemsRequest>());
+            return call.ReplyAsync(new DeleteMonitoredItemsResponse { Results = [StatusCodes.Good] });
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync();
+        using var given = new CancellationTokenSource();
+        Task adding = subscription.AddItemsAsync([new(Number), new(Number)], given.Token).AsTask();
+        ScriptedCall call = await created.Task.InTimeAsync();
+
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => adding.InTimeAsync());
+        await call.ReplyAsync(new CreateMonitoredItemsResponse
+        {
+            Results = [new() { MonitoredItemId = 7 }, new() { StatusCode = StatusCodes.BadNodeIdUnknown }],
+        });
+
+        DeleteMonitoredItemsRequest request = await deleted.Task.InTimeAsync();
+        Assert.Equal((scripted.Id, 7u), (request.SubscriptionId, Assert.Single(request.MonitoredItemIds!)));
+        Assert.Empty(subscription.Items);
+    }
+
     [Theory]
     [InlineData(100)]
     [InlineData(5_000_000)]

@@ -192,6 +192,78 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadUnknownResponse, e.Status);
     }
 
+    [Theory]
+    [InlineData(double.NaN)]
+    [InlineData(double.NegativeInfinity)]
+    [InlineData(double.PositiveInfinity)]
+    public async Task A_session_whose_timeout_is_no_time_is_used(double timeout)
+    {
+        _server.On<CreateSessionRequest>(call => call.ReplyAsync(
+            new CreateSessionResponse { AuthenticationToken = new NodeId(1, 1), RevisedSessionTimeout = timeout }));
+
+        await using OpcUaClient client = await _server.ConnectAsync();
+
+        Assert.True(client.IsConnected);
+    }
+
+    /// <summary>Sent again, these would be done twice.</summary>
+    [Fact]
+    public async Task A_call_or_write_without_a_result_may_have_been_executed_unless_it_was_refused()
+    {
+        var node = new NodeId(1, 1);
+        KeyValuePair<NodeId, Variant>[] values = [.. Enumerable.Range(0, 4).Select(i => KeyValuePair.Create(node, (Variant)i))];
+        DiagnosticInfo deep = new() { SymbolicId = 1 };
+        for (int i = 0; i < 20; i++)
+        {
+            deep = new DiagnosticInfo { InnerDiagnosticInfo = deep };
+        }
+
+        var results = new CallResponse { Results = [new CallMethodResult { InputArgumentDiagnosticInfos = [deep] }] };
+        (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted)[] cases =
+        [
+            Fault(StatusCodes.BadUserAccessDenied, false),
+            Fault(StatusCodes.BadTimeout, true),
+            Fault(StatusCodes.BadRequestTimeout, true),
+            Fault(StatusCodes.BadResponseTooLarge, true),
+            Both(static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }), StatusCodes.BadTcpInternalError),
+
+            // Of the wrong type for one, without results for the other.
+            Both(static call => call.ReplyAsync(default(CallResponse)), StatusCodes.BadUnknownResponse),
+            Both(static call => call.ReplyAsync(default(WriteResponse)), StatusCodes.BadUnknownResponse),
+            Both(
+                call => call.ReplyAsync(default(WriteResponse), new ResponseHeader { ServiceDiagnostics = deep }),
+                StatusCodes.BadEncodingLimitsExceeded),
+            (call => call.ReplyAsync(results), StatusCodes.BadEncodingLimitsExceeded, StatusCodes.BadUnknownResponse, true),
+        ];
+        int requests = 0;
+        await using OpcUaClient client = await _server.ConnectAsync();
+        foreach ((Func<ScriptedCall, Task> answer, StatusCode call, StatusCode write, bool mayHaveExecuted) in cases)
+        {
+            Task CountAsync(ScriptedCall request)
+            {
+                Interlocked.Increment(ref requests);
+                return answer(request);
+            }
+
+            _server.On<CallRequest>(CountAsync);
+            _server.On<WriteRequest>(CountAsync);
+            OpcUaException called = await Assert.ThrowsAsync<OpcUaException>(() => client.CallAsync(node, node, []).InTimeAsync());
+            OpcUaException written = await Assert.ThrowsAsync<OpcUaException>(() => client.WriteAsync(values).InTimeAsync());
+
+            Assert.Equal((call, mayHaveExecuted), (called.Status, called.MayHaveExecuted));
+            Assert.Equal((write, mayHaveExecuted), (written.Status, written.MayHaveExecuted));
+        }
+
+        // None was sent in parts.
+        Assert.Equal(2 * cases.Length, requests);
+
+        static (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted) Fault(
+            StatusCode status, bool mayHaveExecuted) => (call => call.FaultAsync(status), status, status, mayHaveExecuted);
+
+        static (Func<ScriptedCall, Task> Answer, StatusCode Call, StatusCode Write, bool MayHaveExecuted) Both(
+            Func<ScriptedCall, Task> answer, StatusCode status) => (answer, status, status, true);
+    }
+
     [Fact]
     public async Task A_client_that_takes_small_messages_sends_chunks_of_any_size()
     {
@@ -243,6 +315,40 @@ public sealed class HostileServerTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadSecurityPolicyRejected, e.Status);
         Assert.Contains(@"it offers a\u000Axxx", e.Message, StringComparison.Ordinal);
         Assert.InRange(e.Message.Length, 1024, 1500);
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("")]
+    [InlineData("urn:other")]
+    public async Task A_certificate_must_have_the_URI_that_its_server_says(string? uri)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        using var certificate = ApplicationCertificate.Create("urn:server", "server", ["127.0.0.1"], TimeProvider.System.GetUtcNow());
+        string trusted = Directory.CreateDirectory(Path.Combine(folder, "trusted")).FullName;
+        await File.WriteAllBytesAsync(Path.Combine(trusted, "server.der"), certificate.Der, TestContext.Current.CancellationToken);
+        _server.On<GetEndpointsRequest>(call => call.ReplyAsync(new GetEndpointsResponse
+        {
+            Endpoints =
+            [
+                new EndpointDescription
+                {
+                    Server = new ApplicationDescription { ApplicationUri = uri },
+                    ServerCertificate = certificate.Der,
+                    SecurityMode = MessageSecurityMode.SignAndEncrypt,
+                    SecurityPolicyUri = SecurityPolicy.Basic256Sha256.Uri,
+                },
+            ],
+        }));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => _server.ConnectAsync(new OpcUaClientOptions
+        {
+            SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256,
+            Certificates = { Directory = folder },
+        }));
+
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
         Directory.Delete(folder, recursive: true);
     }
 

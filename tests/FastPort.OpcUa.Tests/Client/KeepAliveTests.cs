@@ -1,4 +1,5 @@
 using System.Threading.Channels;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
@@ -123,6 +124,43 @@ public sealed class KeepAliveTests
             },
             "the server is given up");
         Assert.NotEqual(StatusCodes.BadTimeout, (await Assert.ThrowsAsync<OpcUaException>(() => third.InTimeAsync())).Status);
+    }
+
+    /// <summary>The read of its state has no room behind what waits to be sent.</summary>
+    [Fact]
+    public async Task A_server_that_takes_nothing_is_noticed_while_no_more_can_wait_to_be_sent()
+    {
+        var ended = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var server = new ScriptedServer();
+        server.On<WriteRequest>(_ => ended.Task.InTimeAsync());
+        await using OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { KeepAliveInterval = Interval, MaxMessageBytes = 8192, Reconnect = false }, _time);
+        client.Disconnected += reason => ended.TrySetResult(reason);
+        KeyValuePair<NodeId, Variant>[] large = [new(State, new ByteString(new byte[60_000]))];
+
+        await Patience.UntilAsync(
+            () =>
+            {
+                // What does not wait was refused, for want of room.
+                Task last;
+                do
+                {
+                    last = client.WriteAsync(large).AsTask();
+                }
+                while (!last.IsCompleted);
+
+                do
+                {
+                    last = client.ReadAsync([State]).AsTask();
+                }
+                while (!last.IsCompleted);
+
+                _time.Advance(TimeSpan.FromMilliseconds(10));
+                return ended.Task.IsCompleted;
+            },
+            "the server is given up");
+
+        Assert.Contains("keep-alive", (await ended.Task).Message, StringComparison.Ordinal);
     }
 
     // As many reads of the server's state are sent, one after the other was given up.

@@ -10,7 +10,7 @@ using Xunit;
 namespace FastPort.OpcUa.Tests.Client;
 
 /// <summary>What a client does when its connection ends, and what becomes of requests.</summary>
-public sealed class ReconnectTests
+public sealed partial class ReconnectTests
 {
     private static readonly NodeId Number = new(2, 1);
 
@@ -338,48 +338,6 @@ public sealed class ReconnectTests
         server.On<WriteRequest>(static call => call.FaultAsync(StatusCodes.BadUserAccessDenied));
         e = await Assert.ThrowsAsync<OpcUaException>(() => client.WriteAsync([new(Number, 1)]).InTimeAsync());
         Assert.Equal((StatusCodes.BadUserAccessDenied, false), (e.Status, e.MayHaveExecuted));
-    }
-
-    [Fact]
-    public async Task Requests_wait_for_a_connection_no_longer_than_their_time()
-    {
-        TestServer server = await StartAsync(5);
-        await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromSeconds(5) }, _time);
-        Events events = new(client);
-        await server.DisposeAsync();
-        await events.Disconnected.InTimeAsync();
-
-        Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
-        _time.Advance(TimeSpan.FromSeconds(4.999));
-        Assert.False(waiting.IsCompleted);
-        _time.Advance(TimeSpan.FromMilliseconds(1));
-
-        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
-        Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
-        using var given = new CancellationTokenSource();
-        await given.CancelAsync();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.ReadAsync([Number], given.Token).InTimeAsync());
-    }
-
-    [Fact]
-    public async Task With_RetryConnect_a_client_may_be_there_before_its_server()
-    {
-        TestServer before = await StartAsync(5);
-        string url = before.Url;
-        await before.DisposeAsync();
-        var options = new OpcUaClientOptions { RetryConnect = true, MaxReconnectDelay = TimeSpan.FromMilliseconds(100) };
-        using var given = new CancellationTokenSource();
-        Task<OpcUaClient> never = OpcUaClient.ConnectAsync(url, options, cancellationToken: given.Token);
-        Task<OpcUaClient> connecting = OpcUaClient.ConnectAsync(url, options);
-        await given.CancelAsync();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => never.InTimeAsync());
-        Assert.False(connecting.IsCompleted);
-
-        await using TestServer server = await TestServer.StartAsync(configure: o => o.Endpoints[0] = url);
-        await using OpcUaClient client = await connecting.InTimeAsync();
-
-        Assert.True(client.IsConnected);
     }
 
     [Fact]

@@ -176,8 +176,8 @@ internal sealed class ScriptedCall
     public T Request<T>()
         where T : struct, IServiceMessage => new BinaryDecoder(_body.AsSpan(), EncodingLimits.Default).ReadStructure<T>();
 
-    public Task ReplyAsync<T>(T response)
-        where T : struct, IServiceMessage => _connection.SendAsync<T>(MessageType.Message, _requestId, default, response);
+    public Task ReplyAsync<T>(T response, ResponseHeader header = default)
+        where T : struct, IServiceMessage => _connection.SendAsync<T>(MessageType.Message, _requestId, header, response);
 
     public Task AbortAsync(ErrorMessage why) => _connection.AbortAsync(_requestId, why);
 

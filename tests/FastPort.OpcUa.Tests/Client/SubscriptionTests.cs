@@ -84,6 +84,11 @@ public sealed class SubscriptionTests : IAsyncLifetime
 
         Assert.All(items, static i => Assert.Equal(StatusCodes.Good, i.Status));
         Assert.Equal(Enumerable.Range(0, 25), (await subscription.NumbersAsync(25)).Order());
+        StatusCode[] linked = await subscription.SetTriggeringAsync(items[0], [.. items.Skip(1)]);
+        Assert.Equal(24, linked.Count(static s => s.IsGood));
+        linked = await subscription.SetTriggeringAsync(items[0], [.. items.Skip(13).Take(12)], [.. items.Skip(1).Take(12), items[0]]);
+        Assert.Equal(24, linked.Count(static s => s.IsGood));
+        Assert.Equal(StatusCodes.BadMonitoredItemIdInvalid, linked[^1]);
         StatusCode[] removed = await subscription.RemoveItemsAsync(items);
         Assert.Equal(25, removed.Count(static s => s.IsGood));
         Assert.Empty(subscription.Items);

@@ -1,3 +1,5 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
@@ -94,6 +96,35 @@ public sealed class LargeValueTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadResponseTooLarge, status);
 
         Assert.All(await ReadAsync(Numbers, static i => $"{i}"), static value => Assert.Equal([0], value.Value.GetArray<int>()!));
+    }
+
+    [Fact]
+    public async Task What_was_done_before_its_response_was_too_large_is_not_told_as_refused()
+    {
+        const int Values = 3000;
+        NodeId number = new(2, 5), method = new(2, 6);
+        int written = 0, called = 0;
+        AddressSpace space = _server.Server.AddressSpace;
+        space.AddVariable(AddressSpace.ObjectsFolder, number, "w", 0, writable: true).OnWrite = (writes, _, _) =>
+        {
+            written += writes.Length;
+            return ValueTask.CompletedTask;
+        };
+        space.AddMethod(AddressSpace.ObjectsFolder, method, "m", [], [], (_, _) =>
+        {
+            called++;
+            return new(MethodResult.Good(new ByteString(new byte[10_000])));
+        });
+        await using OpcUaClient client = await _server.ConnectAsync(new OpcUaClientOptions { MaxMessageBytes = 8192 });
+
+        OpcUaException call = await Assert.ThrowsAsync<OpcUaException>(
+            () => client.CallAsync(AddressSpace.ObjectsFolder, method, []).InTimeAsync());
+        OpcUaException write = await Assert.ThrowsAsync<OpcUaException>(
+            () => client.WriteAsync([.. Enumerable.Repeat(KeyValuePair.Create(number, (Variant)1), Values)]).InTimeAsync());
+
+        Assert.Equal((StatusCodes.BadResponseTooLarge, true), (call.Status, call.MayHaveExecuted));
+        Assert.Equal((StatusCodes.BadResponseTooLarge, true), (write.Status, write.MayHaveExecuted));
+        Assert.Equal((1, Values), (called, written));
     }
 
     private static ReadRequest Request(NodeId node, Func<int, string?> range, int count) => new()

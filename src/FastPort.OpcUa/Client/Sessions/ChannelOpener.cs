@@ -37,7 +37,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
 
     /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="applicationUri">The server's URI, as it says; null if it says none.</param>
+    /// <param name="applicationUri">The server's URI, as it says; null if it says none, which no certificate is for.</param>
     /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
     public void CheckTrust(X509Certificate2 certificate, string? applicationUri)
     {
@@ -63,7 +63,9 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private string? Host =>
         Endpoint.Parse(endpointUrl) is { Scheme: not ("unix" or "inproc"), Host: { Length: > 0 } host } ? host : null;
 
-    private StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => Store.Validate(certificate, applicationUri, Host);
+    // A server that says no URI has none that could be in the certificate (OPC 10000-4, 5.5.1).
+    private StatusCode Validate(X509Certificate2 certificate, string? applicationUri) =>
+        Store.Validate(certificate, applicationUri ?? string.Empty, Host);
 
     private CertificateStore Store => _store ??= new CertificateStore(options.Certificates, clock.Time, logger);
 

@@ -17,7 +17,8 @@ internal sealed class ClientSession(in CreateSessionResponse created)
     public EndpointDescription[] Endpoints { get; } = created.ServerEndpoints ?? [];
 
     /// <summary>The session ends if there is no request for this time.</summary>
-    public TimeSpan Timeout { get; } = TimeSpan.FromMilliseconds(Math.Clamp(created.RevisedSessionTimeout, 1000, 86_400_000));
+    public TimeSpan Timeout { get; } = TimeSpan.FromTicks(Math.Clamp(
+        Durations.OfMilliseconds(created.RevisedSessionTimeout).Ticks, TimeSpan.TicksPerSecond, TimeSpan.TicksPerDay));
 
     /// <summary>What the next activation has to sign.</summary>
     public ByteString ServerNonce { get; set; } = created.ServerNonce;

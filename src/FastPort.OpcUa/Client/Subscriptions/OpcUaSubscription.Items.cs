@@ -15,9 +15,12 @@ public sealed partial class OpcUaSubscription
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Gives up waiting. Items that the server makes of a request under way are deleted.</param>
     /// <returns>The items, in order; the status of each says whether the server monitors it. Those with a bad one are not kept.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; the items of those before it are in <see cref="Items"/>.</exception>
+    /// <exception cref="OpcUaException">
+    /// A request failed as a whole; the items of those before it are in <see cref="Items"/>. If it may have been executed, the server may
+    /// monitor its items until the subscription ends; their values are ignored.
+    /// </exception>
     public async ValueTask<IReadOnlyList<OpcUaMonitoredItem>> AddItemsAsync(
         IReadOnlyList<MonitoredItemOptions> items, CancellationToken cancellationToken = default)
     {
@@ -37,7 +40,7 @@ public sealed partial class OpcUaSubscription
 
         try
         {
-            foreach (OpcUaMonitoredItem[] part in added.Chunk(_client.MaxMonitoredItemsPerCall))
+            foreach (OpcUaMonitoredItem[] part in await PartsAsync(added, "CreateMonitoredItems", cancellationToken).ConfigureAwait(false))
             {
                 await AddPartAsync(part, cancellationToken).ConfigureAwait(false);
             }
@@ -62,7 +65,7 @@ public sealed partial class OpcUaSubscription
         IReadOnlyList<KeyValuePair<OpcUaMonitoredItem, MonitoredItemOptions>> items, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(items);
-        return InPartsAsync(items, async part =>
+        return InPartsAsync(items, "ModifyMonitoredItems", async part =>
         {
             (_, ModifyMonitoredItemsResponse response) = await InvokeAsync<ModifyMonitoredItemsRequest, ModifyMonitoredItemsResponse>(
                 () => new ModifyMonitoredItemsRequest
@@ -90,7 +93,7 @@ public sealed partial class OpcUaSubscription
             }
 
             return [.. results.Select(static result => result.StatusCode)];
-        });
+        }, cancellationToken);
     }
 
     /// <summary>Sets what happens to the values of items (OPC 10000-4, 5.13.4).</summary>
@@ -103,7 +106,7 @@ public sealed partial class OpcUaSubscription
         IReadOnlyList<OpcUaMonitoredItem> items, MonitoringMode mode, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(items);
-        return InPartsAsync(items, async part =>
+        return InPartsAsync(items, "SetMonitoringMode", async part =>
         {
             (_, SetMonitoringModeResponse response) = await InvokeAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
                 () => new SetMonitoringModeRequest { SubscriptionId = Id, MonitoringMode = mode, MonitoredItemIds = IdsOf(part) },
@@ -119,7 +122,7 @@ public sealed partial class OpcUaSubscription
             }
 
             return results;
-        });
+        }, cancellationToken);
     }
 
     /// <summary>
@@ -131,7 +134,7 @@ public sealed partial class OpcUaSubscription
     /// <param name="remove">Items that it triggers no longer. Defaults to none.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>A status for each item: those to add, then those to remove.</returns>
-    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
     public async ValueTask<StatusCode[]> SetTriggeringAsync(
         OpcUaMonitoredItem trigger,
         IReadOnlyList<OpcUaMonitoredItem> add,
@@ -141,17 +144,29 @@ public sealed partial class OpcUaSubscription
         ArgumentNullException.ThrowIfNull(trigger);
         ArgumentNullException.ThrowIfNull(add);
         remove ??= [];
-        (_, SetTriggeringResponse response) = await InvokeAsync<SetTriggeringRequest, SetTriggeringResponse>(
-            () => TriggeringRequest(trigger, add, remove), "SetTriggering", cancellationToken).ConfigureAwait(false);
-        StatusCode[] added = Complete(response.AddResults ?? [], add.Count, "SetTriggering");
-        StatusCode[] removed = Complete(response.RemoveResults ?? [], remove.Count, "SetTriggering");
-        lock (_gate)
-        {
-            trigger.Triggered.UnionWith(add.Where((_, i) => !added[i].IsBad));
-            trigger.Triggered.ExceptWith(remove.Where((_, i) => !removed[i].IsBad));
-        }
 
-        return [.. added, .. removed];
+        // In the server's order: an item that is in both lists is triggered.
+        (OpcUaMonitoredItem Item, bool IsAdded)[] links =
+            [.. remove.Select(static item => (item, false)), .. add.Select(static item => (item, true))];
+        StatusCode[] statuses = await InPartsAsync(links, "SetTriggering", SendAsync, cancellationToken).ConfigureAwait(false);
+        return [.. statuses.AsSpan(remove.Count), .. statuses.AsSpan(0, remove.Count)];
+
+        async Task<StatusCode[]> SendAsync((OpcUaMonitoredItem Item, bool IsAdded)[] part)
+        {
+            OpcUaMonitoredItem[] removes = [.. part.Where(static link => !link.IsAdded).Select(static link => link.Item)];
+            OpcUaMonitoredItem[] adds = [.. part.Where(static link => link.IsAdded).Select(static link => link.Item)];
+            (_, SetTriggeringResponse response) = await InvokeAsync<SetTriggeringRequest, SetTriggeringResponse>(
+                () => TriggeringRequest(trigger, adds, removes), "SetTriggering", cancellationToken).ConfigureAwait(false);
+            StatusCode[] removed = Complete(response.RemoveResults ?? [], removes.Length, "SetTriggering");
+            StatusCode[] added = Complete(response.AddResults ?? [], adds.Length, "SetTriggering");
+            lock (_gate)
+            {
+                trigger.Triggered.ExceptWith(removes.Where((_, i) => !removed[i].IsBad));
+                trigger.Triggered.UnionWith(adds.Where((_, i) => !added[i].IsBad));
+            }
+
+            return [.. removed, .. added];
+        }
     }
 
     /// <summary>Removes items. Changes that wait in <see cref="Changes"/> may still come.</summary>
@@ -165,7 +180,7 @@ public sealed partial class OpcUaSubscription
         IReadOnlyList<OpcUaMonitoredItem> items, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(items);
-        return InPartsAsync(items, async part =>
+        return InPartsAsync(items, "DeleteMonitoredItems", async part =>
         {
             (_, DeleteMonitoredItemsResponse response) = await InvokeAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
                 () => new DeleteMonitoredItemsRequest { SubscriptionId = Id, MonitoredItemIds = IdsOf(part) },
@@ -174,7 +189,7 @@ public sealed partial class OpcUaSubscription
             StatusCode[] results = Complete(response.Results, part.Length, "DeleteMonitoredItems");
             Forget([.. part.Where((_, i) => !results[i].IsBad || results[i] == StatusCodes.BadMonitoredItemIdInvalid)]);
             return results;
-        });
+        }, cancellationToken);
     }
 
     private void Forget(OpcUaMonitoredItem[] removed)
@@ -217,11 +232,24 @@ public sealed partial class OpcUaSubscription
         {
             (int epoch, CreateMonitoredItemsResponse response) =
                 await InvokeAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
-                    () => ItemsRequest(part), "CreateMonitoredItems", cancellationToken).ConfigureAwait(false);
+                    () => ItemsRequest(part), "CreateMonitoredItems", cancellationToken, Delete).ConfigureAwait(false);
             if (TryAccept(epoch, part, response))
             {
                 return;
             }
+        }
+    }
+
+    // Items that a request has made which was given up: nobody knows them. Whether the server hears of it is not waited for.
+    private static void Delete(SessionLink link, CreateMonitoredItemsRequest request, CreateMonitoredItemsResponse response)
+    {
+        uint[] ids =
+            [.. (response.Results ?? []).Where(static one => !one.StatusCode.IsBad).Select(static one => one.MonitoredItemId)];
+        if (ids.Length != 0)
+        {
+            _ = link.SendOnceAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+                new DeleteMonitoredItemsRequest { SubscriptionId = request.SubscriptionId, MonitoredItemIds = ids },
+                CancellationToken.None).AsTask();
         }
     }
 
@@ -245,16 +273,20 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    private async ValueTask<StatusCode[]> InPartsAsync<T>(IReadOnlyList<T> items, Func<T[], Task<StatusCode[]>> send)
+    private async ValueTask<StatusCode[]> InPartsAsync<T>(
+        IReadOnlyList<T> items, string service, Func<T[], Task<StatusCode[]>> send, CancellationToken cancellationToken)
     {
         List<StatusCode> statuses = [];
-        foreach (T[] part in items.Chunk(_client.MaxMonitoredItemsPerCall))
+        foreach (T[] part in await PartsAsync(items, service, cancellationToken).ConfigureAwait(false))
         {
             statuses.AddRange(await send(part).ConfigureAwait(false));
         }
 
         return [.. statuses];
     }
+
+    private ValueTask<IEnumerable<T[]>> PartsAsync<T>(IReadOnlyList<T> items, string service, CancellationToken cancellationToken) =>
+        _client.PartsAsync(items, static limits => limits.MaxMonitoredItemsPerCall, service, cancellationToken);
 
     private T[] Complete<T>(T[]? results, int count, string service) =>
         results is not null && results.Length == count

@@ -174,7 +174,7 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
 
     // A request that names ids of the server. If the subscription was made again meanwhile, the ids have changed and it is sent again.
     private async ValueTask<(int Epoch, TResponse Response)> InvokeAsync<TRequest, TResponse>(
-        Func<TRequest> make, string service, CancellationToken cancellationToken)
+        Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
@@ -191,7 +191,8 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
                     }
                 },
                 service,
-                cancellationToken).ConfigureAwait(false);
+                cancellationToken,
+                undo).ConfigureAwait(false);
             bool isStale;
             lock (_gate)
             {
