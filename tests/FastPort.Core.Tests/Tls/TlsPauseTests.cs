@@ -109,7 +109,9 @@ public sealed class TlsPauseTests
         Assert.SkipUnless(OperatingSystem.IsLinux() || transport != TransportKind.Epoll, "Event loops are Linux's.");
         var options = new ConnectionServerOptions
         {
-            Endpoints = { "tls://127.0.0.1:0", "tcp://127.0.0.1:0" }, Transport = transport, Loops = 1,
+            Endpoints = { "tls://127.0.0.1:0", "tcp://127.0.0.1:0" },
+            Transport = transport,
+            Loops = 1,
         };
         options.Tls.CertificateFile = TlsFiles.Server.CertificateFile;
         var beside = new VisitedProtocol();
