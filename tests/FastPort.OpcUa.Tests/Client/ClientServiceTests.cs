@@ -43,26 +43,6 @@ public sealed class ClientServiceTests
     }
 
     [Fact]
-    public async Task A_connection_that_ends_right_behind_its_session_keeps_nobody_waiting_for_another_one()
-    {
-        await using var server = new ScriptedServer();
-        var options = new OpcUaClientOptions { KeepAliveInterval = TimeSpan.FromMilliseconds(1234) };
-
-        // The client has its session when it begins to keep it alive.
-        var time = new TimeWithTimer(options.KeepAliveInterval, () =>
-        {
-            server.On<CreateSessionRequest>(static call => call.FaultAsync(StatusCodes.BadServerHalted));
-            server.On<ActivateSessionRequest>(static call => call.FaultAsync(StatusCodes.BadServerHalted));
-            server.EndStreams();
-            SpinWait.SpinUntil(() => server.ConnectionCount == 0, Patience.Limit);
-        });
-
-        await using OpcUaClient client = await server.ConnectAsync(options, time).InTimeAsync();
-
-        Assert.Equal(1u, server.SessionCount);
-    }
-
-    [Fact]
     public async Task Paths_lead_to_nodes()
     {
         await using TestServer server = await StartAsync();
@@ -299,21 +279,5 @@ public sealed class ClientServiceTests
         Assert.Equal(new NodeId(0, CloseSecureChannelRequest.EncodingId), decoder.ReadNodeId());
         decoder.ReadStructure<RequestHeader>();
         Assert.Equal((StatusCodes.Good, 0), (decoder.Error, decoder.Left));
-    }
-
-    // The system's time, with something that happens when a timer of this period is made the first time.
-    private sealed class TimeWithTimer(TimeSpan awaited, Action made) : TimeProvider
-    {
-        private int _count;
-
-        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
-        {
-            if (period == awaited && Interlocked.Increment(ref _count) == 1)
-            {
-                made();
-            }
-
-            return base.CreateTimer(callback, state, dueTime, period);
-        }
     }
 }

@@ -58,8 +58,6 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
         await client.GetStream().WriteAsync((byte[])[.. UInt32s(MessageType.Error, (uint)body.Length + 8), .. body]);
     }
 
-    public void EndStream() => client.Client.Shutdown(SocketShutdown.Send);
-
     public void Dispose() => client.Dispose();
 
     private static byte[] OpenHeader()

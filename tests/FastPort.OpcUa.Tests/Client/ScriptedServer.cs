@@ -76,15 +76,6 @@ internal sealed class ScriptedServer : IAsyncDisposable
         }
     }
 
-    /// <summary>Sends no more on all connections; they end when the client ends them, too.</summary>
-    public void EndStreams()
-    {
-        foreach (ScriptedConnection connection in _connections.Keys)
-        {
-            connection.EndStream();
-        }
-    }
-
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync();
