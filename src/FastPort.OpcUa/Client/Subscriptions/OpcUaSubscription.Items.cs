@@ -145,6 +145,9 @@ public sealed partial class OpcUaSubscription
         ArgumentNullException.ThrowIfNull(add);
         remove ??= [];
 
+        // Refused also where there is nothing to change.
+        _ = IdOf(trigger);
+
         // In the server's order: an item that is in both lists is triggered.
         (OpcUaMonitoredItem Item, bool IsAdded)[] links =
             [.. remove.Select(static item => (item, false)), .. add.Select(static item => (item, true))];
