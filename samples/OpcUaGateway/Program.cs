@@ -2,7 +2,6 @@ using FastPort.Hosting;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;

@@ -1,6 +1,5 @@
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
-using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;

@@ -3,7 +3,6 @@ using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Messages;
-using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
