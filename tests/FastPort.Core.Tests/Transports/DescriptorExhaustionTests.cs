@@ -101,29 +101,6 @@ public sealed class DescriptorExhaustionTests
     }
 
     [LinuxTheory]
-    [InlineData(TransportKind.Sockets, 0, false)]
-    [InlineData(TransportKind.Sockets, 0, true)]
-    [InlineData(TransportKind.Epoll, 4, false)]
-    [InlineData(TransportKind.Epoll, 4, true)]
-    public async Task A_server_that_cannot_start_without_descriptors_says_so_and_leaves_nothing_open(
-        TransportKind transport, int loops, bool isUnix)
-    {
-        using var directory = new TemporaryDirectory();
-        string path = isUnix ? Path.Combine(directory.Path, "stale.sock") : string.Empty;
-        await using TestHostProcess host = TestHostProcess.ScarceStart(transport, loops, path);
-
-        Dictionary<string, long> outcome = await host.ReadAsync();
-
-        Assert.All(host.Log, static line => Assert.StartsWith("EndpointException: Cannot listen on ", line.Text, StringComparison.Ordinal));
-        Assert.Equal((0, 1), (outcome["other"], outcome["last"]));
-        Assert.InRange(outcome["refused"], 2, 26);
-        Assert.InRange(outcome["listening"], 2, 26);
-
-        // A few that belong to the runtime; one left open at each refusal would be more.
-        Assert.InRange(outcome["left-open"], -4, 4);
-    }
-
-    [LinuxTheory]
     [InlineData(TransportKind.Sockets)]
     [InlineData(TransportKind.Epoll)]
     public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(
