@@ -88,7 +88,7 @@ internal sealed class OpcUaNumbers : ITagSource
     public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
         new(TagStatus.BadMethodInvalid);
 
-    // The host closes the client.
+    // Whoever made the client closes it.
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 
     // Not kept: the namespace may have another index after a restart of the server.

@@ -225,7 +225,8 @@ public sealed class HostileServerTests : IAsyncLifetime
             Fault(StatusCodes.BadTimeout, true),
             Fault(StatusCodes.BadRequestTimeout, true),
             Fault(StatusCodes.BadResponseTooLarge, true),
-            Both(static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }), StatusCodes.BadTcpInternalError),
+            Both(
+                static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }), StatusCodes.BadTcpInternalError),
 
             // Of the wrong type for one, without results for the other.
             Both(static call => call.ReplyAsync(default(CallResponse)), StatusCodes.BadUnknownResponse),
