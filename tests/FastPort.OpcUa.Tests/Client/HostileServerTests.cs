@@ -226,7 +226,8 @@ public sealed class HostileServerTests : IAsyncLifetime
             Fault(StatusCodes.BadRequestTimeout, true),
             Fault(StatusCodes.BadResponseTooLarge, true),
             Both(
-                static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }), StatusCodes.BadTcpInternalError),
+                static call => call.AbortAsync(new ErrorMessage { Error = StatusCodes.BadTcpInternalError }),
+                StatusCodes.BadTcpInternalError),
 
             // Of the wrong type for one, without results for the other.
             Both(static call => call.ReplyAsync(default(CallResponse)), StatusCodes.BadUnknownResponse),
