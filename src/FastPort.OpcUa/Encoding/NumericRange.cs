@@ -44,6 +44,13 @@ internal readonly struct NumericRange
         return true;
     }
 
+    /// <summary>
+    /// Whether a part of a value is looked for in it, which takes longer than to copy the part: in a text from its beginning, in texts or
+    /// byte strings of an array in each of them.
+    /// </summary>
+    public bool LooksInside(in Variant value) => value.Type is BuiltInType.String or BuiltInType.ByteString
+        && (value.IsArray ? _bounds.Length > Math.Max(1, value.Dimensions.Length) : value.Type == BuiltInType.String);
+
     /// <summary>Selects the part of a value that exists.</summary>
     /// <returns>BadIndexRangeNoData if there is none.</returns>
     public StatusCode Select(in Variant value, out Variant part)

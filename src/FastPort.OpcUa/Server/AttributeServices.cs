@@ -208,7 +208,7 @@ internal static class AttributeServices
         if (item.IndexRange is { Length: > 0 } text)
         {
             value = !NumericRange.TryParse(text, out NumericRange range) ? new DataValue(default, StatusCodes.BadIndexRangeInvalid)
-                : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
+                : !budget.TryRead(value.Value, range) ? new DataValue(default, StatusCodes.BadTooManyOperations)
                 : SelectPart(value, range);
         }
     }

@@ -1,8 +1,10 @@
+using FastPort.OpcUa.Encoding;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what one request costs beside its own bytes, in a loop that other connections share: each index range looks through the whole
-/// value or copies it, and one request can name a large value ten thousand times; each value that is written is handed to all monitored
+/// Bounds what one request costs beside its own bytes, in a loop that other connections share: an index range may look through the whole
+/// value or copy it, and one request can name a large value ten thousand times; each value that is written is handed to all monitored
 /// items of its variable.
 /// </summary>
 internal struct PartBudget
@@ -19,14 +21,8 @@ internal struct PartBudget
     private long _used;
     private long _told;
 
-    /// <summary>
-    /// Whether a part of a value is looked for in it: in texts from their beginning, in arrays of byte strings in each of them.
-    /// </summary>
-    public static bool IsSearched(in Variant value) =>
-        value.Type is BuiltInType.String || (value.Type is BuiltInType.ByteString && value.IsArray);
-
     /// <summary>Whether one more part of a value may be read. The first one may in any case.</summary>
-    public bool TryRead(in Variant value) => !IsSearched(value) || TryCopy(value);
+    public bool TryRead(in Variant value, in NumericRange range) => !range.LooksInside(value) || TryCopy(value);
 
     /// <summary>Whether a value may be copied once more. The first one may in any case.</summary>
     public bool TryCopy(in Variant value)

@@ -81,6 +81,21 @@ public sealed partial class MonitoredBytesTests
         Assert.All(values.Skip(found), static value => Assert.Equal(StatusCodes.BadTooManyOperations, value.Status));
     }
 
+    [Theory]
+    [InlineData(Texts)]
+    [InlineData(Strings)]
+    public async Task Elements_of_an_array_are_read_without_a_bound(uint node)
+    {
+        SetLarge();
+        var item = new ReadValueId { NodeId = new NodeId(2, node), AttributeId = (uint)AttributeId.Value, IndexRange = "5" };
+
+        DataValue[] values = (await _session.CallAsync<ReadRequest, ReadResponse>(
+            new ReadRequest { NodesToRead = [.. Enumerable.Repeat(item, 100)] })).Results!;
+
+        Assert.Equal(100, values.Length);
+        Assert.All(values, static value => Assert.Equal(StatusCodes.Good, value.Status));
+    }
+
     /// <summary>To count a value takes as long as to look through it.</summary>
     [Fact]
     public void A_budget_that_is_used_up_counts_no_value()

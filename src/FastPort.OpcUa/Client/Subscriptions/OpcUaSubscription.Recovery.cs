@@ -72,7 +72,7 @@ public sealed partial class OpcUaSubscription
     }
 
     /// <summary>The reader learns in its stream that no values come, and why.</summary>
-    internal void TellLoss() => Tell(Items);
+    internal void TellLoss() => Tell([.. Items.Where(static item => item.Options.Mode == MonitoringMode.Reporting)]);
 
     /// <summary>Makes the subscription again with all its items.</summary>
     /// <param name="link">The session.</param>
@@ -84,12 +84,18 @@ public sealed partial class OpcUaSubscription
         uint id = Loss?.Id ?? Id;
         CreateSubscriptionResponse created = await link.CallAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
             CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
-        RaiseValuesLost(why);
         IsComplete = false;
-        Accept(created);
         _next = 1;
-        OpcUaMonitoredItem[] items = [.. Items];
-        Enter(link);
+        OpcUaMonitoredItem[] items;
+        lock (_gate)
+        {
+            // At once: an item that is added from now on must have the new id and a node of this session's namespaces.
+            Accept(created);
+            items = [.. Items];
+            Enter(link);
+        }
+
+        List<OpcUaMonitoredItem> refused = [];
         int most = link.Limits.MaxMonitoredItemsPerCall;
         for (int done = 0; done < items.Length;)
         {
@@ -108,13 +114,17 @@ public sealed partial class OpcUaSubscription
             await RemoveAgainAsync(link, part, cancellationToken).ConfigureAwait(false);
 
             // Their nodes may be gone since the server's restart.
-            Tell(Array.FindAll(part, static item => item.IsKept && item.Id == 0));
+            refused.AddRange(part.Where(static item => item.IsKept && item.Id == 0));
             done += part.Length;
         }
 
         await TriggerAgainAsync(link, items, cancellationToken).ConfigureAwait(false);
         IsComplete = true;
         Loss = null;
+
+        // Not before: an attempt that fails is made again and again. No message of the subscription is taken meanwhile.
+        RaiseValuesLost(why);
+        Tell(refused);
         ClientLog.SubscriptionLost(_client.Logger, _client.EndpointUrl, id, why);
     }
 
@@ -123,7 +133,7 @@ public sealed partial class OpcUaSubscription
         status == StatusCodes.BadTooManyOperations || status == StatusCodes.BadRequestTooLarge
         || (status == StatusCodes.BadEncodingLimitsExceeded && fate == RequestFate.Unsent);
 
-    private void Tell(IReadOnlyCollection<OpcUaMonitoredItem> items)
+    private void Tell(List<OpcUaMonitoredItem> items)
     {
         if (items.Count != 0)
         {

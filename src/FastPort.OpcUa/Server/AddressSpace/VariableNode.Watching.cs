@@ -74,12 +74,11 @@ public sealed partial class VariableNode
 
         DataValue value = _isReadable ? _value : NotReadable;
         long bytes = _isReadable ? CountBytes() : 0;
-        bool isSearched = PartBudget.IsSearched(value.Value);
         PartBudget free = default;
         Dictionary<SessionSubscriptions, PartBudget>? budgets = null;
         foreach (MonitoredItem watcher in _watchers)
         {
-            if (watcher.Part is null || !isSearched)
+            if (watcher.Part is not { } part || !part.LooksInside(value.Value))
             {
                 watcher.OnValue(value, bytes, ref free);
             }

@@ -96,7 +96,7 @@ internal sealed partial class MonitoredItem
         range is null && (!IsPolled || _queue.BytesOf(value) == 0) ? value
         : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
         : range is not { } part ? value
-        : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
+        : !budget.TryRead(value.Value, part) ? new DataValue(default, StatusCodes.BadTooManyOperations)
         : AttributeServices.SelectPart(value, part);
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.

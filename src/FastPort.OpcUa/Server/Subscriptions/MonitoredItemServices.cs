@@ -230,7 +230,7 @@ internal static class MonitoredItemServices
 
     // An item begins with the present value. A part of a text is looked for from its beginning.
     private static bool MayRead(Node node, NumericRange? range, ref PartBudget budget) =>
-        range is null || node is not VariableNode { OnRead: null } variable || budget.TryRead(variable.Value.Value);
+        range is not { } part || node is not VariableNode { OnRead: null } variable || budget.TryRead(variable.Value.Value, part);
 
     private static bool IsValid(MonitoringMode mode) => (uint)mode <= (uint)MonitoringMode.Reporting;
 

@@ -13,6 +13,9 @@ public sealed partial class TagServer
     // The columns of a larger reply are not kept for the next one.
     private const int MaxKeptBytes = 1024 * 1024;
 
+    // About as many as a reply of that size has.
+    private const int MaxKeptTags = 36_000;
+
     // Those of more reads at a time are not kept, either.
     private const int MaxKeptReads = 128;
 
@@ -73,7 +76,9 @@ public sealed partial class TagServer
         }
         finally
         {
-            if (Volatile.Read(ref _readCount) <= MaxKeptReads && work.Reply.MaxSize <= MaxKeptBytes)
+            // Each use is looked at, refused ones too: so none that is kept has ever been larger.
+            if (Volatile.Read(ref _readCount) <= MaxKeptReads && work.Reply.MaxSize <= MaxKeptBytes
+                && work.Request.Handles.Length <= MaxKeptTags)
             {
                 _reads.Add(work);
             }
