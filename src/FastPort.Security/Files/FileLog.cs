@@ -14,6 +14,6 @@ internal static partial class FileLog
     [LoggerMessage(9102, LogLevel.Error, "What follows from the changed {What} file failed")]
     public static partial void SubscriberFailed(ILogger logger, string what, Exception exception);
 
-    [LoggerMessage(9103, LogLevel.Warning, "Of the file {Path} the {Key} is of a kind that is not known here: its tokens are refused")]
+    [LoggerMessage(9103, LogLevel.Warning, "{Path}: {Key} has an unknown kind. Tokens that it signs are refused")]
     public static partial void KeyLeftOut(ILogger logger, string path, string key);
 }

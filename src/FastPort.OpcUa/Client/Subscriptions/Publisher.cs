@@ -222,8 +222,8 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
     }
 
-    // The number of requests that should wait at the server: one more than it has subscriptions, so that it can always answer. With it what
-    // ends when one that it has not is to be made again; null if it has all. If that has ended, the number is 0.
+    // Wanted is the number of requests that should wait at the server: one more than it has subscriptions, so that it can always answer.
+    // Due completes when a lost subscription is to be made again; null if none is lost. If Due has completed already, Wanted is 0.
     private async ValueTask<(int Wanted, Task? Due)> WaitForWorkAsync(CancellationToken cancellationToken)
     {
         while (true)
