@@ -15,6 +15,10 @@ switch (args)
         await ScarceMode.RunAsync(
             Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture), second is ["second"]);
         return 0;
+    case ["scarce-start", var transport, var loops, .. var path]:
+        await ScarceStartMode.RunAsync(
+            Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture), path.SingleOrDefault());
+        return 0;
     case ["lock-step", .. var spinMicroseconds]:
         await LockStepMode.RunAsync(spinMicroseconds is [var one] ? int.Parse(one, CultureInfo.InvariantCulture) : null);
         return 0;
@@ -45,8 +49,8 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> [second] | lock-step [<spin-us>] | spinners "
-            + "| half-open <transport> <setting>... "
+            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
+            + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "
             + "| impaired-server <transport> <heartbeat-ms> | impaired-clients <transport> <count> <heartbeat-ms>");

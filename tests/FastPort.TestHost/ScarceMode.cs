@@ -42,6 +42,48 @@ internal static class ScarceMode
         }
     }
 
+    /// <summary>Takes every descriptor that is left.</summary>
+    public static void Eat(List<FileStream> eaten)
+    {
+        try
+        {
+            while (true)
+            {
+                eaten.Add(new FileStream("/dev/null", FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0));
+            }
+        }
+        catch (IOException)
+        {
+            // None is left.
+        }
+    }
+
+    /// <summary>How many descriptors are left; 0 also where none is left to look with.</summary>
+    public static long FreeDescriptors()
+    {
+        try
+        {
+            return DescriptorLimit.Read() is { } limit ? limit - Directory.EnumerateFileSystemEntries("/proc/self/fd").LongCount() : 0;
+        }
+        catch (IOException)
+        {
+            return 0;
+        }
+    }
+
+    /// <summary>
+    /// Starts the pool's threads. A thread needs descriptors to start, and the runtime ends where the pool gets none: so it shall have all
+    /// it will ever use.
+    /// </summary>
+    public static void StartAllThreads()
+    {
+        const int Threads = 8;
+        ThreadPool.SetMinThreads(Threads, 1);
+        ThreadPool.SetMaxThreads(Threads, 1);
+        using var all = new Barrier(Threads);
+        Task.WaitAll([.. Enumerable.Range(0, Threads).Select(_ => Task.Run(() => all.SignalAndWait()))]);
+    }
+
     private static async Task<FastPortServer> StartSecondAsync(TransportKind transport, ConsoleLog log)
     {
         var options = new FastPortServerOptions
@@ -61,44 +103,7 @@ internal static class ScarceMode
     private static string Figures(FastPortServer server, FastPortServer? second, int openedOffLoop) =>
         $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} second-port={second?.Endpoints[0].Port ?? 0} "
         + $"accept-errors={server.Counters.Snapshot().AcceptErrors + (second?.Counters.Snapshot().AcceptErrors ?? 0)} "
-        + $"connections={server.ConnectionCount + (second?.ConnectionCount ?? 0)} opened-off-loop={openedOffLoop} "
+        + $"connections={server.ConnectionCount + (second?.ConnectionCount ?? 0)} connections-max={ConnectionDescriptors.OfProcess.Max} "
+        + $"opened-off-loop={openedOffLoop} "
         + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
-
-    // 0 also where none is left to look with.
-    private static long FreeDescriptors()
-    {
-        try
-        {
-            return DescriptorLimit.Read() is { } limit ? limit - Directory.EnumerateFileSystemEntries("/proc/self/fd").LongCount() : 0;
-        }
-        catch (IOException)
-        {
-            return 0;
-        }
-    }
-
-    private static void Eat(List<FileStream> eaten)
-    {
-        try
-        {
-            while (true)
-            {
-                eaten.Add(new FileStream("/dev/null", FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0));
-            }
-        }
-        catch (IOException)
-        {
-            // None is left.
-        }
-    }
-
-    // A thread needs descriptors to start, and the runtime ends where the pool gets none: so it shall have all it will ever use.
-    private static void StartAllThreads()
-    {
-        const int Threads = 8;
-        ThreadPool.SetMinThreads(Threads, 1);
-        ThreadPool.SetMaxThreads(Threads, 1);
-        using var all = new Barrier(Threads);
-        Task.WaitAll([.. Enumerable.Range(0, Threads).Select(_ => Task.Run(() => all.SignalAndWait()))]);
-    }
 }

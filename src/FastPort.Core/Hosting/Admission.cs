@@ -51,10 +51,10 @@ internal sealed class Admission(
             return ConnectionRejection.ConnectionLimit;
         }
 
-        if (descriptors?.TryTake() == false)
+        if (descriptors is not null && !descriptors.TryTake(out int max))
         {
             Interlocked.Decrement(ref _count);
-            why = $"this process has descriptors for {descriptors.Max} connections";
+            why = $"this process has descriptors for {max} connections";
             return ConnectionRejection.ConnectionLimit;
         }
 

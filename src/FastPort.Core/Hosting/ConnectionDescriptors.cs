@@ -29,9 +29,11 @@ internal sealed class ConnectionDescriptors
     }
 
     /// <summary>Takes the descriptor of a connection; false if there is none for it. <see cref="Give"/> returns it.</summary>
-    public bool TryTake()
+    /// <param name="max">The maximum that decided.</param>
+    public bool TryTake(out int max)
     {
-        if (Interlocked.Increment(ref _count) <= Max)
+        max = Max;
+        if (Interlocked.Increment(ref _count) <= max)
         {
             return true;
         }

@@ -162,7 +162,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
-    /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
+    /// <exception cref="EndpointException">
+    /// An endpoint cannot be bound, or the system gives no threads; the message says which, why, and what to do.
+    /// </exception>
     /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
@@ -174,7 +176,14 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 throw new InvalidOperationException("The server has been started or stopped already; create a new one to start again.");
             }
 
-            _clock = new ConnectionClock(_time);
+            try
+            {
+                _clock = new ConnectionClock(_time);
+            }
+            catch (OutOfMemoryException e)
+            {
+                throw NoThread(e);
+            }
 
             // Before a stop can begin, which takes both back.
             Memory.Enter(this);
@@ -191,9 +200,14 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             // Again: the event loops, possibly many, have opened their descriptors.
             ConnectionDescriptors.OfProcess.Measure();
         }
-        catch
+        catch (Exception e)
         {
             await StopAsync(CancellationToken.None).ConfigureAwait(false);
+            if (e is OutOfMemoryException)
+            {
+                throw NoThread(e);
+            }
+
             throw;
         }
 
@@ -271,6 +285,17 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     /// <summary>Removes an admitted connection that has ended, after its protocol was notified.</summary>
     internal void Forget(AcceptedConnection accepted) => _accepted.TryRemove(accepted.Connection.Id, out _);
+
+    // The runtime reports with an OutOfMemoryException that the system starts no thread: the clock's, or an event loop's.
+    private EndpointException NoThread(Exception e)
+    {
+        var first = Endpoint.Parse(_options.ListenAt[0]);
+        return new EndpointException(
+            first,
+            $"Cannot listen on {first}: the system gives this process no more threads. Raise its limits: descriptors (ulimit -n), threads "
+            + "(ulimit -u) and memory.",
+            e);
+    }
 
     // A stop on another thread waits for the lock and finds every listener. A stop from inside, for example from a transport's callback, is
     // seen before the next listener.

@@ -74,6 +74,26 @@ internal sealed class ListeningSocket : IDisposable
         Socket.Dispose();
     }
 
+    /// <summary>The sentence for the user.</summary>
+    public static string Describe(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
+    {
+        SocketError.AddressAlreadyInUse when endpoint.Scheme == "unix" =>
+            $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
+        SocketError.AccessDenied when endpoint.Scheme == "unix" =>
+            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in "
+            + $"'{Path.GetDirectoryName(endpoint.Host)}'.",
+        SocketError.AddressAlreadyInUse =>
+            $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system "
+            + $"choose).",
+        SocketError.AccessDenied =>
+            $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
+        SocketError.AddressNotAvailable when endpoint.Scheme != "unix" =>
+            $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
+        SocketError.TooManyOpenSockets =>
+            $"Cannot listen on {endpoint}: out of file descriptors. Raise the process's limit (ulimit -n).",
+        _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
+    };
+
     private static IPEndPoint AddressOf(Endpoint endpoint)
     {
         if (endpoint.Host is "*" or "+")
@@ -95,21 +115,4 @@ internal sealed class ListeningSocket : IDisposable
             endpoint,
             $"Cannot listen on {endpoint}: '{endpoint.Host}' is no address of this machine. Use an IP address, localhost, or * for all.");
     }
-
-    private static string Describe(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
-    {
-        SocketError.AddressAlreadyInUse when endpoint.Scheme == "unix" =>
-            $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
-        SocketError.AccessDenied when endpoint.Scheme == "unix" =>
-            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in "
-            + $"'{Path.GetDirectoryName(endpoint.Host)}'.",
-        SocketError.AddressAlreadyInUse =>
-            $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system "
-            + $"choose).",
-        SocketError.AccessDenied =>
-            $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
-        SocketError.AddressNotAvailable when endpoint.Scheme != "unix" =>
-            $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
-        _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
-    };
 }

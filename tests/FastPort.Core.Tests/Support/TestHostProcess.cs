@@ -57,6 +57,13 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    /// <summary>Starts of a server in a process whose descriptors have run out.</summary>
+    /// <param name="transport">The server's transport.</param>
+    /// <param name="loops">Its event loops.</param>
+    /// <param name="path">Of a Unix socket, whose stale file is there each time; empty for a port.</param>
+    public static TestHostProcess ScarceStart(TransportKind transport, int loops, string path) =>
+        new("bash", "-c", $"ulimit -n 200; exec dotnet '{Program}' scarce-start {transport} {loops} {path}");
+
     /// <summary>A server and its clients over event loops.</summary>
     /// <param name="spinMicroseconds">How long they spin; null for adaptive.</param>
     /// <param name="launcher">A program with its arguments that starts it, as <c>taskset</c>; none for a start as it is.</param>

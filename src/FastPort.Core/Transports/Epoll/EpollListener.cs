@@ -53,8 +53,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
             _listening.Dispose();
             if (e is SocketException refused)
             {
-                throw new EndpointException(
-                    Endpoint, $"Cannot listen on {Endpoint}: the event loops cannot start: {e.Message} ({refused.SocketErrorCode}).", e);
+                throw new EndpointException(Endpoint, ListeningSocket.Describe(Endpoint, refused), e);
             }
 
             throw;
