@@ -34,7 +34,9 @@ public abstract class Connection
     // connection.
     private ClockChunk? _clockChunk;
     private int _clockSlot;
-    private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    // Made for the first that asks, or at the end.
+    private TaskCompletionSource<CloseReason>? _closed;
 
     /// <summary>A number unique in this process.</summary>
     public long Id { get; } = Interlocked.Increment(ref _lastId);
@@ -142,7 +144,7 @@ public abstract class Connection
     internal IConnectionOwner? Owner { get; set; }
 
     /// <summary>Completes with the reason when the connection has ended and has released all of its memory.</summary>
-    public Task<CloseReason> Closed => _closed.Task;
+    public Task<CloseReason> Closed => ClosedSource.Task;
 
     /// <summary>Sets the protocol and begins to read. Call once.</summary>
     /// <param name="protocol">The protocol of this connection.</param>
@@ -401,6 +403,9 @@ public abstract class Connection
     protected void CompleteClosed(CloseReason reason)
     {
         Owner?.OnEnded();
-        _closed.TrySetResult(reason);
+        ClosedSource.TrySetResult(reason);
     }
+
+    private TaskCompletionSource<CloseReason> ClosedSource => LazyInitializer.EnsureInitialized(
+        ref _closed, static () => new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously));
 }

@@ -6,6 +6,9 @@ namespace FastPort.Connections;
 /// </summary>
 internal sealed class PostedCalls
 {
+    /// <summary>Takes no callbacks; for all connections that have ended.</summary>
+    public static readonly PostedCalls Ended = new() { _ended = true };
+
     private readonly Lock _gate = new();
     private List<(Action<object?> Callback, object? State)> _waiting = [];
     private List<(Action<object?> Callback, object? State)> _running = [];
@@ -32,6 +35,11 @@ internal sealed class PostedCalls
     {
         lock (_gate)
         {
+            if (_waiting.Count == 0)
+            {
+                return;
+            }
+
             (_waiting, _running) = (_running, _waiting);
         }
 

@@ -35,9 +35,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private readonly Lock _writers = new();
 
     // The following fields are guarded by the gate; the volatile ones are also read without it.
-    private readonly Queue<SendRing> _waiting = new();
-    private SendRing? _spares;
+    private SendRing? _first;
     private SendRing? _last;
+    private SendRing? _spares;
     private SizeEstimate _burst;
     private int _ringBytes;
     private bool _final;
@@ -91,7 +91,16 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     protected bool IsLong => _count >= ManyRings;
 
     /// <summary>The queued rings; read under the gate.</summary>
-    protected IReadOnlyCollection<SendRing> Waiting => _waiting;
+    protected IEnumerable<SendRing> Waiting
+    {
+        get
+        {
+            for (SendRing? ring = _first; ring is not null; ring = ring.NextRing)
+            {
+                yield return ring;
+            }
+        }
+    }
 
     /// <summary>Bytes of rings that count against the limit of a write; read under the gate.</summary>
     protected virtual long Ahead => _ringBytes;
@@ -274,13 +283,14 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         lock (Gate)
         {
-            if (!_waiting.TryPeek(out SendRing? first) || first.After > sentByLoop)
+            if (_first is not { } first || first.After > sentByLoop)
             {
                 return null;
             }
 
-            _waiting.Dequeue();
-            _last = _waiting.Count == 0 ? null : _last;
+            _first = first.NextRing;
+            first.NextRing = null;
+            _last = _first is null ? null : _last;
             _count--;
             _ringBytes -= first.Ring.Length;
             _burst.Saw(first.Ring.Length);
@@ -303,7 +313,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         lock (Gate)
         {
-            sent.NextSpare = _spares;
+            sent.NextRing = _spares;
             _spares = sent;
         }
     }
@@ -313,7 +323,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     {
         lock (Gate)
         {
-            for (SendRing? spare = _spares; spare is not null; spare = spare.NextSpare)
+            for (SendRing? spare = _spares; spare is not null; spare = spare.NextRing)
             {
                 spare.Ring.TryReleaseWhenEmpty();
             }
@@ -328,8 +338,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         SendRing[] dropped;
         lock (Gate)
         {
-            dropped = taken is null ? [.. _waiting] : [taken, .. _waiting];
-            _waiting.Clear();
+            dropped = taken is null ? [.. Waiting] : [taken, .. Waiting];
+            _first = null;
             _last = null;
             _count = 0;
             _ringBytes = 0;
@@ -355,7 +365,15 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         {
             ring.Ring.LimitTo(settings.MaxSendBytes);
             ring.After = after;
-            _waiting.Enqueue(ring);
+            if (_last is null)
+            {
+                _first = ring;
+            }
+            else
+            {
+                _last.NextRing = ring;
+            }
+
             _last = ring;
             _count++;
             ring = SpareOrNew();
@@ -372,8 +390,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             return new SendRing(settings.MaxSendBytes, connection.SendPool);
         }
 
-        _spares = spare.NextSpare;
-        spare.NextSpare = null;
+        _spares = spare.NextRing;
+        spare.NextRing = null;
         return spare;
     }
 }

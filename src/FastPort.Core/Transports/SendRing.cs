@@ -34,8 +34,8 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }
 
-    /// <summary>While it is a spare: the spare below it.</summary>
-    public SendRing? NextSpare { get; set; }
+    /// <summary>In a queue: the ring behind it. While it is a spare: the spare below it.</summary>
+    public SendRing? NextRing { get; set; }
 
     /// <summary>The next bytes to send, up to the ring's wrap or the next segment.</summary>
     public ReadOnlyMemory<byte> NextMemory

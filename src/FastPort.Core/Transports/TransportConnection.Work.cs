@@ -10,14 +10,15 @@ internal abstract partial class TransportConnection
     private const int OutputHasDrained = 4;
     private const int OutputIsStuck = 8;
 
-    private readonly PostedCalls _calls = new();
+    // Made at the first post; PostedCalls.Ended after the end.
+    private PostedCalls? _calls;
     private long _protocolDue = ConnectionClock.Never;
     private int _work;
 
     public sealed override bool Post(Action<object?> callback, object? state)
     {
         ArgumentNullException.ThrowIfNull(callback);
-        if (!_calls.TryAdd(callback, state))
+        if (!LazyInitializer.EnsureInitialized(ref _calls, static () => new PostedCalls()).TryAdd(callback, state))
         {
             return false;
         }
@@ -43,7 +44,7 @@ internal abstract partial class TransportConnection
         int work = Interlocked.Exchange(ref _work, 0);
         if ((work & CallsArePosted) != 0)
         {
-            _calls.Run(Fault);
+            _calls!.Run(Fault);
         }
 
         try

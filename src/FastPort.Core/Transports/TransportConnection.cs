@@ -18,9 +18,9 @@ namespace FastPort.Transports;
 /// </summary>
 internal abstract partial class TransportConnection : Connection, ISegmentReleaser
 {
-    // Null unless memory has a budget.
+    // Null unless memory has a budget; the second also until a protocol asks for it.
     private readonly BudgetedPool? _receiveArrays;
-    private readonly BudgetedPool? _messageArrays;
+    private BudgetedPool? _messageArrays;
     private readonly BudgetedPool? _sendArrays;
     private EndPoint? _remote;
     private UnixPeer? _unixPeer;
@@ -46,7 +46,6 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         if (settings.Memory is { } memory)
         {
             _receiveArrays = new BudgetedPool(settings.Pool, memory);
-            _messageArrays = new BudgetedPool(settings.Pool, memory);
             _sendArrays = new BudgetedPool(settings.Pool, memory);
         }
 
@@ -68,7 +67,8 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Number of send calls to the operating system, failed ones included. 0 if the connection makes none itself.</summary>
     internal long SendCalls => Output.SendCalls;
 
-    public sealed override ArrayPool<byte> MessagePool => (ArrayPool<byte>?)_messageArrays ?? Settings.Pool;
+    public sealed override ArrayPool<byte> MessagePool => _receiveArrays is null ? Settings.Pool
+        : LazyInitializer.EnsureInitialized(ref _messageArrays, () => new BudgetedPool(Settings.Pool, Settings.Memory!));
 
     internal override ArrayPool<byte> RingPool => SendPool;
 
@@ -344,7 +344,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
     protected void CompleteEnd()
     {
-        _calls.End(Fault);
+        Interlocked.Exchange(ref _calls, PostedCalls.Ended)?.End(Fault);
         Owner?.OnEnding();
         try
         {

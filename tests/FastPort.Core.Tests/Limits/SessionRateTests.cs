@@ -162,7 +162,10 @@ public sealed partial class SessionRateTests
         Assert.Equal(1, session.MessagesReceived);
         await AdvanceUntilAsync(() => session.MessagesReceived == 2);
         Assert.True(_time.Elapsed >= TimeSpan.FromMilliseconds(400), $"5 ms of a loop at 1 % were made up for in {_time.Elapsed}.");
-        Assert.Contains("1 % of a core", Assert.Single(server.Log.WithId(2012)).Text, StringComparison.Ordinal);
+
+        // On a busy machine the handler takes long, and is made up for in more than the 10 s until the next line.
+        Assert.All(server.Log.WithId(2012), static line => Assert.Contains("1 % of a core", line.Text, StringComparison.Ordinal));
+        Assert.NotEmpty(server.Log.WithId(2012));
     }
 
     [Fact]

@@ -30,6 +30,9 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
     private bool _watched;
     private bool _stopped;
 
+    // This side's address of the connection accepted last: the next one's is the same, and they share it.
+    private EndPoint? _local;
+
     public EpollListener(Endpoint endpoint, ConnectionSettings settings, EpollLoopGroup group)
     {
         Endpoint = endpoint;
@@ -140,7 +143,8 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
             NativeSocket.Tune(descriptor, _listening!.Address, _settings);
             loop = _group.Acquire(_settings.Logger);
             EndPoint? local = NativeSocket.LocalAddress(descriptor, _listening.Address);
-            connection = new EpollConnection(descriptor, _group, loop, _settings, remote, local);
+            _local = Equals(local, _local) ? _local : local;
+            connection = new EpollConnection(descriptor, _group, loop, _settings, remote, _local);
             loop = null;
             descriptor = -1;
             _accepted!(connection);
