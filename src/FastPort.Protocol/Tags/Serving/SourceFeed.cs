@@ -9,6 +9,7 @@ namespace FastPort.Protocol.Tags.Serving;
 internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MaxRetryDelay = TimeSpan.FromSeconds(30);
 
     private readonly SemaphoreSlim _changing = new(1);
 
@@ -22,8 +23,10 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
     // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
 
-    // Whether tags that could not be added are tried again soon. Changed by one at a time.
+    // Has tags that could not be added tried again, whether it is running, and its last delay. Under the source's gate.
+    private ITimer? _retry;
     private bool _isRetrying;
+    private TimeSpan _retryDelay;
 
     // Whether changes may have been lost since the last read of all values began, and whether one is under way. Under the source's gate.
     private bool _isLost;
@@ -203,6 +206,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         lock (source.Gate)
         {
             _isClosed = true;
+            _retry?.Dispose();
         }
 
         return CloseFeedAsync();
@@ -269,7 +273,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         }
     }
 
-    private async ValueTask AddToSourceAsync(List<FeedMember> added)
+    // Those that are tried again are so for as long as nobody says that they can be added now.
+    private async ValueTask AddToSourceAsync(List<FeedMember> added, bool isAgain = false)
     {
         await RemoveFromSourceAsync().ConfigureAwait(false);
         var statuses = new TagStatus[added.Count];
@@ -310,7 +315,6 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
             },
             "Subscribe").ConfigureAwait(false);
         bool isConnected = source.Source.IsConnected;
-        bool mustRetry = status.IsBad && isConnected;
         lock (source.Gate)
         {
             foreach ((int i, FeedMember member) in added.Index())
@@ -319,7 +323,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 // tag alone is away with its device, of which nobody tells when it is back.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
-                mustRetry |= isAway && isConnected;
+                member.MustRetry = status.IsBad || isAway;
                 member.IsAdded = !reached.IsBad;
                 member.Age = UnitsOf(ages[i]);
                 if (member.IsAdded)
@@ -330,12 +334,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 member.Status = reached.IsBad && (isConnected || !isAway) ? reached : TagStatus.Good;
                 member.Items.FindAll(static item => !item.IsEnded).ForEach(item => item.Status = member.Status);
             }
-        }
 
-        if (mustRetry && !_isRetrying)
-        {
-            _isRetrying = true;
-            _ = AddLateAsync(RetryDelay);
+            if (added.Exists(static member => member.MustRetry))
+            {
+                RetryLater(isAgain);
+            }
         }
     }
 
