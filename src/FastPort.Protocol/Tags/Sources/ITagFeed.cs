@@ -32,7 +32,9 @@ public interface ITagFeed : IAsyncDisposable
     /// <see cref="TagStatus.BadNoCommunication"/> also without that, in growing steps up to 30 s.
     /// </param>
     /// <param name="cancellationToken">The server no longer waits.</param>
-    /// <exception cref="TagException">None counts as added; the exception says why. The server adds them again, in growing steps up to 30 s.</exception>
+    /// <exception cref="TagException">
+    /// None counts as added; the exception says why. The server adds them again, in growing steps up to 30 s.
+    /// </exception>
     ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken);
 
     /// <summary>Removes tags.</summary>
