@@ -123,7 +123,14 @@ public sealed class SourceLossTests : IAsyncLifetime
         await using TagSubscription other = await client.SubscribeAsync(await client.ResolveAsync(["5"]));
         Assert.Equal([5], Assert.Single(feed.Asked));
         feed.Asked.Clear();
+        Assert.Equal([1, 3, 7, 15], SecondsOfRetries(20, 1, 5));
+
+        // Somebody else wants it. That changes were lost is no news of it.
+        await using TagSubscription another = await client.SubscribeAsync(await client.ResolveAsync(["5"]));
+        Assert.Equal([TagStatus.BadNoCommunication], another.Statuses);
         Assert.Equal([1, 3, 7], SecondsOfRetries(10, 1, 5));
+        feed.Listener.OnValuesLost();
+        Assert.Empty(feed.Asked);
         _source.Refusals.Clear();
         Assert.Equal([5], SecondsOfRetries(100, 1, 5));
         Assert.Equal([1, 3, 4, 5], feed.Tags.Keys.Order());

@@ -37,13 +37,7 @@ internal sealed partial class SourceFeed
             members.ForEach(member => member.IsReported &= areReported);
         }
 
-        Task told = TellAsync(members, mustRead: isConnected);
-        if (isConnected)
-        {
-            _ = AddLateAsync(isAgain: false);
-        }
-
-        return told;
+        return TellAsync(members, mustRead: isConnected);
     }
 
     // Under the source's gate. Those that stay refused wait twice as long each time: asking has a price, of many tags above all.

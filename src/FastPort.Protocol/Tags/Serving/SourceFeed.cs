@@ -83,6 +83,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                     member.Items.Add(item);
                     item.Member = member;
                     item.Status = member.Status;
+                    if (member is { IsAdded: false, MustRetry: true })
+                    {
+                        // Who comes now does not wait as long as those before.
+                        RetryLater(isAgain: false);
+                    }
 
                     // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
                     if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
@@ -177,7 +182,14 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         Flush(touched);
     }
 
-    public void OnConnectionChanged(bool isConnected) => _ = ReadAllAsync(isConnected, areReported: isConnected);
+    public void OnConnectionChanged(bool isConnected)
+    {
+        _ = ReadAllAsync(isConnected, areReported: isConnected);
+        if (isConnected)
+        {
+            _ = AddLateAsync(isAgain: false);
+        }
+    }
 
     public void OnValuesLost()
     {
