@@ -6,7 +6,7 @@ namespace FastPort.Protocol.Tags.Serving;
 /// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
 /// tags are made one after the other; what it reports comes meanwhile.
 /// </summary>
-internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
+internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval, bool isClosed) : ITagFeedListener
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan MaxRetryDelay = TimeSpan.FromSeconds(30);
@@ -16,9 +16,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
 
-    // Set by who changes the tags, and cleared by who closes the feed; under the source's gate.
+    // Set by who changes the tags, and cleared by who closes the feed. Written under the source's gate.
     private ITagFeed? _feed;
-    private bool _isClosed;
+    private bool _isClosed = isClosed;
 
     // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
@@ -296,6 +296,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
             {
                 if (_feed is not { } feed)
                 {
+                    if (_isClosed)
+                    {
+                        return TagStatus.BadShutdown;
+                    }
+
                     feed = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
                     bool isWanted;
                     lock (source.Gate)
