@@ -23,7 +23,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
 
-    // Has tags that could not be added tried again, whether it is running, and its last delay. Under the source's gate.
+    // The timer after which tags that could not be added are tried again, whether it runs, and its last time. Under the source's gate.
     private ITimer? _retry;
     private bool _isRetrying;
     private TimeSpan _retryDelay;
@@ -285,7 +285,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         }
     }
 
-    // Those that are tried again are so for as long as nobody says that they can be added now.
+    // Again: those that have stayed refused since the last time, with nothing new of them.
     private async ValueTask AddToSourceAsync(List<FeedMember> added, bool isAgain = false)
     {
         await RemoveFromSourceAsync().ConfigureAwait(false);
