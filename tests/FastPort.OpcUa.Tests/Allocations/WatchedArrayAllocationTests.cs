@@ -43,10 +43,34 @@ public sealed class WatchedArrayAllocationTests
         await AssertAsync(i => (ByteString)bytes, deadbandType: 0);
     }
 
+    /// <summary>To count an array of texts takes as long as to look through it. Elements with a language are counted in boxes.</summary>
+    [Fact]
+    public async Task An_array_that_a_client_writes_is_counted_once_as_one_that_its_owner_sets()
+    {
+        Variant[] values = ValuesOf(static i => new LocalizedText("en", "text"));
+        VariableNode node = null!;
+        await using TestServer server = await TestServer.StartAsync(
+            space => node = space.AddArrayVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Array", new LocalizedText[1]));
+        using RawSession session = await RawSession.OpenAsync(server);
+        await session.MonitorAsync(await session.SubscribeAsync(100_000), 1);
+        node.Value = values[0];
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        node.Value = values[1];
+        long set = GC.GetAllocatedBytesForCurrentThread() - before;
+        var budget = new PartBudget();
+
+        before = GC.GetAllocatedBytesForCurrentThread();
+        Assert.True(node.TrySet(values[2], ref budget));
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, set + MostBytes);
+    }
+
+    private static Variant[] ValuesOf<T>(Func<int, T> element) =>
+        [.. Enumerable.Range(0, 3).Select(_ => Variant.FromArray<T>([.. Enumerable.Range(0, Elements).Select(element)]))];
+
     private static async Task AssertAsync<T>(Func<int, T> element, uint deadbandType)
     {
-        Variant[] values =
-            [.. Enumerable.Range(0, 3).Select(_ => Variant.FromArray<T>([.. Enumerable.Range(0, Elements).Select(element)]))];
+        Variant[] values = ValuesOf(element);
         VariableNode node = null!;
         await using TestServer server = await TestServer.StartAsync(
             space =>

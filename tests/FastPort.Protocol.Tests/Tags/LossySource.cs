@@ -111,6 +111,9 @@ internal sealed class LossySource : ITagSource
         /// <summary>The tags that it has now.</summary>
         public ConcurrentDictionary<int, bool> Tags { get; } = [];
 
+        /// <summary>The tags of each call that adds some.</summary>
+        public ConcurrentQueue<int[]> Asked { get; } = [];
+
         public bool IsDisposed { get; private set; }
 
         public ITagFeedListener Listener => listener;
@@ -128,6 +131,7 @@ internal sealed class LossySource : ITagSource
 
         public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
         {
+            Asked.Enqueue([.. tags.Order()]);
             for (int i = 0; i < tags.Count; i++)
             {
                 statuses.Span[i] = source.Refusals.GetValueOrDefault(tags[i]);

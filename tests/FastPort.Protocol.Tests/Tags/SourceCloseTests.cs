@@ -62,6 +62,23 @@ public sealed class SourceCloseTests : IAsyncLifetime
         await closing.InTimeAsync();
     }
 
+    [Fact]
+    public async Task Who_subscribes_when_the_tags_are_closed_opens_no_feed()
+    {
+        await using TagSubscription subscription = await SubscribeAsync(10);
+        _closed.SetResult();
+        await _bridge.CloseTagsAsync();
+
+        await using TagSubscription same = await SubscribeAsync(10);
+        await using TagSubscription other = await SubscribeAsync(100);
+
+        Assert.Equal([TagStatus.BadShutdown], same.Statuses);
+        Assert.Equal([TagStatus.BadShutdown], other.Statuses);
+        _time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal(1, _source.Opens);
+        Assert.True(Assert.Single(_source.Feeds).IsDisposed);
+    }
+
     private async Task<TagSubscription> SubscribeAsync(int interval) => await _client.SubscribeAsync(
         await _client.ResolveAsync(["1"]), new() { Interval = TimeSpan.FromMilliseconds(interval) });
 }

@@ -1,6 +1,7 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Tags;
@@ -91,6 +92,88 @@ public sealed class SourceLossTests : IAsyncLifetime
         _source.Refusals.Clear();
 
         await UntilAsync(changes, TagStatus.Good, 5);
+        Assert.Equal([1], Assert.Single(_source.Feeds).Tags.Keys);
+    }
+
+    [Fact]
+    public async Task A_tag_that_stays_away_is_asked_for_less_and_less_often_and_one_that_is_gone_is_not()
+    {
+        var clock = new FakeTimeProvider();
+        _source.Refusals[1] = TagStatus.BadNoCommunication;
+        _source.Refusals[2] = TagStatus.BadNodeIdUnknown;
+        await using TagBridge bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), time: clock);
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["1", "2", "3", "4"]);
+        await using TagSubscription subscription = await client.SubscribeAsync(tags);
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        Assert.Equal([1, 2, 3, 4], Assert.Single(feed.Asked));
+        feed.Asked.Clear();
+
+        Assert.Equal([1, 3, 7, 15, 31, 61, 91], SecondsOfRetries(100));
+
+        // A new connection may have brought it, and that which is gone.
+        _source.SetConnected(false);
+        _source.SetConnected(true);
+        Assert.Equal([1, 2], Assert.Single(feed.Asked));
+        feed.Asked.Clear();
+        Assert.Equal([1, 3, 7, 15], SecondsOfRetries(20));
+
+        // Another one is away, too.
+        _source.Refusals[5] = TagStatus.BadNoCommunication;
+        await using TagSubscription other = await client.SubscribeAsync(await client.ResolveAsync(["5"]));
+        Assert.Equal([5], Assert.Single(feed.Asked));
+        feed.Asked.Clear();
+        Assert.Equal([1, 3, 7, 15], SecondsOfRetries(20, 1, 5));
+
+        // Somebody else wants it. That changes were lost is no news of it.
+        await using TagSubscription another = await client.SubscribeAsync(await client.ResolveAsync(["5"]));
+        Assert.Equal([TagStatus.BadNoCommunication], another.Statuses);
+        Assert.Equal([1, 3, 7], SecondsOfRetries(10, 1, 5));
+        feed.Listener.OnValuesLost();
+        Assert.Empty(feed.Asked);
+        _source.Refusals.Clear();
+        Assert.Equal([5], SecondsOfRetries(100, 1, 5));
+        Assert.Equal([1, 3, 4, 5], feed.Tags.Keys.Order());
+
+        int[] SecondsOfRetries(int seconds, params int[] asked)
+        {
+            List<int> found = [];
+            for (int second = 1; second <= seconds; second++)
+            {
+                clock.Advance(TimeSpan.FromSeconds(1));
+                if (!feed.Asked.IsEmpty)
+                {
+                    Assert.Equal(asked.Length == 0 ? [1] : asked, Assert.Single(feed.Asked));
+                    feed.Asked.Clear();
+                    found.Add(second);
+                }
+            }
+
+            return [.. found];
+        }
+    }
+
+    [Fact]
+    public async Task A_feed_that_cannot_be_opened_is_asked_for_less_and_less_often()
+    {
+        var clock = new FakeTimeProvider();
+        _source.OpenFailure = new TagException(TagStatus.BadTooManyOperations, "on purpose");
+        await using TagBridge bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), time: clock);
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription subscription = await client.SubscribeAsync(await client.ResolveAsync(["1"]));
+        Assert.Equal([TagStatus.BadTooManyOperations], subscription.Statuses);
+
+        List<int> opens = [];
+        for (int second = 1; second <= 20; second++)
+        {
+            int before = _source.Opens;
+            clock.Advance(TimeSpan.FromSeconds(1));
+            opens.AddRange(Enumerable.Repeat(second, _source.Opens - before));
+        }
+
+        Assert.Equal([1, 3, 7, 15], opens);
+        _source.OpenFailure = null;
+        clock.Advance(TimeSpan.FromSeconds(11));
         Assert.Equal([1], Assert.Single(_source.Feeds).Tags.Keys);
     }
 

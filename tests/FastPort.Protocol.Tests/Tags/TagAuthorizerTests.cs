@@ -258,6 +258,27 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task An_authorizer_that_throws_has_nothing_of_a_request_written_and_holds_up_no_other_write()
+    {
+        var source = new ControlledSource();
+        Allow(TagAccess.Write, "1");
+        Allow(TagAccess.Write, "2");
+        await using TagBridge bridge = await TagBridge.StartAsync([source], new TagServerOptions(), authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["1", "2"]);
+        _throwsFor = "2";
+        await Assert.ThrowsAsync<RequestFailedException>(() => client.WriteAsync(tags, Values(11, 12)).AsTask());
+
+        Task<TagStatus> write = client.WriteAsync("1", 13).AsTask();
+        ControlledSource.Call call = await source.NextAsync();
+        call.End.SetResult(TagStatus.Good);
+
+        Assert.Equal([13], call.Values);
+        Assert.Equal(TagStatus.Good, await write.InTimeAsync());
+        Assert.Equal(1, source.Count);
+    }
+
+    [Fact]
     public async Task A_feed_that_fails_to_close_does_not_end_a_review()
     {
         FaultySource[] sources = [new FaultySource(), new FaultySource()];

@@ -171,12 +171,13 @@ public sealed partial class VariableNode : Node
     {
         lock (_gate)
         {
-            if (_watchers is { Count: > 0 } && !budget.TryTell(_watchers.Count, ValueBytes.Of(value.Value)))
+            long bytes = -1;
+            if (_watchers is { Count: > 0 } && !budget.TryTell(_watchers.Count, bytes = ValueBytes.Of(value.Value)))
             {
                 return false;
             }
 
-            SetAndTell(value);
+            SetAndTell(value, bytes);
             return true;
         }
     }
@@ -279,13 +280,13 @@ public sealed partial class VariableNode : Node
 
     private byte AccessLevel => AccessLevelOf(mayRead: true, mayWrite: true);
 
-    // Under the gate.
-    private void SetAndTell(in DataValue value)
+    // Under the gate. With the value's bytes, if they were counted.
+    private void SetAndTell(in DataValue value, long bytes = -1)
     {
         _version++;
         Volatile.WriteBarrier();
         _value = value;
-        _valueBytes = -1;
+        _valueBytes = bytes;
         _isPrivate = false;
         Volatile.Write(ref _version, _version + 1);
         Tell();

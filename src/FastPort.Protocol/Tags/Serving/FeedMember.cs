@@ -15,6 +15,12 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     /// <summary>Whether the source knows that the tag is wanted. Not while it has not been connected since, or has refused it.</summary>
     public bool IsAdded { get; set; }
 
+    /// <summary>
+    /// Whether a tag that is not added is tried again also without a new connection: its device alone is away, or the source has refused or
+    /// not answered the call, or ended the feed.
+    /// </summary>
+    public bool MustRetry { get; set; }
+
     /// <summary>Why the source has refused the tag; good if it has not.</summary>
     public TagStatus Status { get; set; }
 

@@ -37,33 +37,43 @@ internal sealed partial class SourceFeed
             members.ForEach(member => member.IsReported &= areReported);
         }
 
-        Task told = TellAsync(members, mustRead: isConnected);
-        if (isConnected)
-        {
-            _ = AddLateAsync();
-        }
-
-        return told;
+        return TellAsync(members, mustRead: isConnected);
     }
 
-    // Tags that were subscribed to while the source was away, or did not have them, or did not answer.
-    private async Task AddLateAsync(TimeSpan delay = default)
+    // Under the source's gate. Those that stay refused wait twice as long each time: asking has a price, of many tags above all.
+    private void RetryLater(bool isAgain)
     {
-        await Task.Delay(delay, source.Time).ConfigureAwait(false);
+        if (_isClosed || (!isAgain && _isRetrying && _retryDelay == RetryDelay))
+        {
+            return;
+        }
+
+        TimeSpan longer = 2 * _retryDelay;
+        _retryDelay = !isAgain ? RetryDelay : longer < MaxRetryDelay ? longer : MaxRetryDelay;
+        _isRetrying = true;
+        _retry ??= source.Time.CreateTimer(
+            static s => _ = ((SourceFeed)s!).AddLateAsync(isAgain: true), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _retry.Change(_retryDelay, Timeout.InfiniteTimeSpan);
+    }
+
+    // Tags that were subscribed to while the source was away, or did not have them, or did not answer. Again: those whose refusal may have
+    // passed although the source has stayed connected.
+    private async Task AddLateAsync(bool isAgain)
+    {
         await _changing.WaitAsync().ConfigureAwait(false);
         try
         {
-            _isRetrying &= delay == TimeSpan.Zero;
             List<FeedMember> late;
             lock (source.Gate)
             {
-                late = _isClosed ? [] : [.. _members.Values.Where(static member => !member.IsAdded)];
+                _isRetrying &= !isAgain;
+                late = _isClosed ? [] : [.. _members.Values.Where(one => !one.IsAdded && (one.MustRetry || !isAgain))];
             }
 
             if (late.Count != 0)
             {
                 TagStatus[] before = [.. late.Select(static member => member.Status)];
-                await AddToSourceAsync(late).ConfigureAwait(false);
+                await AddToSourceAsync(late, isAgain).ConfigureAwait(false);
 
                 // The feed may have reported the values of those that it has now before it was known that it has them.
                 _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
@@ -174,6 +184,7 @@ internal sealed partial class SourceFeed
                 foreach (FeedMember member in _members.Values)
                 {
                     member.IsAdded = false;
+                    member.MustRetry = true;
                     member.IsReported = false;
                     foreach (SubscriptionItem item in member.Items)
                     {
@@ -184,16 +195,12 @@ internal sealed partial class SourceFeed
                         touched.Add(item.Subscription);
                     }
                 }
+
+                RetryLater(isAgain: false);
             }
 
             Flush(touched);
             ServingLog.FeedEnded(source.Logger, source.Source.Name, interval, reason);
-            if (!_isRetrying)
-            {
-                _isRetrying = true;
-                _ = AddLateAsync(RetryDelay);
-            }
-
             await source.CloseAsync(ended).ConfigureAwait(false);
         }
         finally

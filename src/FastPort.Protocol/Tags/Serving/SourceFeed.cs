@@ -6,24 +6,27 @@ namespace FastPort.Protocol.Tags.Serving;
 /// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
 /// tags are made one after the other; what it reports comes meanwhile.
 /// </summary>
-internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
+internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval, bool isClosed) : ITagFeedListener
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MaxRetryDelay = TimeSpan.FromSeconds(30);
 
     private readonly SemaphoreSlim _changing = new(1);
 
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
 
-    // Set by who changes the tags, and cleared by who closes the feed; under the source's gate.
+    // Set by who changes the tags, and cleared by who closes the feed. Written under the source's gate.
     private ITagFeed? _feed;
-    private bool _isClosed;
+    private bool _isClosed = isClosed;
 
     // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
 
-    // Whether tags that could not be added are tried again soon. Changed by one at a time.
+    // The timer after which tags that could not be added are tried again, whether it runs, and its last time. Under the source's gate.
+    private ITimer? _retry;
     private bool _isRetrying;
+    private TimeSpan _retryDelay;
 
     // Whether changes may have been lost since the last read of all values began, and whether one is under way. Under the source's gate.
     private bool _isLost;
@@ -80,6 +83,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                     member.Items.Add(item);
                     item.Member = member;
                     item.Status = member.Status;
+                    if (member is { IsAdded: false, MustRetry: true })
+                    {
+                        // Who comes now does not wait as long as those before.
+                        RetryLater(isAgain: false);
+                    }
 
                     // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
                     if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
@@ -174,7 +182,14 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         Flush(touched);
     }
 
-    public void OnConnectionChanged(bool isConnected) => _ = ReadAllAsync(isConnected, areReported: isConnected);
+    public void OnConnectionChanged(bool isConnected)
+    {
+        _ = ReadAllAsync(isConnected, areReported: isConnected);
+        if (isConnected)
+        {
+            _ = AddLateAsync(isAgain: false);
+        }
+    }
 
     public void OnValuesLost()
     {
@@ -203,6 +218,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         lock (source.Gate)
         {
             _isClosed = true;
+            _retry?.Dispose();
         }
 
         return CloseFeedAsync();
@@ -269,7 +285,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
         }
     }
 
-    private async ValueTask AddToSourceAsync(List<FeedMember> added)
+    // Again: those that have stayed refused since the last time, with nothing new of them.
+    private async ValueTask AddToSourceAsync(List<FeedMember> added, bool isAgain = false)
     {
         await RemoveFromSourceAsync().ConfigureAwait(false);
         var statuses = new TagStatus[added.Count];
@@ -279,6 +296,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
             {
                 if (_feed is not { } feed)
                 {
+                    if (_isClosed)
+                    {
+                        return TagStatus.BadShutdown;
+                    }
+
                     feed = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
                     bool isWanted;
                     lock (source.Gate)
@@ -310,7 +332,6 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
             },
             "Subscribe").ConfigureAwait(false);
         bool isConnected = source.Source.IsConnected;
-        bool mustRetry = status.IsBad && isConnected;
         lock (source.Gate)
         {
             foreach ((int i, FeedMember member) in added.Index())
@@ -319,7 +340,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 // tag alone is away with its device, of which nobody tells when it is back.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
-                mustRetry |= isAway && isConnected;
+                member.MustRetry = status.IsBad || isAway;
                 member.IsAdded = !reached.IsBad;
                 member.Age = UnitsOf(ages[i]);
                 if (member.IsAdded)
@@ -330,12 +351,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval)
                 member.Status = reached.IsBad && (isConnected || !isAway) ? reached : TagStatus.Good;
                 member.Items.FindAll(static item => !item.IsEnded).ForEach(item => item.Status = member.Status);
             }
-        }
 
-        if (mustRetry && !_isRetrying)
-        {
-            _isRetrying = true;
-            _ = AddLateAsync(RetryDelay);
+            if (added.Exists(static member => member.MustRetry))
+            {
+                RetryLater(isAgain);
+            }
         }
     }
 

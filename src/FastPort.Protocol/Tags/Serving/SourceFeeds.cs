@@ -10,6 +10,7 @@ internal sealed class SourceFeeds(ServedSource source)
 
     // Under the source's gate.
     private readonly Dictionary<TimeSpan, SourceFeed> _feeds = [];
+    private bool _isClosed;
 
     /// <summary>
     /// Adds items of a subscription: to the feed of their tag's own interval, or else of the subscription's. Sets the status of each.
@@ -83,7 +84,7 @@ internal sealed class SourceFeeds(ServedSource source)
         {
             if (!_feeds.TryGetValue(interval, out SourceFeed? feed))
             {
-                _feeds.Add(interval, feed = new SourceFeed(source, interval));
+                _feeds.Add(interval, feed = new SourceFeed(source, interval, _isClosed));
             }
 
             return feed;
@@ -95,6 +96,8 @@ internal sealed class SourceFeeds(ServedSource source)
         SourceFeed[] feeds;
         lock (source.Gate)
         {
+            // Requests that are still under way, and tags that are to be fed, come later.
+            _isClosed = true;
             feeds = [.. _feeds.Values];
             _feeds.Clear();
         }

@@ -211,16 +211,25 @@ public sealed partial class TagServer
 
     private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)
     {
-        HashSet<SourceWriter> writers = [];
+        // First, as an authorizer may throw: what a writer has taken is written.
         for (int i = 0; i < handles.Length; i++)
         {
-            ServedTag? tag = Find(session, handles[i], TagAccess.Write);
-            if (tag is null)
+            if (Find(session, handles[i], TagAccess.Write) is null)
             {
                 request.End(i, WhyNot(session, handles[i]));
+            }
+        }
+
+        HashSet<SourceWriter> writers = [];
+        ServedTag[] tags = Volatile.Read(ref _tags);
+        for (int i = 0; i < handles.Length; i++)
+        {
+            if (request.HasEnded(i))
+            {
                 continue;
             }
 
+            ServedTag tag = tags[handles[i] - 1];
             lock (tag.Owner.Gate)
             {
                 tag.Writer.Add(new WriteItem(request, i, tag));

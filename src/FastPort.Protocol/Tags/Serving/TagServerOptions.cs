@@ -11,7 +11,10 @@ public sealed class TagServerOptions
     /// <summary>Longest time that a request can ask for. Defaults to 1 min.</summary>
     public TimeSpan MaxRequestTimeout { get; set; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>Time after which a source that has not answered is given up. Defaults to 10 s.</summary>
+    /// <summary>
+    /// Time after which a source that has not answered is given up. So long a write or call that was answered
+    /// <see cref="TagStatus.BadTimeout"/> counts among its session's <c>MaxConcurrency</c> requests. Defaults to 10 s.
+    /// </summary>
     public TimeSpan SourceTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>Reads of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 2.</summary>

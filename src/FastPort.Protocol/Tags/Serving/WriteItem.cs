@@ -26,6 +26,9 @@ internal sealed class WriteRequest(TagSamples samples, int count)
     /// <summary>Whether the requester was told that an item has timed out: it is not written then.</summary>
     public bool IsGivenUp { get; private set; }
 
+    /// <summary>Whether an item has ended, of those that no writer has taken.</summary>
+    public bool HasEnded(int row) => _ended[row];
+
     /// <summary>An item has ended, or will not begin. It keeps a status that it has.</summary>
     public void End(int row, TagStatus status)
     {

@@ -27,9 +27,14 @@ public interface ITagFeed : IAsyncDisposable
 
     /// <summary>Adds tags. The present value of each is reported soon.</summary>
     /// <param name="tags">The tags.</param>
-    /// <param name="statuses">Receives for each whether it will be reported.</param>
+    /// <param name="statuses">
+    /// Receives for each whether it will be reported. A tag with a bad status is added again when the source is connected again; one with
+    /// <see cref="TagStatus.BadNoCommunication"/> also without that, in growing steps up to 30 s.
+    /// </param>
     /// <param name="cancellationToken">The server no longer waits.</param>
-    /// <exception cref="TagException">None counts as added; the exception says why. The server adds them again later.</exception>
+    /// <exception cref="TagException">
+    /// None counts as added; the exception says why. The server adds them again, in growing steps up to 30 s.
+    /// </exception>
     ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken);
 
     /// <summary>Removes tags.</summary>
