@@ -123,6 +123,23 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
         Assert.Equal([10, 5, 2, 2, 2, 2, 2], asked);
     }
 
+    [Fact]
+    public async Task A_handler_that_throws_does_not_keep_the_others_from_hearing_of_lost_values_and_reports()
+    {
+        var lost = new TaskCompletionSource<StatusCode>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var reported = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _subscription.ValuesLost += static (_, _) => throw new InvalidOperationException("on purpose");
+        _subscription.ValuesLost += (_, why) => lost.TrySetResult(why);
+        _subscription.Reported += static _ => throw new InvalidOperationException("on purpose");
+        _subscription.Reported += _ => reported.TrySetResult();
+
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+
+        Assert.Equal(StatusCodes.BadTimeout, await lost.Task.InTimeAsync());
+        await reported.Task.InTimeAsync();
+        Assert.Equal(2, _log.WithId(7103).Count);
+    }
+
     /// <summary>What was made for the items is not left at the server.</summary>
     [Fact]
     public async Task A_subscription_whose_items_are_refused_is_deleted_and_made_again()
