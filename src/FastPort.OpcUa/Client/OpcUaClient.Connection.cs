@@ -18,8 +18,11 @@ public sealed partial class OpcUaClient
     private async Task RunAsync(SessionLink link)
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
+        var recovery = SessionRecovery.None;
         while (true)
         {
+            Raise(nameof(Connected), Connected, recovery, static (subscriber, r) => subscriber(r));
+            _hasConnected.TrySetResult();
             long since = _clock.PreciseMilliseconds;
             CloseReason reason = await ServeAsync(link).ConfigureAwait(false);
             _slot.Leave();
@@ -50,9 +53,8 @@ public sealed partial class OpcUaClient
             }
 
             link = next;
-            SessionRecovery recovery = link.Session == before ? SessionRecovery.Resumed : SessionRecovery.Replaced;
+            recovery = link.Session == before ? SessionRecovery.Resumed : SessionRecovery.Replaced;
             ClientLog.Reconnected(_logger, _endpointUrl, recovery);
-            Raise(nameof(Reconnected), Reconnected, recovery, static (subscriber, r) => subscriber(r));
         }
     }
 

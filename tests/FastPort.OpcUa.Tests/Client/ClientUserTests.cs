@@ -140,7 +140,7 @@ public sealed class ClientUserTests
             var options = new OpcUaClientOptions { UserCertificate = user, ReconnectDelay = TimeSpan.FromMilliseconds(1) };
             await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);
             var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-            client.Reconnected += recovery => back.TrySetResult(recovery);
+            client.Connected += recovery => back.TrySetResult(recovery);
 
             relay.Cut();
 

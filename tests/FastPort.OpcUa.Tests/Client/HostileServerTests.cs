@@ -113,7 +113,7 @@ public sealed class HostileServerTests : IAsyncLifetime
             },
         }));
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        client.Reconnected += recovery => back.TrySetResult(recovery);
+        client.Connected += recovery => back.TrySetResult(recovery);
 
         _server.Cut();
 

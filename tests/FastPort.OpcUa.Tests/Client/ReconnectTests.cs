@@ -437,7 +437,7 @@ public sealed partial class ReconnectTests
         await using var server = new ScriptedServer();
         await using OpcUaClient client = await server.ConnectAsync();
         client.Disconnected += static _ => throw new InvalidOperationException("on purpose");
-        client.Reconnected += static _ => throw new InvalidOperationException("on purpose");
+        client.Connected += static _ => throw new InvalidOperationException("on purpose");
         Events events = new(client);
 
         server.Cut();
@@ -479,7 +479,7 @@ public sealed partial class ReconnectTests
         public Events(OpcUaClient client)
         {
             client.Disconnected += reason => _disconnected.TrySetResult(reason);
-            client.Reconnected += recovery => _reconnected.TrySetResult(recovery);
+            client.Connected += recovery => _reconnected.TrySetResult(recovery);
         }
 
         public Task<CloseReason> Disconnected => _disconnected.Task;

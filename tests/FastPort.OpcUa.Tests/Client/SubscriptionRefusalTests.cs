@@ -81,7 +81,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
                 ? StatusCodes.BadSubscriptionIdInvalid
                 : StatusCodes.BadMessageNotAvailable));
         var back = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _client.Reconnected += _ => back.TrySetResult();
+        _client.Connected += _ => back.TrySetResult();
 
         _server.Cut();
         await back.Task.InTimeAsync();
