@@ -6,8 +6,8 @@ using FastPort.Protocol.Tags.Sources;
 namespace OpcUaGateway;
 
 /// <summary>
-/// Variables of type Double of an OPC UA server as tags: a tag's name is the text of its node id, with slashes for a path. The client
-/// connects again by itself; meanwhile the server of tags answers BadNoCommunication.
+/// Variables of type Double of an OPC UA server as tags: a tag's name is the text of its node id, with slashes for a path. Until the client
+/// has connected, and while it connects again, the server of tags answers BadNoCommunication.
 /// </summary>
 internal sealed class OpcUaNumbers : ITagSource
 {
@@ -19,7 +19,7 @@ internal sealed class OpcUaNumbers : ITagSource
     {
         (_client, _namespace, _names) = (client, namespaceUri, names);
         client.Disconnected += _ => ConnectionChanged?.Invoke();
-        client.Reconnected += _ => ConnectionChanged?.Invoke();
+        client.Connected += _ => ConnectionChanged?.Invoke();
     }
 
     public event Action? ConnectionChanged;

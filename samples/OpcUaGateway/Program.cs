@@ -1,38 +1,56 @@
-using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using OpcUaGateway;
 
+const string Plant = "inproc://plant";
 const string Namespace = "urn:example:plant";
+HostApplicationBuilder builder = Host.CreateApplicationBuilder(
+    new HostApplicationBuilderSettings { Args = args, ContentRootPath = AppContext.BaseDirectory });
 
 // The plant, so that the sample runs by itself: a real gateway connects to the plant's server.
-await using var plant = new OpcUaServer(new OpcUaServerOptions { Endpoints = { "inproc://plant" } });
-AddNodes(plant.AddressSpace);
-await plant.StartAsync();
+builder.Services
+    .AddOpcUaServer(builder.Configuration, (provider, space) => AddNodes(space))
+    .Configure(options => options.Endpoints.Add(Plant));
 
-// The gateway. Connected before its source is made: the client raises no event for its first session.
-await using OpcUaClient opcUa = await OpcUaClient.ConnectAsync("inproc://plant");
-await using var tags = new TagServer([new OpcUaNumbers(opcUa, Namespace, "boiler/temperature", "boiler/setpoint")]);
-var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 64 } };
-await using var server = new FastPortServer(options, new MessageHandlers().MapTags(tags));
-await server.StartAsync();
+// The gateway. With RetryConnect it would start without the plant, too.
+builder.Services.AddOpcUaClient(builder.Configuration).Configure(options => options.EndpointUrl = Plant);
+builder.Services.AddSingleton<ITagSource>(provider => new OpcUaNumbers(
+    provider.GetRequiredService<OpcUaClient>(), Namespace, "boiler/temperature", "boiler/setpoint"));
+builder.Services.AddSingleton(provider => new TagServer(provider.GetServices<ITagSource>()));
+builder.Services
+    .AddFastPort(builder.Configuration, options =>
+    {
+        options.Endpoints = ["tcp://127.0.0.1:0"];
+        options.Session.MaxConcurrency = 64;
+    })
+    .Map((provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
+using IHost host = builder.Build();
+await host.StartAsync();
+await UseAsync($"{host.Services.GetRequiredService<FastPortServer>().Endpoints[0]}");
+await host.StopAsync();
 
 // A client of the gateway, which knows nothing of OPC UA.
-await using TagClient client = await TagClient.ConnectAsync($"{server.Endpoints[0]}");
-TagList both = await client.ResolveAsync(["boiler/temperature", "boiler/setpoint"]);
-await using TagSubscription subscription = await client.SubscribeAsync(both, new() { Interval = TimeSpan.FromMilliseconds(50) });
-Console.WriteLine($"written: {await client.WriteAsync("boiler/setpoint", 85.0)}");
-Console.WriteLine($"read: {await client.ReadAsync("boiler/setpoint")}");
-await foreach (TagChange change in subscription)
+static async Task UseAsync(string gateway)
 {
-    Console.WriteLine($"changed: {change.Name} {change.Sample}");
-    if (change is { Name: "boiler/temperature", Sample: { Status.IsGood: true, Value: var value } } && value == 85.0)
+    await using TagClient client = await TagClient.ConnectAsync(gateway);
+    TagList both = await client.ResolveAsync(["boiler/temperature", "boiler/setpoint"]);
+    await using TagSubscription subscription = await client.SubscribeAsync(both, new() { Interval = TimeSpan.FromMilliseconds(50) });
+    Console.WriteLine($"written: {await client.WriteAsync("boiler/setpoint", 85.0)}");
+    Console.WriteLine($"read: {await client.ReadAsync("boiler/setpoint")}");
+    await foreach (TagChange change in subscription)
     {
-        break;
+        Console.WriteLine($"changed: {change.Name} {change.Sample}");
+        if (change is { Name: "boiler/temperature", Sample: { Status.IsGood: true, Value: var value } } && value == 85.0)
+        {
+            break;
+        }
     }
 }
 

@@ -132,7 +132,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
             }
 
             client.Disconnected += OnDisconnected;
-            client.Reconnected += OnReconnected;
+            client.Connected += OnConnected;
             await LoadAsync().ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
@@ -157,7 +157,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
     }
 
-    private void OnReconnected(SessionRecovery recovery)
+    private void OnConnected(SessionRecovery recovery)
     {
         lock (_changing)
         {

@@ -18,8 +18,11 @@ public sealed partial class OpcUaClient
     private async Task RunAsync(SessionLink link)
     {
         var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
+        var recovery = SessionRecovery.None;
         while (true)
         {
+            Raise(nameof(Connected), Connected, recovery, static (subscriber, r) => subscriber(r));
+            _hasConnected.TrySetResult();
             long since = _clock.PreciseMilliseconds;
             CloseReason reason = await ServeAsync(link).ConfigureAwait(false);
             _slot.Leave();
@@ -29,7 +32,7 @@ public sealed partial class OpcUaClient
             }
 
             ClientLog.Disconnected(_logger, _endpointUrl, reason);
-            Raise(nameof(Disconnected), static (client, r) => client.Disconnected?.Invoke(r), reason);
+            Raise(nameof(Disconnected), Disconnected, reason, static (subscriber, r) => subscriber(r));
             if (!_options.Reconnect)
             {
                 var lost = new OpcUaException(
@@ -50,9 +53,8 @@ public sealed partial class OpcUaClient
             }
 
             link = next;
-            SessionRecovery recovery = link.Session == before ? SessionRecovery.Resumed : SessionRecovery.Replaced;
+            recovery = link.Session == before ? SessionRecovery.Resumed : SessionRecovery.Replaced;
             ClientLog.Reconnected(_logger, _endpointUrl, recovery);
-            Raise(nameof(Reconnected), static (client, r) => client.Reconnected?.Invoke(r), recovery);
         }
     }
 
@@ -302,15 +304,14 @@ public sealed partial class OpcUaClient
         $"{service} of {_endpointUrl} was not sent: the server has come back with other namespaces, in which the request's node ids may be "
         + "those of other nodes. Make them again from Namespaces.");
 
-    private void Raise<T>(string name, Action<OpcUaClient, T> raise, T argument)
+    /// <summary>Calls the subscribers of an event of the client, or of a subscription; what they throw is logged.</summary>
+    internal void Raise<TSubscriber, TArgument>(
+        string name, TSubscriber? subscribers, TArgument argument, Action<TSubscriber, TArgument> call)
+        where TSubscriber : Delegate
     {
-        try
+        foreach (Exception failure in Subscribers.Call(subscribers, argument, call))
         {
-            raise(this, argument);
-        }
-        catch (Exception e)
-        {
-            ClientLog.SubscriberThrew(_logger, e, name);
+            ClientLog.SubscriberThrew(_logger, failure, name);
         }
     }
 }

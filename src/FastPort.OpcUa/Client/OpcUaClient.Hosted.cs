@@ -28,8 +28,10 @@ public sealed partial class OpcUaClient
         }
 
         SessionLink link = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
-        Publish(link);
-        _running = RunAsync(link);
+        if (Publish(link))
+        {
+            _running = RunAsync(link);
+        }
     }
 
     private async Task ConnectAndRunAsync()

@@ -14,13 +14,18 @@ public sealed partial class OpcUaClient
     // A server whose list has no end must not take all memory.
     private const int MaxReferences = 1_000_000;
 
+    // Nor one whose references are few and have very long names. In memory, besides what a reference takes anyway.
+    private const long MaxNameBytes = 256 * 1024 * 1024;
+
     // Answers in a row that say no more than that there are others.
     private const int MaxEmptyAnswers = 1000;
 
     // One list at a time: a server frees the continuation points of an earlier request if a later one needs them (OPC 10000-4, 7.9).
     private readonly SemaphoreSlim _browsing = new(1);
 
-    /// <summary>Lists the references of a node that lead to other nodes, up to a million.</summary>
+    /// <summary>
+    /// Lists the references of a node that lead to other nodes, up to a million, and 256 MiB of names and ids.
+    /// </summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -33,15 +38,15 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Lists the references of nodes that lead to other nodes, up to a million of each hundred nodes. More nodes than the server browses at
-    /// a time are browsed in several requests.
+    /// Lists the references of nodes that lead to other nodes, up to a million of each hundred nodes, and 256 MiB of names and ids. More
+    /// nodes than the server browses at a time are browsed in several requests.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>
     /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references, and its request
-    /// has brought a million.
+    /// has brought as many as are listed.
     /// </returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<BrowsedNode[]> BrowseAsync(
@@ -180,15 +185,18 @@ public sealed partial class OpcUaClient
         BrowseResult[] results = Results(response.Results, part.Length, "Browse");
         int empty = 0;
         long count = 0;
+        long bytes = 0;
         while (true)
         {
             count += results.Sum(static result => result.References?.Length ?? 0);
+            bytes += results.Sum(static result => result.References?.Sum(static one => NameBytesOf(one)) ?? 0);
             empty = Array.Exists(results, static result => result.References is { Length: > 0 }) ? 0 : empty + 1;
+            bool isEnough = count >= MaxReferences || bytes >= MaxNameBytes || empty >= MaxEmptyAnswers;
             List<ByteString> given = [];
             for (int i = 0; i < part.Length; i++)
             {
                 BrowsedNode joined = Join(browsed[part[i]], results[i]);
-                if (results[i].ContinuationPoint.Length != 0 && (count >= MaxReferences || empty >= MaxEmptyAnswers))
+                if (results[i].ContinuationPoint.Length != 0 && isEnough)
                 {
                     given.Add(results[i].ContinuationPoint);
                     results[i].ContinuationPoint = default;
@@ -228,6 +236,15 @@ public sealed partial class OpcUaClient
     // A session has few continuation points. Whether the server hears of it is not waited for.
     private void Release(ByteString[] points) => _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
         .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+
+    private static long NameBytesOf(in ReferenceDescription one) =>
+        NameBytesOf(one.ReferenceTypeId) + NameBytesOf(one.NodeId) + NameBytesOf(one.TypeDefinition)
+        + NameBytesOf(one.BrowseName.Name) + NameBytesOf(one.DisplayName.Locale) + NameBytesOf(one.DisplayName.Text);
+
+    private static long NameBytesOf(in ExpandedNodeId id) =>
+        NameBytesOf(id.NamespaceUri) + NameBytesOf(id.NodeId.Text) + (id.NodeId.Bytes?.Length ?? 0);
+
+    private static long NameBytesOf(string? text) => (text?.Length ?? 0) * (long)sizeof(char);
 
     private static BrowsedNode Join(in BrowsedNode before, in BrowseResult next)
     {

@@ -21,6 +21,9 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     private readonly SessionOpener _opener;
     private readonly LinkSlot _slot = new();
     private readonly CancellationTokenSource _closing = new();
+
+    // The first session is active, and its event has been raised.
+    private readonly TaskCompletionSource _hasConnected = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Publisher _publisher;
     private NamespaceTable _namespaces = NamespaceTable.Standard;
     private Task? _running;
@@ -42,8 +45,12 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// </summary>
     public event Action<CloseReason>? Disconnected;
 
-    /// <summary>The client is connected again, and its subscriptions go on. A handler must not block.</summary>
-    public event Action<SessionRecovery>? Reconnected;
+    /// <summary>
+    /// The client has a session: its first one (<see cref="SessionRecovery.None"/>), or it is connected again and its subscriptions go on.
+    /// Raised once for each connection, in turn with <see cref="Disconnected"/>. The first session of a client of <c>ConnectAsync</c> has
+    /// begun before anybody could subscribe; services of a host hear of their client's. A handler must not block.
+    /// </summary>
+    public event Action<SessionRecovery>? Connected;
 
     /// <summary>The endpoint that the client was made for.</summary>
     public string EndpointUrl => _endpointUrl;
@@ -52,7 +59,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     public bool IsConnected => _slot.Current is not null;
 
     /// <summary>
-    /// The server's namespaces, read when the client connected the last time. Compare after <see cref="Reconnected"/> with
+    /// The server's namespaces, read when the client connected the last time. Compare after <see cref="Connected"/> with
     /// <see cref="SessionRecovery.Replaced"/>: node ids made before may have other indexes now. Those of monitored items are mapped by the
     /// client.
     /// </summary>
@@ -122,10 +129,8 @@ public sealed partial class OpcUaClient : IAsyncDisposable
         var client = new OpcUaClient(endpointUrl, options, logger, time);
         try
         {
-            // Asked for first: the connection may end right behind the session.
-            Task<SessionLink> first = client._slot.NextAsync(after: null);
             await client.StartAsync(cancellationToken).ConfigureAwait(false);
-            await first.WaitAsync(cancellationToken).ConfigureAwait(false);
+            await client._hasConnected.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
             return client;
         }
         catch

@@ -1,14 +1,17 @@
 namespace FastPort.OpcUa.Client;
 
-/// <summary>How a client came back after it had lost its connection.</summary>
+/// <summary>How a client got its session.</summary>
 public enum SessionRecovery
 {
-    /// <summary>With the session of before: the server has kept it and its subscriptions.</summary>
+    /// <summary>It is the client's first one: there was nothing to recover.</summary>
+    None,
+
+    /// <summary>After a lost connection it is the session of before: the server has kept it and its subscriptions.</summary>
     Resumed,
 
     /// <summary>
-    /// With a new session, for example after a restart of the server. Indexes of namespaces may have changed, and registered nodes are
-    /// gone.
+    /// After a lost connection it is a new session, for example after a restart of the server. Indexes of namespaces may have changed, and
+    /// registered nodes are gone.
     /// </summary>
     Replaced,
 }

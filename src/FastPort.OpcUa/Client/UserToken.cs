@@ -46,22 +46,26 @@ internal sealed class UserToken
         UserTokenType type = options.UserCertificate is not null ? UserTokenType.Certificate
             : options.UserName is not null ? UserTokenType.UserName
             : UserTokenType.Anonymous;
-        UserTokenPolicy[] offered =
+        UserTokenPolicy[] accepted =
         [
             .. session.Endpoints
                 .Where(e => e.SecurityPolicyUri == channelPolicy.Uri && e.SecurityMode == mode)
-                .SelectMany(static e => e.UserIdentityTokens ?? [])
-                .Where(one => one.TokenType == type),
+                .SelectMany(static e => e.UserIdentityTokens ?? []),
         ];
+        UserTokenPolicy[] offered = Array.FindAll(accepted, one => one.TokenType == type);
         _offered = PeerText.Escape(string.Join(", ", offered.Select(one => NameOf(one).Replace(SecurityPolicy.Prefix, string.Empty))));
 
         // The first that encrypts and signs; else, for a password, the first without a policy; else one that is of no use.
         UserTokenPolicy policy = offered
             .OrderByDescending(one => PolicyOf(one) is { } known ? known.IsNone ? 1 : 2 : 0).FirstOrDefault();
-        if (type != UserTokenType.Anonymous && policy.PolicyId is null)
+        if (policy.PolicyId is null)
         {
-            throw new OpcUaException(
-                StatusCodes.BadIdentityTokenRejected, $"{endpointUrl} accepts no users of kind {type} on this kind of channel.");
+            NotAccepted = $"{endpointUrl} accepts no users of kind {type} with {Describe(channelPolicy, mode)}; "
+                + AdviceFor(type, [.. accepted.Select(static one => one.TokenType).Where(kind => kind != type).Distinct()]);
+            if (type != UserTokenType.Anonymous)
+            {
+                throw new OpcUaException(StatusCodes.BadIdentityTokenRejected, NotAccepted);
+            }
         }
 
         Encoded = type switch
@@ -77,6 +81,33 @@ internal sealed class UserToken
 
     /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
     public SignatureData Signature { get; private set; }
+
+    /// <summary>
+    /// Says, if the server refuses the token, that its endpoint has not named this kind of user, which ones it has named, and what to set.
+    /// Null if it has named it.
+    /// </summary>
+    public string? NotAccepted { get; }
+
+    private static string Describe(SecurityPolicy policy, MessageSecurityMode mode) =>
+        policy.IsNone ? $"SecurityPolicy {policy.Option}" : $"SecurityPolicy {policy.Option} and SecurityMode {mode}";
+
+    // Without policies that the client does not know: they cannot be set.
+    private string AdviceFor(UserTokenType type, UserTokenType[] kinds)
+    {
+        IEnumerable<string> users = kinds.Select(static kind => kind switch
+        {
+            UserTokenType.Anonymous => "neither UserName nor UserCertificate",
+            UserTokenType.UserName => "UserName and Password",
+            UserTokenType.Certificate => "UserCertificate",
+            _ => string.Empty,
+        });
+        IEnumerable<string> channels = _session.Endpoints
+            .Where(e => Array.Exists(e.UserIdentityTokens ?? [], one => one.TokenType == type && one.PolicyId is not null))
+            .Select(e => SecurityPolicy.Find(e.SecurityPolicyUri) is { } known ? Describe(known, e.SecurityMode) : string.Empty);
+        string[] settings = [.. users.Concat(channels).Where(static one => one.Length != 0).Distinct()];
+        string named = kinds.Length == 0 ? "it names none that it does." : $"it accepts {PeerText.Escape(string.Join(", ", kinds))}.";
+        return settings.Length == 0 ? named : $"{named} Set {string.Join(", or ", settings)}.";
+    }
 
     // The policy of a token is the channel's, unless it names its own.
     private string NameOf(in UserTokenPolicy policy) =>

@@ -47,6 +47,9 @@ internal sealed class SecurityPolicy
 
     public bool IsNone => this == None;
 
+    /// <summary>What options call the policy.</summary>
+    public OpcUaSecurityPolicy Option => (OpcUaSecurityPolicy)Array.IndexOf(All, this);
+
     /// <summary>Bytes of the AES key; 0 for no policy.</summary>
     public int EncryptionKeyBytes { get; private init; }
 

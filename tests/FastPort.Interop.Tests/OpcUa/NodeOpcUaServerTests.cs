@@ -175,7 +175,7 @@ public sealed class NodeOpcUaServerTests
     private static Task<SessionRecovery> BackAsync(OpcUaClient client)
     {
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        client.Reconnected += recovery => back.TrySetResult(recovery);
+        client.Connected += recovery => back.TrySetResult(recovery);
         return back.Task;
     }
 

@@ -140,7 +140,7 @@ public sealed class ClientUserTests
             var options = new OpcUaClientOptions { UserCertificate = user, ReconnectDelay = TimeSpan.FromMilliseconds(1) };
             await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);
             var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-            client.Reconnected += recovery => back.TrySetResult(recovery);
+            client.Connected += recovery => back.TrySetResult(recovery);
 
             relay.Cut();
 
@@ -163,6 +163,48 @@ public sealed class ClientUserTests
             () => server.ConnectAsync(new OpcUaClientOptions { UserCertificate = user }));
 
         Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
+    }
+
+    [Theory]
+    [InlineData(
+        null,
+        "BadIdentityTokenInvalid",
+        "no users of kind Anonymous with SecurityPolicy None; it accepts Certificate, IssuedToken.",
+        "")]
+    [InlineData(
+        "anna",
+        "BadIdentityTokenRejected",
+        "no users of kind UserName with SecurityPolicy None; it accepts Certificate, IssuedToken.",
+        ", or SecurityPolicy Aes128Sha256RsaOaep and SecurityMode Sign")]
+    public async Task Where_a_kind_of_user_is_not_accepted_the_client_says_which_are_and_what_to_set(
+        string? user, string status, string accepted, string channels)
+    {
+        await using var server = new ScriptedServer();
+        server.On<CreateSessionRequest>(call => call.ReplyAsync(new CreateSessionResponse
+        {
+            AuthenticationToken = new NodeId(1, 1),
+            RevisedSessionTimeout = 60_000,
+            ServerEndpoints =
+            [
+                Accepting(SecurityPolicy.None.Uri, MessageSecurityMode.None, UserTokenType.Certificate, UserTokenType.IssuedToken),
+                Accepting(SecurityPolicy.Aes128Sha256RsaOaep.Uri, MessageSecurityMode.Sign, UserTokenType.UserName),
+                Accepting("urn:unknown", MessageSecurityMode.Sign, UserTokenType.UserName),
+            ],
+        }));
+        server.On<ActivateSessionRequest>(call => call.FaultAsync(StatusCodes.BadIdentityTokenInvalid));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+            () => server.ConnectAsync(new OpcUaClientOptions { UserName = user }));
+
+        Assert.Equal(status, e.Status.ToString());
+        Assert.EndsWith($"{server.Url} accepts {accepted} Set UserCertificate{channels}.", e.Message, StringComparison.Ordinal);
+
+        static EndpointDescription Accepting(string policy, MessageSecurityMode mode, params UserTokenType[] kinds) => new()
+        {
+            SecurityPolicyUri = policy,
+            SecurityMode = mode,
+            UserIdentityTokens = Array.ConvertAll(kinds, static kind => new UserTokenPolicy { PolicyId = "x", TokenType = kind }),
+        };
     }
 
     [Fact]

@@ -79,6 +79,27 @@ public sealed class HostileServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Few_references_with_very_long_names_are_given_up_too()
+    {
+        const int Most = 4000;
+        int answers = 0;
+        var name = new string('x', 60_000);
+        _server.On<BrowseRequest>(call => call.ReplyAsync(new BrowseResponse { Results = [Next()] }));
+        _server.On<BrowseNextRequest>(call => call.ReplyAsync(new BrowseNextResponse { Results = [Next()] }));
+        await using OpcUaClient client = await _server.ConnectAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.BrowseAsync(new NodeId(1, 1)));
+
+        Assert.Equal(StatusCodes.BadTooManyMatches, e.Status);
+
+        BrowseResult Next() => new()
+        {
+            References = [new ReferenceDescription { BrowseName = name }],
+            ContinuationPoint = ++answers < Most ? new ByteString([1]) : default,
+        };
+    }
+
+    [Fact]
     public async Task Values_that_are_too_large_together_come_in_several_responses_and_one_that_is_alone_says_so()
     {
         await using OpcUaClient client = await _server.ConnectAsync();
@@ -113,7 +134,7 @@ public sealed class HostileServerTests : IAsyncLifetime
             },
         }));
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        client.Reconnected += recovery => back.TrySetResult(recovery);
+        client.Connected += recovery => back.TrySetResult(recovery);
 
         _server.Cut();
 

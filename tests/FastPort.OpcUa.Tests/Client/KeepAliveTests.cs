@@ -53,7 +53,7 @@ public sealed class KeepAliveTests
         await using var server = new ScriptedServer();
         await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { KeepAliveInterval = Interval }, _time);
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        client.Reconnected += recovery => back.TrySetResult(recovery);
+        client.Connected += recovery => back.TrySetResult(recovery);
         server.On<ActivateSessionRequest>(static call => IsFirst(call)
             ? call.FaultAsync(StatusCodes.BadSessionClosed)
             : call.ReplyAsync(default(ActivateSessionResponse)));

@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
@@ -56,8 +57,11 @@ public sealed partial class ReconnectTests
 
         await using TestServer server = await TestServer.StartAsync(configure: o => o.Endpoints[0] = url);
         await using OpcUaClient client = await connecting.InTimeAsync();
+        Events events = new(client);
 
         Assert.True(client.IsConnected);
+        client.Connection.Abort(CloseReason.LocalClosed);
+        Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
     }
 
     [Fact]

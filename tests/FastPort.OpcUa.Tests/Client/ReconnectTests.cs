@@ -432,15 +432,17 @@ public sealed partial class ReconnectTests
     }
 
     [Fact]
-    public async Task A_handler_that_throws_does_not_keep_the_client_from_connecting_again()
+    public async Task A_handler_that_throws_keeps_neither_the_others_nor_the_client_from_going_on()
     {
         await using var server = new ScriptedServer();
         await using OpcUaClient client = await server.ConnectAsync();
         client.Disconnected += static _ => throw new InvalidOperationException("on purpose");
+        client.Connected += static _ => throw new InvalidOperationException("on purpose");
         Events events = new(client);
 
         server.Cut();
 
+        await events.Disconnected.InTimeAsync();
         Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
     }
 
@@ -477,7 +479,7 @@ public sealed partial class ReconnectTests
         public Events(OpcUaClient client)
         {
             client.Disconnected += reason => _disconnected.TrySetResult(reason);
-            client.Reconnected += recovery => _reconnected.TrySetResult(recovery);
+            client.Connected += recovery => _reconnected.TrySetResult(recovery);
         }
 
         public Task<CloseReason> Disconnected => _disconnected.Task;

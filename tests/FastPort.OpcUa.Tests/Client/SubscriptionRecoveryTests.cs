@@ -415,7 +415,7 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
     private Task<SessionRecovery> BackAsync()
     {
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        _client.Reconnected += recovery => back.TrySetResult(recovery);
+        _client.Connected += recovery => back.TrySetResult(recovery);
         return back.Task;
     }
 

@@ -81,7 +81,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
                 ? StatusCodes.BadSubscriptionIdInvalid
                 : StatusCodes.BadMessageNotAvailable));
         var back = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _client.Reconnected += _ => back.TrySetResult();
+        _client.Connected += _ => back.TrySetResult();
 
         _server.Cut();
         await back.Task.InTimeAsync();
@@ -121,6 +121,66 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
             () => _subscription.Id == 2 && _subscription.Items.All(static item => item.Status.IsGood), "all items are there again");
 
         Assert.Equal([10, 5, 2, 2, 2, 2, 2], asked);
+    }
+
+    [Fact]
+    public async Task A_handler_that_throws_does_not_keep_the_others_from_hearing_of_lost_values_and_reports()
+    {
+        var lost = new TaskCompletionSource<StatusCode>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var reported = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _subscription.ValuesLost += static (_, _) => throw new InvalidOperationException("on purpose");
+        _subscription.ValuesLost += (_, why) => lost.TrySetResult(why);
+        _subscription.Reported += static _ => throw new InvalidOperationException("on purpose");
+        _subscription.Reported += _ => reported.TrySetResult();
+
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+
+        Assert.Equal(StatusCodes.BadTimeout, await lost.Task.InTimeAsync());
+        await reported.Task.InTimeAsync();
+        Assert.Equal(2, _log.WithId(7103).Count);
+    }
+
+    [Fact]
+    public async Task Answers_that_come_when_the_subscription_is_lost_make_no_item_good()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = Never, MaxReconnectDelay = Never, KeepAliveInterval = TimeSpan.Zero },
+            new FakeTimeProvider());
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+        OpcUaMonitoredItem item = Assert.Single(await subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+        var calls = Channel.CreateUnbounded<ScriptedCall>();
+        _server.On<CreateMonitoredItemsRequest>(call => calls.Writer.WriteAsync(call).AsTask());
+        _server.On<ModifyMonitoredItemsRequest>(call => calls.Writer.WriteAsync(call).AsTask());
+        var changed = new MonitoredItemOptions(new NodeId(1, 5)) { QueueSize = 7 };
+        Task<IReadOnlyList<OpcUaMonitoredItem>> adding =
+            subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 6))]).AsTask();
+        ScriptedCall add = await calls.Reader.ReadAsync(Patience.Token);
+        Task<StatusCode[]> changing = subscription.ModifyItemsAsync([KeyValuePair.Create(item, changed)]).AsTask();
+        ScriptedCall change = await calls.Reader.ReadAsync(Patience.Token);
+
+        // The class's own client has requests for messages there, too, and makes its subscription again.
+        _server.On<CreateSubscriptionRequest>(call => call.FaultAsync(StatusCodes.BadTooManySubscriptions));
+        uint id = subscription.Id;
+        while (subscription.Id != 0)
+        {
+            await (await _script.NextPublishAsync()).ReplyAsync(new PublishResponse
+            {
+                SubscriptionId = id,
+                NotificationMessage = ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout),
+            });
+            await client.ReadAsync([new NodeId(1, 5)]);
+        }
+
+        await Patience.UntilAsync(() => item.Status == StatusCodes.BadTooManySubscriptions, "the subscription is refused");
+        var result = new MonitoredItemCreateResult { MonitoredItemId = 9 };
+        await add.ReplyAsync(new CreateMonitoredItemsResponse { Results = [result] });
+        await change.ReplyAsync(new ModifyMonitoredItemsResponse { Results = [new MonitoredItemModifyResult { RevisedQueueSize = 7 }] });
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => adding.InTimeAsync());
+        Assert.Equal((StatusCodes.BadSubscriptionIdInvalid, false), (e.Status, e.MayHaveExecuted));
+        Assert.Equal([StatusCodes.Good], await changing.InTimeAsync());
+        Assert.Same(item, Assert.Single(subscription.Items));
+        Assert.Equal((StatusCodes.BadTooManySubscriptions, 7u), (item.Status, item.Options.QueueSize));
     }
 
     /// <summary>What was made for the items is not left at the server.</summary>

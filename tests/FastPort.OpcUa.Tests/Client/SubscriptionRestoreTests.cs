@@ -506,7 +506,7 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     private Task<SessionRecovery> BackAsync()
     {
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
-        _client.Reconnected += recovery => back.TrySetResult(recovery);
+        _client.Connected += recovery => back.TrySetResult(recovery);
         return back.Task;
     }
 }

@@ -33,6 +33,25 @@ public sealed class ClientHostTests
         Assert.False(host.Services.GetRequiredService<OpcUaClient>().IsConnected);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_service_hears_of_the_first_session(bool retries)
+    {
+        await using TestServer server = await TestServer.StartAsync(Fill);
+        HostApplicationBuilder builder = Hosts.Create(("OpcUaClient:EndpointUrl", server.Url), ("OpcUaClient:RetryConnect", $"{retries}"));
+        builder.Services.AddOpcUaClient(builder.Configuration);
+        using IHost host = builder.Build();
+        var client = host.Services.GetRequiredService<OpcUaClient>();
+        var begun = new TaskCompletionSource<(SessionRecovery, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.Connected += recovery => begun.SetResult((recovery, client.IsConnected));
+
+        await host.StartAsync();
+
+        Assert.Equal((SessionRecovery.None, true), await begun.Task.WaitAsync(Soon));
+        await host.StopAsync();
+    }
+
     [Fact]
     public async Task A_server_that_cannot_be_reached_stops_the_start()
     {

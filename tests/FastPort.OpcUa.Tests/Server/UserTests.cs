@@ -244,6 +244,7 @@ public sealed class UserTests : IDisposable
             () => ConnectAsync(server, OpcUaSecurityPolicy.None, MessageSecurityMode.None, "anna", "x"));
 
         Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
+        Assert.EndsWith("; it accepts Anonymous. Set neither UserName nor UserCertificate.", e.Message, StringComparison.Ordinal);
     }
 
     [Theory]

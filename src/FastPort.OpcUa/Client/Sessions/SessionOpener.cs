@@ -86,8 +86,14 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         try
         {
             UserToken user = MakeUserToken(channel, session);
-            ServiceFailure.Check(
-                await ActivateAsync(channel, session, user, cancellationToken).ConfigureAwait(false), "ActivateSession", endpointUrl);
+            ServiceResult<ActivateSessionResponse> result =
+                await ActivateAsync(channel, session, user, cancellationToken).ConfigureAwait(false);
+            if (result.Fate == RequestFate.Answered && result.Status.IsBad && user.NotAccepted is { } why)
+            {
+                throw new OpcUaException(result.Status, $"ActivateSession of {endpointUrl} failed: {result.Status}. {why}");
+            }
+
+            ServiceFailure.Check(result, "ActivateSession", endpointUrl);
         }
         catch (Exception e) when (e is not (OperationCanceledException or OpcUaException { MayHaveExecuted: true }))
         {

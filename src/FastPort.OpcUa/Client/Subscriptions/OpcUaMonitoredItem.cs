@@ -74,7 +74,12 @@ public sealed class OpcUaMonitoredItem
                 IndexRange = Options.IndexRange,
                 Mode = Options.Mode,
             };
-            Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);
+
+            // Without an id the subscription has ended behind the answer: the item has these options when it is made again.
+            if (Id != 0)
+            {
+                Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);
+            }
         }
     }
 

@@ -267,6 +267,12 @@ public sealed partial class OpcUaSubscription
                 return false;
             }
 
+            if (Id == 0)
+            {
+                // The server has ended the subscription behind its answer.
+                throw ServiceFailure.Create(StatusCodes.BadSubscriptionIdInvalid, "CreateMonitoredItems", _client.EndpointUrl);
+            }
+
             for (int i = 0; i < part.Length; i++)
             {
                 part[i].Accept(results[i]);

@@ -208,27 +208,12 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
         }
     }
 
-    private void RaiseReported()
-    {
-        try
-        {
-            Reported?.Invoke(this);
-        }
-        catch (Exception e)
-        {
-            ClientLog.SubscriberThrew(_client.Logger, e, nameof(Reported));
-        }
-    }
+    private void RaiseReported() =>
+        _client.Raise(nameof(Reported), Reported, this, static (subscriber, subscription) => subscriber(subscription));
 
-    private void RaiseValuesLost(StatusCode why)
-    {
-        try
-        {
-            ValuesLost?.Invoke(this, why);
-        }
-        catch (Exception e)
-        {
-            ClientLog.SubscriberThrew(_client.Logger, e, nameof(ValuesLost));
-        }
-    }
+    private void RaiseValuesLost(StatusCode why) => _client.Raise(
+        nameof(ValuesLost),
+        ValuesLost,
+        (Subscription: this, Why: why),
+        static (subscriber, loss) => subscriber(loss.Subscription, loss.Why));
 }

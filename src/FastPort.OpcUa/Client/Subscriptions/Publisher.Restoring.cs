@@ -188,8 +188,10 @@ internal sealed partial class Publisher
             delays.Reset();
         }
 
-        Task due = Task.Delay(delays.Next(), time, cancellationToken);
-        subscription.Lose(new SubscriptionLoss(subscription.Loss?.Id ?? subscription.Id, why, refusal, due));
+        TimeSpan delay = delays.Next();
+        long dueAt = time.GetTimestamp() + (long)(delay.TotalSeconds * time.TimestampFrequency);
+        Task due = Task.Delay(delay, time, cancellationToken);
+        subscription.Lose(new SubscriptionLoss(subscription.Loss?.Id ?? subscription.Id, why, refusal, due, dueAt));
     }
 
     private void Fail(OpcUaSubscription subscription, OpcUaException error)

@@ -231,7 +231,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
             Task changed = Volatile.Read(ref _changed).Task;
             int count = 0;
             bool isFull = false;
-            Task? due = null;
+            SubscriptionLoss? next = null;
             foreach (OpcUaSubscription subscription in Snapshot())
             {
                 isFull |= subscription.IsFull;
@@ -239,12 +239,14 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
                 {
                     count++;
                 }
-                else
+                else if (next is null || loss.DueAt < next.DueAt)
                 {
-                    due = due is null ? loss.Due : Task.WhenAny(due, loss.Due);
+                    next = loss;
                 }
             }
 
+            // The delay of one of them, not of all: a task that waits for several stays with each until that one ends.
+            Task? due = next?.Due;
             if (due is { IsCompleted: true })
             {
                 return (0, due);

@@ -5,4 +5,5 @@ namespace FastPort.OpcUa.Client;
 /// <param name="Why">What became of it.</param>
 /// <param name="Refusal">Why the server has refused to make it again, the last time; Good if it has not.</param>
 /// <param name="Due">Ends when the server is asked again.</param>
-internal sealed record SubscriptionLoss(uint Id, StatusCode Why, StatusCode Refusal, Task Due);
+/// <param name="DueAt">When that is, as a timestamp of the client's time.</param>
+internal sealed record SubscriptionLoss(uint Id, StatusCode Why, StatusCode Refusal, Task Due, long DueAt);
