@@ -32,6 +32,9 @@ internal sealed class BridgeProcess : IAsyncDisposable
             RedirectStandardError = true,
             WorkingDirectory = directory,
         };
+
+        // What the runtime's diagnostics have in the temporary directory stays there when a process is killed.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         foreach ((string key, string value) in environment)
         {
             start.Environment[key] = value;

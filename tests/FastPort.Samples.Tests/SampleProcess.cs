@@ -31,6 +31,9 @@ internal sealed class SampleProcess : IDisposable
             RedirectStandardError = true,
             WorkingDirectory = Path.GetDirectoryName(program),
         };
+
+        // What the runtime's diagnostics have in the temporary directory stays there when a process is killed.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         return new SampleProcess(Process.Start(start)!);
     }
 

@@ -46,6 +46,9 @@ internal sealed partial class ServerProcess : IAsyncDisposable
             UseShellExecute = false,
             WorkingDirectory = directory.Path,
         };
+
+        // What the runtime's diagnostics have in the temporary directory stays there when a process is killed.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         start.Environment["LatencyStats__OutputDirectory"] = Path.Combine(directory.Path, "Stats");
         foreach ((string key, string value) in environment)
         {

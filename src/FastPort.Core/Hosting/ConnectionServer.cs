@@ -286,15 +286,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Removes an admitted connection that has ended, after its protocol was notified.</summary>
     internal void Forget(AcceptedConnection accepted) => _accepted.TryRemove(accepted.Connection.Id, out _);
 
-    // The runtime reports with an OutOfMemoryException that the system starts no thread: the clock's, or an event loop's.
+    // The clock's, or an event loop's.
     private EndpointException NoThread(Exception e)
     {
         var first = Endpoint.Parse(_options.ListenAt[0]);
-        return new EndpointException(
-            first,
-            $"Cannot listen on {first}: the system gives this process no more threads. Raise its limits: descriptors (ulimit -n), threads "
-            + "(ulimit -u) and memory.",
-            e);
+        return new EndpointException(first, $"Cannot listen on {first}: {Shortage.Threads}", e);
     }
 
     // A stop on another thread waits for the lock and finds every listener. A stop from inside, for example from a transport's callback, is

@@ -121,7 +121,7 @@ internal sealed partial class TlsConnection
         }
         catch (Exception e)
         {
-            Fault(e);
+            ReadFault(e);
         }
         finally
         {

@@ -89,8 +89,7 @@ internal sealed class ListeningSocket : IDisposable
             $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
         SocketError.AddressNotAvailable when endpoint.Scheme != "unix" =>
             $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
-        SocketError.TooManyOpenSockets =>
-            $"Cannot listen on {endpoint}: out of file descriptors. Raise the process's limit (ulimit -n).",
+        SocketError.TooManyOpenSockets => $"Cannot listen on {endpoint}: {Shortage.Descriptors}",
         _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
     };
 

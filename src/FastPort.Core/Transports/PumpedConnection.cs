@@ -150,7 +150,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
         }
         catch (Exception e)
         {
-            Fault(e);
+            ReadFault(e);
             End();
         }
         finally

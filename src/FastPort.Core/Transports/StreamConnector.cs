@@ -10,6 +10,7 @@ namespace FastPort.Transports;
 /// <param name="settings">Settings of the connection.</param>
 /// <param name="cancellationToken">Cancels the attempt.</param>
 /// <exception cref="SocketException">The attempt failed.</exception>
+/// <exception cref="OutOfMemoryException">The system gives no thread, or no memory.</exception>
 internal delegate ValueTask<Connection> ConnectAttempt(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken);
 
 /// <summary>
@@ -30,7 +31,7 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
     /// <summary>Connects to one of the addresses.</summary>
     internal async Task<Connection> ConnectAsync(EndPoint[] addresses, CancellationToken cancellationToken)
     {
-        SocketException? last = null;
+        Exception? last = null;
         List<Task<Connection>> running = [];
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         try
@@ -56,7 +57,7 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
                     {
                         return await first.ConfigureAwait(false);
                     }
-                    catch (SocketException e)
+                    catch (Exception e) when (e is SocketException or OutOfMemoryException)
                     {
                         last = e;
                     }
@@ -124,15 +125,16 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
         }
     }
 
-    private string Describe(SocketException? error) => error?.SocketErrorCode switch
+    private string Describe(Exception? error) => (error as SocketException)?.SocketErrorCode switch
     {
-        null => "the name has no address.",
+        null => error is null ? "the name has no address." : Shortage.Threads,
+        SocketError.TooManyOpenSockets => Shortage.Descriptors,
         SocketError.ConnectionRefused => "nothing listens there. Is the server running?",
         SocketError.AddressNotAvailable when endpoint.Scheme == "unix" =>
             "there is no such file. Is the server running, and is this its path?",
         SocketError.AccessDenied when endpoint.Scheme == "unix" =>
             "permission denied. This program's user needs the right to write to the file (the server's UnixSocketPermissions).",
-        _ when endpoint.Scheme == "unix" => $"{error!.Message} ({error.SocketErrorCode}).",
+        SocketError code when endpoint.Scheme == "unix" => $"{error!.Message} ({code}).",
         _ => $"{error!.Message}.",
     };
 }

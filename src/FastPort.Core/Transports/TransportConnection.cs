@@ -295,32 +295,6 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         return TrySet(LifeFlags.Ended);
     }
 
-    /// <summary>Offers one burst to the protocol; on the loop.</summary>
-    protected void OfferTo(ArrayPoolCircularBuffer input)
-    {
-        // Before the call, so that a tick sees the received bytes however long the protocol takes. The transport requests a tick again for
-        // later changes.
-        RequestTick();
-        Set(ReadFlags.Paused, Protocol!.OnReceived(input) == ReceiveOutcome.Pause);
-    }
-
-    /// <summary>Drops the input while closing: only the end of the peer's stream matters.</summary>
-    protected void DropInput(ArrayPoolCircularBuffer input)
-    {
-        Set(ReadFlags.Paused, false);
-        input.Consume(input.Length);
-    }
-
-    /// <summary>Reports the end of the peer's stream to the protocol, once; on the loop.</summary>
-    protected void ReportInputEnd(bool hasUnread)
-    {
-        if (!Has(ReadFlags.InputEndReported) && !IsClosing)
-        {
-            Set(ReadFlags.InputEndReported);
-            Protocol!.OnInputEnded(hasUnread);
-        }
-    }
-
     protected bool Is(LifeFlags flag) => (Volatile.Read(ref _life) & (int)flag) != 0;
 
     /// <summary>True for the thread that sets the flag. A full fence.</summary>

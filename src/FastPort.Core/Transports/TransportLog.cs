@@ -39,4 +39,10 @@ internal static partial class TransportLog
         "Connection {ConnectionId}: sending threw; the connection is aborted. Memory that is lent (TrySendBorrowed, ReplyBorrowed) must "
         + "stay valid until its release is called")]
     public static partial void SendFault(ILogger logger, long connectionId, Exception exception);
+
+    [LoggerMessage(
+        1009, LogLevel.Error,
+        "Connection {ConnectionId}: reading threw, not the protocol; the connection is aborted. A protocol that leaves more unread than a "
+        + "connection may hold (MaxReceiveBytes) causes it, too")]
+    public static partial void ReadFault(ILogger logger, long connectionId, Exception exception);
 }

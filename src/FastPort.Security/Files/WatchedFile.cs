@@ -58,6 +58,16 @@ internal sealed class WatchedFile<T> : IDisposable
     /// <summary>Called with what was read when the file has changed, one call at a time. Must not block.</summary>
     public event Action<T>? Changed;
 
+    /// <summary>Calls with what was read last, then as <see cref="Changed"/>: no change in between is missed.</summary>
+    public void Follow(Action<T> subscriber)
+    {
+        lock (_gate)
+        {
+            subscriber(_current);
+            Changed += subscriber;
+        }
+    }
+
     /// <summary>
     /// Looks at the file now, after a look that is under way. What is in the file has then been told to the subscribers of
     /// <see cref="Changed"/>. Never throws.

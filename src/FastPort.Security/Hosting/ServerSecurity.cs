@@ -67,8 +67,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
             if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
             {
                 _tokens = new TokenAuthentication(keys, options, time);
-                keys.Changed += LogLeftOut;
-                LogLeftOut(keys.Current);
+                keys.Follow(LogLeftOut);
             }
 
             _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
@@ -80,11 +79,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
             throw new FastPortOptionsException([e.Message]);
         }
 
-        if (_bansFile is not null)
-        {
-            BansFileChanged(_bansFile.Current);
-            _bansFile.Changed += BansFileChanged;
-        }
+        _bansFile?.Follow(BansFileChanged);
 
         // Not before: the bans of the file were told when they were added.
         _bans.Added += Banned;

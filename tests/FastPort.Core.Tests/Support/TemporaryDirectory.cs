@@ -7,5 +7,13 @@ internal sealed class TemporaryDirectory : IDisposable
 
     public string this[string name] => System.IO.Path.Combine(Path, name);
 
+    /// <summary>One that goes with the process: for what several tests share.</summary>
+    public static TemporaryDirectory OfProcess()
+    {
+        var directory = new TemporaryDirectory();
+        AppDomain.CurrentDomain.ProcessExit += (_, _) => directory.Dispose();
+        return directory;
+    }
+
     public void Dispose() => Directory.Delete(Path, recursive: true);
 }

@@ -69,6 +69,23 @@ public sealed class ConnectingTests
         Assert.Contains("nothing listens there", e.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(false, "out of file descriptors. Raise the process's limit (ulimit -n).")]
+    [InlineData(true, "no more threads. Raise its limits: descriptors (ulimit -n), threads (ulimit -u) and memory.")]
+    public async Task A_process_that_gets_no_descriptors_or_threads_is_told_which_limits_to_raise(bool threads, string end)
+    {
+        await using TestLink open = TestLink.Open(Links.All[0]);
+        Task<Connection> connecting = Connect(open, addresses: 1);
+
+        // As Thread.Start throws it.
+        _attempts[0].Result.SetException(
+            threads ? new OutOfMemoryException() : new SocketException((int)SocketError.TooManyOpenSockets));
+
+        var e = await Assert.ThrowsAsync<EndpointException>(() => connecting.InTimeAsync());
+        Assert.StartsWith($"Cannot connect to {open.Endpoint}: ", e.Message, StringComparison.Ordinal);
+        Assert.EndsWith(end, e.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task All_that_run_are_canceled_together()
     {

@@ -1,3 +1,4 @@
+using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
@@ -162,9 +163,28 @@ public sealed class ResetTests
         CloseReason reason = await broken.ClosedAsync();
         Assert.Equal((CloseKind.Internal, "A defect."), (reason.Kind, reason.Exception!.Message));
         Assert.Single(open.Log.WithId(1000));
+        Assert.Empty(open.Log.WithId(1009));
         await raw.ExpectGoneAsync();
         await other.SendAsync([1]);
         await sound.ReceivedAsync(1);
+    }
+
+    [Theory, EveryLink]
+    public async Task What_reading_itself_throws_is_not_told_as_the_protocols_and_ends_the_connection(string link)
+    {
+        // It leaves more unread than the connection may hold.
+        var server = new TestProtocol { OnBytes = static _ => ReceiveOutcome.Continue };
+        await using TestLink open = TestLink.Open(link, static s => s with { MaxReceiveBytes = 1_024 });
+        (RawEnd raw, _) = await open.ConnectRawAsync(server);
+
+        await raw.SendAsync(new byte[2_000]);
+
+        CloseReason reason = await server.ClosedAsync();
+        Assert.Equal((CloseKind.Internal, "Reading threw; see the log."), (reason.Kind, reason.Message));
+        Assert.IsType<RingCapacityExceededException>(reason.Exception);
+        Assert.Single(open.Log.WithId(1009));
+        Assert.Empty(open.Log.WithId(1000));
+        await raw.ExpectGoneAsync();
     }
 
     [Theory, EveryLink]
@@ -183,5 +203,6 @@ public sealed class ResetTests
         Assert.Equal(CloseKind.Internal, (await opening.ClosedAsync()).Kind);
         Assert.Equal(CloseKind.Internal, (await ending.ClosedAsync()).Kind);
         Assert.Equal(2, open.Log.WithId(1000).Count);
+        Assert.Empty(open.Log.WithId(1009));
     }
 }

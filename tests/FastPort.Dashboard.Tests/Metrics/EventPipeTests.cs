@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Diagnostics.Tracing;
 using System.Globalization;
 using FastPort.Core.Tests.Support;
@@ -16,7 +17,7 @@ public sealed class EventPipeTests
     [Fact]
     public async Task Counters_and_gauges_are_seen_from_another_process()
     {
-        await using MeteredServer server = await MeteredServer.StartAsync();
+        await using MeteredServer server = await MeteredServer.StartAsync(("DOTNET_EnableDiagnostics", "1"));
         await server.EchoAsync(100);
         var seen = new ConcurrentDictionary<string, double>(StringComparer.Ordinal);
         var arguments = new Dictionary<string, string>(StringComparer.Ordinal)
@@ -44,6 +45,10 @@ public sealed class EventPipeTests
         Assert.Equal(100, Value("fastport.request.duration.count message.type=Echo"));
         await session.StopAsync(TestContext.Current.CancellationToken);
         await reading.WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+
+        // In order: where it is killed, its diagnostics leave files behind.
+        using Process kill = Process.Start("kill", ["-TERM", $"{server.Process.Id}"]);
+        Assert.Equal(0, await server.Process.ExitAsync());
 
         double Value(string series) => seen.GetValueOrDefault(series, double.NaN);
     }

@@ -16,7 +16,7 @@ namespace FastPort.OpcUa.Tests.Server;
 [Collection(AloneCollection.Name)]
 public sealed class SecuredChannelFaultTests : IAsyncLifetime
 {
-    private static readonly string Folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private static readonly string Folder = TemporaryDirectory.OfProcess().Path;
     private static readonly ApplicationCertificate Own =
         ApplicationCertificate.Create("urn:test:client", "client", [], TimeProvider.System.GetUtcNow());
 

@@ -15,7 +15,7 @@ namespace FastPort.OpcUa.Tests.Server;
 public sealed class SecurityTests : IDisposable
 {
     // Keys take long to make: one for each side, for all tests that do not look at the folders.
-    private static readonly string Shared = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private static readonly TemporaryDirectory Shared = TemporaryDirectory.OfProcess();
 
     private readonly string _own = Directory.CreateTempSubdirectory("opcua-").FullName;
 
@@ -364,7 +364,7 @@ public sealed class SecurityTests : IDisposable
         {
             o.SecurityPolicies = offersNone ? [OpcUaSecurityPolicy.None, policy] : [policy];
             o.ApplicationUri = "urn:test:server";
-            o.Certificates.Directory = Path.Combine(Shared, "server");
+            o.Certificates.Directory = Shared["server"];
             o.Certificates.UnsafeTrustAll = true;
         });
     }
@@ -373,7 +373,7 @@ public sealed class SecurityTests : IDisposable
         TestServer server, OpcUaSecurityPolicy policy, MessageSecurityMode mode, string applicationUri = "urn:test:client")
     {
         var options = new OpcUaClientOptions { SecurityPolicy = policy, SecurityMode = mode, ApplicationUri = applicationUri };
-        options.Certificates.Directory = Path.Combine(Shared, "client");
+        options.Certificates.Directory = Shared["client"];
         options.Certificates.UnsafeTrustAll = true;
         return server.ConnectAsync(options);
     }

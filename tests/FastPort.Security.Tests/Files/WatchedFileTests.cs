@@ -34,6 +34,35 @@ public sealed class WatchedFileTests : IDisposable
     }
 
     [Fact]
+    public void A_change_while_a_follower_takes_what_was_read_first_is_told_to_it()
+    {
+        File.WriteAllText(_directory["a"], "one");
+        using WatchedFile<string> file = Watch();
+        List<string> told = [];
+
+        file.Follow(text =>
+        {
+            told.Add(text);
+            if (text == "one")
+            {
+                File.WriteAllText(_directory["a"], "two");
+                Look();
+            }
+        });
+        Look();
+
+        Assert.Equal(["one", "two"], told);
+
+        // On another thread, as a timer does.
+        void Look()
+        {
+            var look = new Thread(() => _time.Advance(TimeSpan.FromSeconds(1)));
+            look.Start();
+            look.Join();
+        }
+    }
+
+    [Fact]
     public void A_symbolic_link_that_is_swapped_is_a_change()
     {
         File.WriteAllText(_directory["v1"], "one");

@@ -24,7 +24,7 @@ internal sealed partial class EpollConnection
         }
         catch (Exception e)
         {
-            Fault(e);
+            ReadFault(e);
             End();
         }
     }
