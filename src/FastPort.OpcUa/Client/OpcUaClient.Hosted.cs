@@ -28,6 +28,7 @@ public sealed partial class OpcUaClient
         }
 
         SessionLink link = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        _publisher.Enter(link);
         if (Publish(link))
         {
             _running = RunAsync(link);

@@ -48,7 +48,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// <summary>
     /// The client has a session: its first one (<see cref="SessionRecovery.None"/>), or it is connected again and its subscriptions go on.
     /// Raised once for each connection, in turn with <see cref="Disconnected"/>. The first session of a client of <c>ConnectAsync</c> has
-    /// begun before anybody could subscribe; services of a host hear of their client's. A handler must not block.
+    /// begun before anybody could subscribe; services that a host makes before it starts hear of their client's. A handler must not block.
     /// </summary>
     public event Action<SessionRecovery>? Connected;
 

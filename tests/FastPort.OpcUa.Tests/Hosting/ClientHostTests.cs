@@ -52,6 +52,32 @@ public sealed class ClientHostTests
         await host.StopAsync();
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_subscription_that_is_made_when_the_first_session_begins_is_made_once(bool retries)
+    {
+        await using TestServer server = await TestServer.StartAsync(Fill, static options => options.MaxSubscriptionsPerSession = 1);
+        HostApplicationBuilder builder = Hosts.Create(("OpcUaClient:EndpointUrl", server.Url), ("OpcUaClient:RetryConnect", $"{retries}"));
+        builder.Services.AddOpcUaClient(builder.Configuration);
+        using IHost host = builder.Build();
+        var client = host.Services.GetRequiredService<OpcUaClient>();
+        var begun = new TaskCompletionSource<Task<OpcUaSubscription>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.Connected += _ =>
+        {
+            // The answer comes while this handler still runs, unless it runs where answers are read.
+            Task<OpcUaSubscription> making = client.SubscribeAsync().AsTask();
+            SpinWait.SpinUntil(() => making.IsCompleted, TimeSpan.FromSeconds(1));
+            begun.SetResult(making);
+        };
+
+        await host.StartAsync();
+
+        OpcUaSubscription made = await (await begun.Task.WaitAsync(Soon)).WaitAsync(Soon);
+        Assert.NotEqual(0u, made.Id);
+        await host.StopAsync();
+    }
+
     [Fact]
     public async Task A_server_that_cannot_be_reached_stops_the_start()
     {

@@ -25,6 +25,9 @@ internal sealed class LossySource : ITagSource
     /// <summary>Why feeds cannot be opened; null if they can.</summary>
     public TagException? OpenFailure { get; set; }
 
+    /// <summary>Why feeds take no tags; null if they do.</summary>
+    public TagException? AddFailure { get; set; }
+
     /// <summary>Why feeds do not report a tag; good, or none, if they do.</summary>
     public ConcurrentDictionary<int, TagStatus> Refusals { get; } = [];
 
@@ -132,6 +135,11 @@ internal sealed class LossySource : ITagSource
         public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
         {
             Asked.Enqueue([.. tags.Order()]);
+            if (source.AddFailure is { } failure)
+            {
+                throw failure;
+            }
+
             for (int i = 0; i < tags.Count; i++)
             {
                 statuses.Span[i] = source.Refusals.GetValueOrDefault(tags[i]);

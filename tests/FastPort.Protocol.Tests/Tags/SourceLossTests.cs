@@ -178,6 +178,30 @@ public sealed class SourceLossTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_feed_that_takes_no_tags_is_asked_soon_when_it_says_that_it_has_lost_changes()
+    {
+        var clock = new FakeTimeProvider();
+        await using TagBridge bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), time: clock);
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription first = await client.SubscribeAsync(await client.ResolveAsync(["1"]));
+        LossySource.Feed feed = Assert.Single(_source.Feeds);
+        _source.AddFailure = new TagException(TagStatus.BadTooManyOperations, "on purpose");
+        await using TagSubscription second = await client.SubscribeAsync(await client.ResolveAsync(["2"]));
+        Assert.Equal([TagStatus.BadTooManyOperations], second.Statuses);
+        for (int i = 0; i < 40; i++)
+        {
+            clock.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        _source.AddFailure = null;
+        Assert.Equal([1], feed.Tags.Keys);
+        feed.Listener.OnValuesLost();
+
+        clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal([1, 2], feed.Tags.Keys.Order());
+    }
+
+    [Fact]
     public async Task When_changes_may_have_been_lost_the_values_are_read()
     {
         await using TagSubscription subscription = await SubscribeAsync("1");

@@ -137,16 +137,20 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
     }
 
-    /// <summary>Publishes until the connection has ended.</summary>
-    /// <param name="link">The session.</param>
-    /// <param name="cancellationToken">Canceled when the connection has ended.</param>
-    public async Task RunAsync(SessionLink link, CancellationToken cancellationToken)
+    /// <summary>The client's first session, before it has requests. Each later one begins with <see cref="RestoreAsync"/>.</summary>
+    public void Enter(SessionLink link)
     {
         lock (_gate)
         {
             _link = link;
         }
+    }
 
+    /// <summary>Publishes until the connection has ended.</summary>
+    /// <param name="link">The session.</param>
+    /// <param name="cancellationToken">Canceled when the connection has ended.</param>
+    public async Task RunAsync(SessionLink link, CancellationToken cancellationToken)
+    {
         // With the number of subscriptions that had been made when the request was sent.
         var waiting = new Queue<(Task<ServiceResult<PublishResponse>> Result, int Made)>();
         var delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay);

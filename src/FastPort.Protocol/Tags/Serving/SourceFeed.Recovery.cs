@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tags.Serving;
@@ -52,7 +53,15 @@ internal sealed partial class SourceFeed
         _retryDelay = !isAgain ? RetryDelay : longer < MaxRetryDelay ? longer : MaxRetryDelay;
         _isRetrying = true;
         _retry ??= source.Time.CreateTimer(
-            static s => _ = ((SourceFeed)s!).AddLateAsync(isAgain: true), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            static feed =>
+            {
+                // That of the request for which the timer was made: others have nothing to do with it.
+                Activity.Current = null;
+                _ = ((SourceFeed)feed!).AddLateAsync(isAgain: true);
+            },
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan);
         _retry.Change(_retryDelay, Timeout.InfiniteTimeSpan);
     }
 

@@ -198,6 +198,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
             foreach (FeedMember member in _members.Values)
             {
                 member.IsReported = false;
+                if (member is { IsAdded: false, MustRetry: true } && member.Status != TagStatus.BadNoCommunication)
+                {
+                    // The call that was to add it has failed. What had the source lose changes may be what has passed now.
+                    RetryLater(isAgain: false);
+                }
             }
 
             _isLost = true;
