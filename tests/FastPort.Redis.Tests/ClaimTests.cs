@@ -11,9 +11,6 @@ namespace FastPort.Redis.Tests;
 
 public sealed class ClaimTests
 {
-    // For what is not about leases: a machine that is busy for a moment must not end one.
-    private static readonly (string, string) LongLease = ("FastPort:Backplane:Lease", "00:01:00");
-
     [RedisFact]
     public async Task An_id_belongs_to_one_session_of_all_nodes()
     {
@@ -53,7 +50,7 @@ public sealed class ClaimTests
     public async Task A_claim_that_fails_at_Redis_is_logged_without_the_id(params string[] command)
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node a = await Node.StartAsync(redis, "a", LongLease);
+        await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);
         await redis.RunAsync(command);
 
         RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("machine-7"));
@@ -67,7 +64,7 @@ public sealed class ClaimTests
     public async Task A_look_up_that_fails_at_Redis_is_logged_without_the_id()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node a = await Node.StartAsync(redis, "a", LongLease);
+        await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);
         await using FastPortClient sender = await a.ConnectAsync("sender");
 
         // Redis does not answer in its 5 s.
@@ -85,8 +82,8 @@ public sealed class ClaimTests
     {
         const int Ids = 1000;
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"), LongLease);
-        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:MaxConnections", "5000"), LongLease);
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"), Node.LongLease);
+        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:MaxConnections", "5000"), Node.LongLease);
         var clients = new FastPortClient?[2 * Ids];
 
         await ForEachIdAsync(Ids, async i =>
@@ -107,7 +104,7 @@ public sealed class ClaimTests
             + "if redis.call('pttl', key) > 500000 then n = n + 1 end end return n";
         const string Age = "for _, key in ipairs(redis.call('keys', 'fastport:id:*')) do redis.call('pexpire', key, 400000) end";
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node node = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"), LongLease);
+        await using Node node = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"), Node.LongLease);
         var clients = new FastPortClient[Ids];
         await ForEachIdAsync(Ids, async i => clients[i] = await node.ConnectAsync($"id-{i}"));
 
