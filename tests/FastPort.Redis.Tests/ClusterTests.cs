@@ -11,7 +11,7 @@ public sealed class ClusterTests
     public async Task Nodes_work_with_a_cluster_which_spreads_the_ids()
     {
         await using RedisCluster redis = await RedisCluster.StartAsync(masters: 3, RedisUser.Options(RedisUser.Documented));
-        await using TwoNodes nodes = await TwoNodes.StartAsync($"{redis.Connection},{RedisUser.Credentials}");
+        await using TwoNodes nodes = await TwoNodes.StartAsync($"{redis.Connection},{RedisUser.Credentials}", Node.LongLease);
 
         await nodes.RelayAsync();
         await nodes.DoTheRestAsync();

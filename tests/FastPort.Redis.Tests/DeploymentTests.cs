@@ -14,7 +14,7 @@ public sealed class DeploymentTests
     public async Task Nodes_work_by_either_protocol(string protocol)
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using TwoNodes nodes = await TwoNodes.StartAsync($"{redis.Connection},protocol={protocol}");
+        await using TwoNodes nodes = await TwoNodes.StartAsync($"{redis.Connection},protocol={protocol}", Node.LongLease);
 
         await nodes.RelayAsync();
         await nodes.DoTheRestAsync();
@@ -43,7 +43,7 @@ public sealed class DeploymentTests
 
         // Of this process: no other test uses TLS to Redis.
         Environment.SetEnvironmentVariable("SERedis_IssuerCertPath", directory["ca.pem"]);
-        await using TwoNodes nodes = await TwoNodes.StartAsync(connection);
+        await using TwoNodes nodes = await TwoNodes.StartAsync(connection, Node.LongLease);
 
         await nodes.RelayAsync();
         await nodes.DoTheRestAsync();

@@ -21,8 +21,8 @@ public sealed class LeavingTests
     public async Task Relays_to_sessions_that_have_left_with_it_are_answered_that_nobody_is_there()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node a = await Node.StartAsync(redis, "a");
-        await using Node b = await Node.StartAsync(redis, "b");
+        await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);
+        await using Node b = await Node.StartAsync(redis, "b", Node.LongLease);
         await using FastPortClient sender = await b.ConnectAsync("sender");
 
         // From now on b knows where they are, and hears nothing of their end.

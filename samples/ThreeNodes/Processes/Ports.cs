@@ -6,25 +6,50 @@ namespace ThreeNodes.Processes;
 /// <summary>Ports of 127.0.0.1 for programs that have to be told theirs.</summary>
 internal static class Ports
 {
+    // Below those that systems give to whoever asks for any port: a node's must still be free when it has been restarted.
+    private const int First = 20_000;
+    private const int End = 32_000;
+
     /// <summary>So many ports that nobody uses at this moment, each another.</summary>
     public static int[] Free(int count)
     {
-        TcpListener[] listeners = [.. Enumerable.Range(0, count).Select(_ => new TcpListener(IPAddress.Loopback, 0))];
+        Dictionary<int, TcpListener> held = [];
         try
         {
             // All are held until the last is found, so that none is given twice.
-            return [.. listeners.Select(static listener =>
+            while (held.Count < count)
             {
-                listener.Start();
-                return ((IPEndPoint)listener.LocalEndpoint).Port;
-            })];
+                int port = Random.Shared.Next(First, End);
+                if (!held.ContainsKey(port) && TryListen(port) is { } listener)
+                {
+                    held.Add(port, listener);
+                }
+            }
+
+            return [.. held.Keys];
         }
         finally
         {
-            foreach (TcpListener listener in listeners)
+            foreach (TcpListener listener in held.Values)
             {
                 listener.Dispose();
             }
+        }
+    }
+
+    private static TcpListener? TryListen(int port)
+    {
+        var listener = new TcpListener(IPAddress.Loopback, port);
+        try
+        {
+            listener.Start();
+            return listener;
+        }
+        catch (SocketException)
+        {
+            // In use, or not allowed.
+            listener.Dispose();
+            return null;
         }
     }
 }

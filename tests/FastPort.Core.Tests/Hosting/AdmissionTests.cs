@@ -122,6 +122,9 @@ public sealed class AdmissionTests
         Assert.Equal(1, new Admission(maxConnections: 4, maxPerAddress: null).MaxPerAddress);
         using RawPeer first = await server.ConnectAsync();
         using RawPeer second = await server.ConnectAsync();
+
+        // They take their places on the pool, in any order.
+        await server.SessionAsync(1);
         using RawPeer third = await server.ConnectAsync();
 
         await third.ExpectGoneAsync();

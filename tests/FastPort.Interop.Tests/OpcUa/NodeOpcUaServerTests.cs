@@ -98,12 +98,22 @@ public sealed class NodeOpcUaServerTests
         Assert.Equal([StatusCodes.Good], await subscription.RemoveItemsAsync([items[1]]));
         Assert.Equal([StatusCodes.Good], await subscription.SetMonitoringModeAsync([items[2]], MonitoringMode.Disabled));
 
-        // The connection breaks: the server has kept the session, and what has changed meanwhile comes.
+        // The connection breaks: the server has kept the session, and what has changed meanwhile comes. When a session is activated this
+        // server repeats the latest value that an item has reported, and for a tenth of a second that may be the one before.
         Task<SessionRecovery> back = BackAsync(client);
+        var written = new TaskCompletionSource();
+        relay.Admission = written.Task;
         relay.Cut();
         await WriteAsync(writer, Id(1000), 200);
+        written.SetResult();
         Assert.Equal(SessionRecovery.Resumed, await back.WaitAsync(NodeProcess.Limit));
-        Assert.Equal([200.0], Of(await ReadAsync(subscription, 1), items[0]));
+        List<double> since = [];
+        while (!since.Contains(200))
+        {
+            since.AddRange(Of(await ReadAsync(subscription, 1), items[0]));
+        }
+
+        Assert.Empty(since.Except([103.0, 200.0]));
     }
 
     [NodeFact]

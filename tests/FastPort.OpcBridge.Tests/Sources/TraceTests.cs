@@ -79,6 +79,7 @@ public sealed class TraceTests : IAsyncLifetime
         test.Stop();
 
         // The subscription's first values are acknowledged after they were shown.
+        await Patience.UntilAsync(() => LastOf("AcknowledgeUpdates") >= LastOf("TagUpdate"), "the first values were acknowledged");
         await Patience.UntilSteadyAsync(() => _activities.Ended.Count, "what belongs to the subscription has ended");
         _activities.Clear();
 
@@ -91,4 +92,8 @@ public sealed class TraceTests : IAsyncLifetime
         Assert.Contains(_activities.Ended, static activity => activity.OperationName == "Write");
         Assert.DoesNotContain(_activities.Ended, activity => activity.OperationName == "Publish" || activity.TraceId == test.TraceId);
     }
+
+    // When the last one of this name began; null if none has ended.
+    private DateTime? LastOf(string name) =>
+        _activities.Ended.Where(activity => activity.OperationName == name).Max(static activity => (DateTime?)activity.StartTimeUtc);
 }

@@ -12,6 +12,9 @@ namespace FastPort.Redis.Tests.Support;
 /// <summary>A server that is a node, in this process, as a program makes it: with the generic host.</summary>
 internal sealed class Node : IAsyncDisposable
 {
+    /// <summary>For what is not about leases: a machine that is busy for two seconds must not end one.</summary>
+    public static readonly (string Key, string Value) LongLease = ("FastPort:Backplane:Lease", "00:01:00");
+
     private readonly IHost _host;
 
     private Node(IHost host, RecordingLog log)

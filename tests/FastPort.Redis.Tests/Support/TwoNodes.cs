@@ -22,11 +22,11 @@ internal sealed class TwoNodes : IAsyncDisposable
 
     public Node B { get; }
 
-    public static async Task<TwoNodes> StartAsync(string connection)
+    public static async Task<TwoNodes> StartAsync(string connection, params (string Key, string Value)[] settings)
     {
-        (string, string) takesOver = ("FastPort:DuplicateIdentity", "TakeOver");
-        Node a = await Node.StartAsync(connection, "a", takesOver);
-        var nodes = new TwoNodes(a, await Node.StartAsync(connection, "b", takesOver));
+        (string, string)[] all = [("FastPort:DuplicateIdentity", "TakeOver"), .. settings];
+        Node a = await Node.StartAsync(connection, "a", all);
+        var nodes = new TwoNodes(a, await Node.StartAsync(connection, "b", all));
         await a.KnowsAsync(2);
         return nodes;
     }
