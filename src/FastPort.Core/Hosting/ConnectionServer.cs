@@ -286,7 +286,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Removes an admitted connection that has ended, after its protocol was notified.</summary>
     internal void Forget(AcceptedConnection accepted) => _accepted.TryRemove(accepted.Connection.Id, out _);
 
-    // The clock's, or an event loop's.
+    // The system starts no thread for the clock or for an event loop.
     private EndpointException NoThread(Exception e)
     {
         var first = Endpoint.Parse(_options.ListenAt[0]);

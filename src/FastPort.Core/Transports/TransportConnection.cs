@@ -67,8 +67,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Number of send calls to the operating system, failed ones included. 0 if the connection makes none itself.</summary>
     internal long SendCalls => Output.SendCalls;
 
-    public sealed override ArrayPool<byte> MessagePool => _receiveArrays is null ? Settings.Pool
-        : LazyInitializer.EnsureInitialized(ref _messageArrays, () => new BudgetedPool(Settings.Pool, Settings.Memory!));
+    public sealed override ArrayPool<byte> MessagePool => (ArrayPool<byte>?)Volatile.Read(ref _messageArrays) ?? MakeMessagePool();
 
     internal override ArrayPool<byte> RingPool => SendPool;
 
@@ -344,6 +343,17 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     }
 
     private DrainNotices Drain => Volatile.Read(ref _drain) ?? MakeDrain();
+
+    private ArrayPool<byte> MakeMessagePool()
+    {
+        if (Settings.Memory is not { } memory)
+        {
+            return Settings.Pool;
+        }
+
+        var made = new BudgetedPool(Settings.Pool, memory);
+        return Interlocked.CompareExchange(ref _messageArrays, made, null) ?? made;
+    }
 
     private DrainNotices MakeDrain()
     {

@@ -1,3 +1,4 @@
+using System.Buffers;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
@@ -136,6 +137,25 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         await Patience.UntilAsync(() => collector.Collected == Small, "it was collected");
 
         Assert.Equal(0, Volatile.Read(ref counted));
+    }
+
+    [Fact]
+    public async Task The_pool_of_messages_is_made_once_and_costs_nothing_to_ask_for()
+    {
+        var opened = new TaskCompletionSource<Connection>(TaskCreationOptions.RunContinuationsAsynchronously);
+        MakeProtocol = connection =>
+        {
+            opened.SetResult(connection);
+            return new Collector(connection, isKnown: true, TimeSpan.Zero);
+        };
+        await StartAsync();
+        using RawPeer peer = await ConnectAsync();
+        Connection connection = await opened.Task.InTimeAsync();
+
+        ArrayPool<byte> pool = connection.MessagePool;
+
+        Assert.NotSame(pool, ArrayPool<byte>.Shared);
+        Assert.Equal(0, Allocations.LeastOf(() => Assert.True(ReferenceEquals(pool, connection.MessagePool))));
     }
 
     // Keeps all that it receives: a message without an end.

@@ -55,7 +55,7 @@ internal sealed partial class SourceFeed
         _retry ??= source.Time.CreateTimer(
             static feed =>
             {
-                // That of the request for which the timer was made: others have nothing to do with it.
+                // The timer keeps the activity of the request that made it, but a retry belongs to no request.
                 Activity.Current = null;
                 _ = ((SourceFeed)feed!).AddLateAsync(isAgain: true);
             },

@@ -200,7 +200,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                 member.IsReported = false;
                 if (member is { IsAdded: false, MustRetry: true } && member.Status != TagStatus.BadNoCommunication)
                 {
-                    // The call that was to add it has failed. What had the source lose changes may be what has passed now.
+                    // The whole call that adds it has failed. The source works again, so the next call may succeed.
                     RetryLater(isAgain: false);
                 }
             }
