@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using FastPort.Core.Tests.Support;
 using FastPort.OpcBridge.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
@@ -32,8 +33,10 @@ public sealed class BridgeRestartTests(ITestOutputHelper output)
         await using var server = new OpcUaPeer(Build);
         await server.StartAsync();
         await using WrittenValues written = await WrittenValues.StartAsync(server.Url, Enumerable.Range(0, Tags).Select(Id));
-        BridgeProcess bridge = StartBridge("tcp://127.0.0.1:0", server.Url);
-        string endpoint = await bridge.ListeningAsync();
+        using var port = new HeldPort();
+        string endpoint = $"tcp://127.0.0.1:{port.Number}";
+        BridgeProcess bridge = StartBridge(endpoint, server.Url);
+        Assert.Equal(endpoint, await bridge.ListeningAsync());
         await using TagClient client = await TagClient.ConnectAsync(endpoint);
         await using TagWatch watch = await TagWatch.StartAsync(client, names);
         await using var load = new TagLoad(client, names);

@@ -15,8 +15,8 @@ public sealed class ClientRestartTests
     {
         const int Restarts = 30;
         var log = new ExecutionLog();
-        CountingServer server = await StartAsync(0, log);
-        int port = server.Port;
+        using var port = new HeldPort();
+        CountingServer server = await StartAsync(port.Number, log);
         FastPortClient[] clients = new FastPortClient[4];
         int connected = 0, disconnected = 0;
         for (int i = 0; i < clients.Length; i++)
@@ -43,7 +43,7 @@ public sealed class ClientRestartTests
             long before = Interlocked.Read(ref next);
             await Patience.UntilAsync(() => Interlocked.Read(ref next) > before + 500, "the load is running");
             await server.Server.StopAsync().InTimeAsync();
-            server = await StartAsync(port, log);
+            server = await StartAsync(port.Number, log);
         }
 
         await stop.CancelAsync();

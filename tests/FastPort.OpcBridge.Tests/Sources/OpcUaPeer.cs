@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 
@@ -7,9 +8,10 @@ namespace FastPort.OpcBridge.Tests.Sources;
 internal sealed class OpcUaPeer(Action<AddressSpace> build, Action<OpcUaServerOptions>? configure = null) : IAsyncDisposable
 {
     private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private readonly HeldPort _port = new();
     private OpcUaServer? _server;
 
-    public string Url { get; private set; } = "opc.tcp://127.0.0.1:0";
+    public string Url => $"opc.tcp://127.0.0.1:{_port.Number}";
 
     public async Task StartAsync()
     {
@@ -21,7 +23,6 @@ internal sealed class OpcUaPeer(Action<AddressSpace> build, Action<OpcUaServerOp
         _server = new OpcUaServer(options);
         build(_server.AddressSpace);
         await _server.StartAsync();
-        Url = _server.Endpoints[0].ToString();
     }
 
     public async Task StopAsync()
@@ -36,6 +37,7 @@ internal sealed class OpcUaPeer(Action<AddressSpace> build, Action<OpcUaServerOp
     public async ValueTask DisposeAsync()
     {
         await StopAsync();
+        _port.Dispose();
         Directory.Delete(_folder, recursive: true);
     }
 }

@@ -21,8 +21,8 @@ public sealed partial class ReconnectTests
     [Fact]
     public async Task When_the_server_restarts_requests_and_subscriptions_go_on()
     {
-        TestServer server = await StartAsync(5);
-        int port = server.Server.Endpoints[0].Port;
+        using var port = new HeldPort();
+        TestServer server = await StartAsync(5, port.Number);
         await using OpcUaClient client = await server.ConnectAsync(Quick);
         await using OpcUaSubscription subscription = await client.SubscribeAsync(
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10) });
@@ -34,7 +34,7 @@ public sealed partial class ReconnectTests
         await events.Disconnected.InTimeAsync();
         Assert.False(client.IsConnected);
         Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
-        await using TestServer next = await StartAsync(6, port);
+        await using TestServer next = await StartAsync(6, port.Number);
 
         Assert.Equal(6, (await waiting.InTimeAsync())[0].Value.Get<int>());
         Assert.Equal(SessionRecovery.Replaced, await events.Reconnected.InTimeAsync());
@@ -46,8 +46,9 @@ public sealed partial class ReconnectTests
     public async Task What_waits_for_a_server_that_comes_back_with_other_namespaces_reaches_no_other_node()
     {
         VariableNode other = null!;
-        TestServer server = await TestServer.StartAsync(static space => Add(space, "urn:wanted", 5));
-        string url = server.Url;
+        using var port = new HeldPort();
+        string url = $"opc.tcp://127.0.0.1:{port.Number}/test";
+        TestServer server = await TestServer.StartAsync(static space => Add(space, "urn:wanted", 5), o => o.Endpoints[0] = url);
         await using OpcUaClient client = await server.ConnectAsync(Quick);
         await using OpcUaSubscription subscription = await client.SubscribeAsync(
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10) });
@@ -87,9 +88,9 @@ public sealed partial class ReconnectTests
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         var other = new NodeId(2, 2);
         VariableNode second = null!;
-        TestServer server = await StartTwoAsync(5, 50, at: 0);
-        int port = server.Server.Endpoints[0].Port;
-        await using (var relay = new Relay(port))
+        using var port = new HeldPort();
+        TestServer server = await StartTwoAsync(5, 50, port.Number);
+        await using (var relay = new Relay(port.Number))
         {
             await using OpcUaClient a = await OpcUaClient.ConnectAsync(relay.Url, Options());
             await using OpcUaClient b = await server.ConnectAsync(Options());
@@ -102,7 +103,7 @@ public sealed partial class ReconnectTests
             await server.DisposeAsync();
             await eventsOfA.Disconnected.InTimeAsync();
 
-            await using TestServer next = await StartTwoAsync(6, 60, port);
+            await using TestServer next = await StartTwoAsync(6, 60, port.Number);
             Assert.Equal(SessionRecovery.Replaced, await eventsOfB.Reconnected.InTimeAsync());
             Assert.Equal([60], await ofB.NumbersAsync(1));
             isBack.SetResult();
@@ -183,14 +184,14 @@ public sealed partial class ReconnectTests
     {
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         string trusted = Directory.CreateDirectory(Path.Combine(folder, "client", "trusted")).FullName;
-        TestServer server = await StartAsync(5, configure: o => Configure(o, "before"));
+        using var port = new HeldPort();
+        TestServer server = await StartAsync(5, port.Number, o => Configure(o, "before"));
         Trust("before");
         var options = new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), UserName = "anna" };
         options.Certificates.Directory = Path.Combine(folder, "client");
         await using (OpcUaClient client = await server.ConnectAsync(options))
         {
             Events events = new(client);
-            int port = server.Server.Endpoints[0].Port;
             await server.DisposeAsync();
             await events.Disconnected.InTimeAsync();
             ApplicationCertificate.LoadOrCreate(
@@ -199,7 +200,7 @@ public sealed partial class ReconnectTests
                 () => ApplicationCertificate.Create("urn:after", "after", [], TimeProvider.System.GetUtcNow())).Dispose();
             Trust("after");
 
-            await using TestServer next = await StartAsync(6, port, o => Configure(o, "after"));
+            await using TestServer next = await StartAsync(6, port.Number, o => Configure(o, "after"));
 
             Assert.Equal(SessionRecovery.Replaced, await events.Reconnected.InTimeAsync());
             Assert.Equal(6, (await client.ReadAsync([Number]))[0].Value.Get<int>());

@@ -36,6 +36,21 @@ public sealed class PolledTagFeedTests
     }
 
     [Fact]
+    public async Task A_feed_that_is_disposed_again_stays_closed()
+    {
+        await using var memory = new MemoryTagSource(time: _clock);
+        memory.Add("tag", 7);
+        var listener = new Listener();
+        var feed = new PolledTagFeed(memory, Interval, listener, _clock);
+        await feed.AddAsync([0], new TagStatus[1], CancellationToken.None);
+
+        await feed.DisposeAsync();
+        await feed.DisposeAsync();
+
+        Assert.Equal(0, _clock.Timers);
+    }
+
+    [Fact]
     public async Task The_age_of_a_value_counts_from_when_its_read_was_sent()
     {
         var source = new ControlledSource();

@@ -47,6 +47,32 @@ public sealed class SourceLossTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Who_subscribes_after_a_feed_has_ended_gets_the_reason_until_another_one_is_open()
+    {
+        var reason = new TagStatus(0x8077_0000);
+        var clock = new FakeTimeProvider();
+        await using TagBridge bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), time: clock);
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription before = await client.SubscribeAsync(await client.ResolveAsync(["1"]));
+        LossySource.Feed first = Assert.Single(_source.Feeds);
+        first.Report(1, 5);
+
+        first.End(reason);
+        await Patience.UntilAsync(() => first.IsDisposed, "the feed is closed");
+        await using TagSubscription after = await client.SubscribeAsync(await client.ResolveAsync(["1"]));
+        await using IAsyncEnumerator<TagChange> changes = after.GetAsyncEnumerator(Patience.Token);
+
+        Assert.Equal([reason], after.Statuses);
+        Assert.True(await changes.MoveNextAsync());
+        Assert.Equal((reason, (TagValue)5), (changes.Current.Sample.Status, changes.Current.Sample.Value));
+        Assert.Single(_source.Feeds);
+        _source.Values[1] = 6;
+        clock.Advance(TimeSpan.FromSeconds(1));
+        await UntilAsync(changes, TagStatus.Good, 6);
+        Assert.Equal(2, _source.Feeds.Count);
+    }
+
+    [Fact]
     public async Task A_tag_that_is_removed_while_the_source_is_away_is_removed_when_it_is_back()
     {
         await using TagSubscription other = await SubscribeAsync("2");

@@ -17,11 +17,15 @@ internal sealed class RedisProcess : IAsyncDisposable
 
     private readonly string[] _arguments;
     private readonly string _ready;
+
+    // Null in a network of its own, where nobody else is.
+    private readonly HeldPort? _held;
     private Process? _process;
 
-    private RedisProcess(Process process, int port, string[] arguments, string ready)
+    private RedisProcess(Process process, int port, HeldPort? held, string[] arguments, string ready)
     {
         _process = process;
+        _held = held;
         _arguments = arguments;
         _ready = ready;
         Port = port;
@@ -51,16 +55,17 @@ internal sealed class RedisProcess : IAsyncDisposable
         Assert.True(Program is not null, Problem);
         for (int attempt = 0; ; attempt++)
         {
-            int port = FreePort();
-            string[] chosen = arguments(port);
+            var port = new HeldPort();
+            string[] chosen = arguments(port.Number);
             Process process = Run(chosen);
             if (await IsReadyAsync(process, ready))
             {
-                return new RedisProcess(process, port, chosen, ready);
+                return new RedisProcess(process, port.Number, port, chosen, ready);
             }
 
-            // Somebody else may have taken the port in the meantime.
+            // Somebody else may have taken another one of its ports in the meantime, as that of a cluster's bus.
             process.Dispose();
+            port.Dispose();
             Assert.True(attempt < 3, "redis-server does not start.");
         }
     }
@@ -71,7 +76,7 @@ internal sealed class RedisProcess : IAsyncDisposable
         Assert.True(Program is not null, Problem);
         const int DefaultPort = 6379;
         string[] arguments = ServerArguments(DefaultPort, ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket]);
-        var redis = new RedisProcess(Run(arguments, NetworkNamespaces.Own), DefaultPort, arguments, ServerIsReady);
+        var redis = new RedisProcess(Run(arguments, NetworkNamespaces.Own), DefaultPort, null, arguments, ServerIsReady);
         if (!await IsReadyAsync(redis._process!, ServerIsReady))
         {
             await redis.DisposeAsync();
@@ -117,7 +122,11 @@ internal sealed class RedisProcess : IAsyncDisposable
         Assert.True(await IsReadyAsync(_process, _ready), "redis-server does not start again.");
     }
 
-    public async ValueTask DisposeAsync() => await KillAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await KillAsync();
+        _held?.Dispose();
+    }
 
     private static string[] ServerArguments(int port, string[] options) =>
         ["--port", Text(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options];

@@ -21,7 +21,7 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     /// </summary>
     public bool MustRetry { get; set; }
 
-    /// <summary>Why the source has refused the tag; good if it has not.</summary>
+    /// <summary>Why the source has refused the tag, or ended the feed; good if it has not.</summary>
     public TagStatus Status { get; set; }
 
     /// <summary>Whether the feed has reported the tag since it was connected.</summary>

@@ -195,12 +195,13 @@ internal sealed partial class SourceFeed
                     member.IsAdded = false;
                     member.MustRetry = true;
                     member.IsReported = false;
+
+                    // Who subscribes before another feed is open gets it, too.
+                    member.Status = source.IsConnected ? reason : TagStatus.Good;
                     foreach (SubscriptionItem item in member.Items)
                     {
-                        var present = new TagSamples();
-                        member.Tag.AddTo(present);
-                        TagStatus status = source.IsConnected ? reason : TagStatus.BadNoCommunication;
-                        item.Subscription.Add(item, present[0] with { Status = status });
+                        item.Status = member.Status;
+                        item.Subscription.AddPresent(item);
                         touched.Add(item.Subscription);
                     }
                 }

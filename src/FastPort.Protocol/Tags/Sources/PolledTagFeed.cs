@@ -64,7 +64,11 @@ public sealed class PolledTagFeed : ITagFeed
     /// <summary>Stops reading.</summary>
     public async ValueTask DisposeAsync()
     {
-        await _end.CancelAsync().ConfigureAwait(false);
+        if (!_end.IsCancellationRequested)
+        {
+            await _end.CancelAsync().ConfigureAwait(false);
+        }
+
         await _polling.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _timer.Dispose();
         _end.Dispose();
