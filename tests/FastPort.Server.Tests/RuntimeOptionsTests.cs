@@ -7,8 +7,8 @@ namespace FastPort.Server.Tests;
 public sealed class RuntimeOptionsTests
 {
     /// <summary>
-    /// Left to its own, the runtime waits on one core for a second in which no method is called for the first time. Statistics, sampled each
-    /// second, put that off for seconds of full load. docs/decisions/0027.
+    /// Left to its own, the runtime waits on one core for a second in which no method is called for the first time. Statistics, sampled
+    /// each second, put that off for seconds of full load. docs/decisions/0027.
     /// </summary>
     [Fact]
     public void Code_is_compiled_again_soon_on_one_core()

@@ -232,16 +232,25 @@ internal sealed class OpcUaTagFeed : ITagFeed
         _samples.Clear();
         _changed.Clear();
         HashSet<OpcUaMonitoredItem> unwanted = _unwanted;
+        bool isRefused = false;
         while (subscription.Changes.TryRead(out DataChange change))
         {
             if (!unwanted.Contains(change.Item))
             {
+                isRefused |= change.Item.Status.IsBad;
                 _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);
             }
         }
 
-        if (_ended.Task.IsCompleted)
+        if (isRefused)
+        {
+            // What the server refused when the subscription was made again is asked for by the next feed, as all refused tags are.
+            _ended.TrySetResult(TagStatus.BadNoCommunication);
+        }
+
+        // Until the tags are listed their nodes may be others' in this run of the server. Then all values are read.
+        if (_ended.Task.IsCompleted || _source.MustLoad)
         {
             return;
         }

@@ -39,8 +39,8 @@ internal sealed partial class OpcUaTagSource : ITagSource
     // Another object for each connection; null while there is none.
     private object? _connection;
 
-    // The node ids of the tags are not known to be those of the session of now.
-    private bool _mustLoad = true;
+    // Read without the gate.
+    private volatile bool _mustLoad = true;
 
     public OpcUaTagSource(EndpointOptions options, BridgeSettings settings, ILoggerFactory loggerFactory)
     {
@@ -69,6 +69,9 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
+
+    /// <summary>Whether the node ids of the tags are not known to be those of the session of now.</summary>
+    public bool MustLoad => _mustLoad;
 
     /// <summary>Begins to connect.</summary>
     /// <param name="url">The endpoint, if it is another one than that of the options; null if not.</param>

@@ -77,10 +77,12 @@ public sealed class ChangedServerTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_tag_that_has_another_node_after_a_restart_shows_that_nodes_values()
+    public async Task A_tag_that_has_another_node_after_a_restart_shows_that_nodes_values_only()
     {
         await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
         await watch.UntilAsync(Speed, TagStatus.Good, 5);
+        await using TagSubscription all = await _bridged.Client.SubscribeAsync(
+            await _bridged.Client.ResolveAsync([Speed]), new() { Interval = TimeSpan.FromMilliseconds(50), QueueSize = 100 });
 
         // What was the tag's node is another variable now.
         VariableNode? other = null;
@@ -96,6 +98,18 @@ public sealed class ChangedServerTests : IAsyncLifetime
         Assert.Equal(7, (await _bridged.Client.ReadAsync(Speed)).Value);
         Assert.Equal(TagStatus.Good, await _bridged.Client.WriteAsync(Speed, 8));
         await watch.UntilAsync(Speed, TagStatus.Good, 8);
+        List<TagValue> told = [];
+        await foreach (TagChange change in all.WithCancellation(Patience.Token))
+        {
+            told.Add(change.Sample.Value);
+            if (change.Sample.Value == 8)
+            {
+                break;
+            }
+        }
+
+        Assert.Contains(7, told);
+        Assert.DoesNotContain(66, told);
         Assert.Equal(66, other!.Value.Value.Get<int>());
         Assert.Equal(66, (await _bridged.Client.ReadAsync("plant/other")).Value);
         Assert.Empty(_bridged.Source.NamesTwice);

@@ -83,29 +83,54 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_feed_whose_subscription_the_server_refuses_to_have_again_tells_its_tags_and_goes_on_when_it_may()
+    public async Task A_feed_whose_subscription_the_server_refuses_to_have_again_ends()
     {
         await StartAsync(static _ => { });
         await using ITagFeed feed = await OpenAsync();
-        int[] tags = await ResolveAsync(static i => $"plant/{i}");
-        await AddAsync(feed, tags);
+        await AddAsync(feed, await ResolveAsync(static i => $"plant/{i}"));
         Assert.False(feed.Ended!.IsCompleted);
-        await UntilToldAsync(TagStatus.Good);
 
-        _configure = static options => options.MaxSubscriptionsPerSession = 0;
-        await _server.StopAsync();
-        await _server.StartAsync();
-        await UntilToldAsync(new TagStatus(StatusCodes.BadTooManySubscriptions.Value));
+        await RestartAsync(static options => options.MaxSubscriptionsPerSession = 0);
 
-        _configure = static _ => { };
-        await _server.StopAsync();
-        await _server.StartAsync();
-        await UntilToldAsync(TagStatus.Good);
-        Assert.False(feed.Ended.IsCompleted);
+        Assert.Equal(TagStatus.BadNoCommunication, await feed.Ended.InTimeAsync());
+    }
 
-        Task UntilToldAsync(TagStatus status) => Patience.UntilAsync(
-            () => tags.All(tag => _listener.Statuses.GetValueOrDefault(tag, TagStatus.BadInternalError) == status),
-            $"all tags are told {status}");
+    [Fact]
+    public async Task When_the_server_refuses_all_tags_after_a_restart_who_watches_them_has_its_reason_until_it_takes_them()
+    {
+        var refusal = new TagStatus(StatusCodes.BadTooManySubscriptions.Value);
+        await StartAsync(static _ => { });
+        await using TagWatch watch = await TagWatch.StartAsync(_bridge.Client, "plant/0", "plant/1");
+        await watch.UntilAsync("plant/0", TagStatus.Good, 0);
+
+        await RestartAsync(static options => options.MaxSubscriptionsPerSession = 0);
+
+        await watch.UntilAsync("plant/0", refusal);
+        await watch.UntilAsync("plant/1", refusal);
+        await using TagWatch second = await TagWatch.StartAsync(_bridge.Client, "plant/0");
+        Assert.Equal([refusal], second.Statuses);
+        await RestartAsync(static _ => { });
+        await watch.UntilAsync("plant/0", TagStatus.Good, 0);
+        await second.UntilAsync("plant/0", TagStatus.Good, 0);
+    }
+
+    [Fact]
+    public async Task When_the_server_refuses_one_tag_after_a_restart_who_watches_it_has_its_reason_and_the_others_go_on()
+    {
+        var refusal = new TagStatus(StatusCodes.BadTooManyMonitoredItems.Value);
+        await StartAsync(static _ => { });
+        await using TagWatch watch = await TagWatch.StartAsync(_bridge.Client, "plant/0", "plant/1");
+        await watch.UntilAsync("plant/0", TagStatus.Good, 0);
+        await watch.UntilAsync("plant/1", TagStatus.Good, 0);
+
+        await RestartAsync(static options => options.MaxMonitoredItemsPerSession = 1);
+
+        await watch.UntilAsync("plant/1", refusal);
+        await watch.UntilAsync("plant/0", TagStatus.Good, 0);
+        _nodes[^Tags].Value = new DataValue(7);
+        await watch.UntilAsync("plant/0", TagStatus.Good, 7);
+        await using TagWatch second = await TagWatch.StartAsync(_bridge.Client, "plant/1");
+        Assert.Equal([refusal], second.Statuses);
     }
 
     [Fact]
@@ -115,8 +140,7 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
         await using ITagFeed feed = await OpenAsync();
         await AddAsync(feed, (await ResolveAsync(static i => $"plant/{i}"))[..1]);
 
-        await _server.StopAsync();
-        await _server.StartAsync();
+        await RestartAsync(static _ => { });
 
         await _listener.Lost.Task.InTimeAsync();
     }
@@ -129,6 +153,13 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
             mustLoad: true,
             ("Endpoints:plant:EndpointUrl", _server.Url),
             ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+    }
+
+    private async Task RestartAsync(Action<OpcUaServerOptions> configure)
+    {
+        _configure = configure;
+        await _server.StopAsync();
+        await _server.StartAsync();
     }
 
     private ValueTask<ITagFeed> OpenAsync() =>

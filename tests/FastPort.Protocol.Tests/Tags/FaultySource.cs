@@ -33,6 +33,9 @@ internal sealed class FaultySource : ITagSource
     /// <summary>Completes when a feed is being opened.</summary>
     public TaskCompletionSource IsOpening { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    /// <summary>Called when a feed has tags and has reported their values, before it says so.</summary>
+    public Func<Task> Adding { get; set; } = static () => Task.CompletedTask;
+
     /// <summary>Called when tags are removed from a feed.</summary>
     public Func<Task> Removing { get; set; } = static () => Task.CompletedTask;
 
@@ -101,6 +104,8 @@ internal sealed class FaultySource : ITagSource
             {
                 await inner.AddAsync(accepted, new TagStatus[accepted.Length], cancellationToken);
             }
+
+            await source.Adding();
         }
 
         public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken) => new(source.Removing());

@@ -243,6 +243,29 @@ public sealed partial class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_a_feed_reports_before_it_says_that_it_has_the_tags_reaches_the_next_session_too()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("slow", 1);
+        var reported = new TaskCompletionSource();
+        var goOn = new TaskCompletionSource();
+        source.Adding = async () =>
+        {
+            reported.TrySetResult();
+            await goOn.Task;
+        };
+        Task<TagPublication> publishing = _publisher.PublishAsync(source).AsTask();
+        await reported.Task.WaitAsync(Loopback.Soon);
+
+        await RestartAsync();
+        await UntilAsync("slow", TagStatus.BadWaitingForInitialData);
+        goOn.SetResult();
+
+        await UntilAsync("slow", 1);
+        await (await publishing).DisposeAsync();
+    }
+
+    [Fact]
     public async Task A_publication_that_ends_while_it_is_declared_again_ends_for_the_server_too()
     {
         await using var source = new FaultySource();

@@ -289,6 +289,28 @@ public sealed class TagClientTests : IAsyncLifetime
         Assert.Equal(("plant/new", 2), await NextAsync<int>(changes));
     }
 
+    [Theory]
+    [InlineData(3, 100)]
+    [InlineData(100, 1)]
+    public async Task A_name_that_is_known_later_is_watched_also_if_the_session_may_not_have_two_subscriptions(int tags, int most)
+    {
+        await using var memory = new MemoryTagSource();
+        memory.Add("count", 7);
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [memory],
+            new TagServerOptions { MaxSubscribedTagsPerSession = tags, MaxSubscriptionsPerSession = most });
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription subscription = await client.SubscribeAsync(await client.ResolveAsync(["count", "new"]));
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(Patience.Token);
+        Assert.Equal(("count", 7), await NextAsync<int>(changes));
+
+        memory.Add("new", 1);
+
+        Assert.Equal(("count", 7), await NextAsync<int>(changes));
+        Assert.Equal(("new", 1), await NextAsync<int>(changes));
+        Assert.Equal([TagStatus.Good, TagStatus.Good], subscription.Statuses);
+    }
+
     private static async Task<(string Name, T Value)> NextAsync<T>(IAsyncEnumerator<TagChange> changes)
     {
         Assert.True(await changes.MoveNextAsync());

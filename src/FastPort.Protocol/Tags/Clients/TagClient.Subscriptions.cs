@@ -1,3 +1,4 @@
+using FastPort.Framing;
 using FastPort.Protocol.Tags.Messages;
 using FastPort.Protocol.Tags.Wire;
 using FastPort.Sessions;
@@ -147,8 +148,7 @@ public sealed partial class TagClient
                 TagList.Resolved resolved = await CurrentAsync(subscription.Tags, _closing.Token).ConfigureAwait(false);
                 if (resolved.Session == session && resolved.HasMoreThan(made.Tags))
                 {
-                    await SubscribeAsync(subscription, _closing.Token, made.Id).ConfigureAwait(false);
-                    await UnsubscribeAsync(session, made.Id).ConfigureAwait(false);
+                    await ReplaceAsync(subscription, session, made.Id).ConfigureAwait(false);
                 }
             }
             catch (Exception)
@@ -156,6 +156,24 @@ public sealed partial class TagClient
                 // Whatever it is may be over the next time. Tried again as long as there is this session.
             }
         }
+    }
+
+    // The new one is made before the old one ends, so that no change is missed, unless the session may not have both. The first update has
+    // the present samples in any case.
+    private async Task ReplaceAsync(TagSubscription subscription, Session session, uint id)
+    {
+        try
+        {
+            await SubscribeAsync(subscription, _closing.Token, id).ConfigureAwait(false);
+        }
+        catch (RequestFailedException e) when (e.Code == ErrorCode.Overloaded)
+        {
+            await UnsubscribeAsync(session, id).ConfigureAwait(false);
+            await SubscribeAsync(subscription, _closing.Token, id).ConfigureAwait(false);
+            return;
+        }
+
+        await UnsubscribeAsync(session, id).ConfigureAwait(false);
     }
 
     // Until it is subscribed on the session of now, which may be another one than that which has begun it.

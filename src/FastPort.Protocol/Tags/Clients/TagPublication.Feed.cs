@@ -31,8 +31,10 @@ public sealed partial class TagPublication
             }
 
             int[] tags;
+            Session? session;
             lock (_gate)
             {
+                session = _pushes.Session;
                 tags = [.. _places.Keys.Where(tag => !_fed.TryGetValue(tag, out TagStatus status) || status.IsBad)];
             }
 
@@ -40,7 +42,7 @@ public sealed partial class TagPublication
             {
                 var statuses = new TagStatus[tags.Length];
                 await feed.AddAsync(tags, statuses, cancellationToken).ConfigureAwait(false);
-                OnFed(tags, statuses);
+                OnFed(tags, statuses, session);
             }
         }
         finally
@@ -112,12 +114,14 @@ public sealed partial class TagPublication
         }
     }
 
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old.
-    private void OnFed(int[] tags, TagStatus[] statuses)
+    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old. What the feed has reported
+    // meanwhile was for the session of then.
+    private void OnFed(int[] tags, TagStatus[] statuses, Session? session)
     {
         lock (_gate)
         {
-            int[] changed = [.. tags.Where((tag, i) => _fed.GetValueOrDefault(tag) != statuses[i])];
+            bool isOther = _pushes.Session != session;
+            int[] changed = [.. tags.Where((tag, i) => isOther || _fed.GetValueOrDefault(tag) != statuses[i])];
             for (int i = 0; i < tags.Length; i++)
             {
                 _fed[tags[i]] = statuses[i];

@@ -197,7 +197,7 @@ public sealed partial class PublishedTagSource : ITagSource
             TagMessageType.Declare, DeclareTags.Parser, (request, context) => new(Declare(context.Session, request)));
 
         // On the loop, which also handles replies: the values that a publisher has pushed before it answers a write are there before the
-        // answer is. One at a time, in their order.
+        // answer is, unless requests of the publisher wait for a place here. One at a time, in their order.
         handlers.MapInline(TagMessageType.Push, Push, "PushTags");
     }
 
