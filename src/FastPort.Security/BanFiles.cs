@@ -32,15 +32,15 @@ public static class BanFiles
     {
         ArgumentException.ThrowIfNullOrEmpty(path);
         ArgumentNullException.ThrowIfNull(ban);
-        Add(path, [ban]);
+        Change(path, bans => [.. bans.Where(other => other.Subject != ban.Subject), ban]);
     }
 
-    /// <summary>As <see cref="Add(string, Ban)"/>, with one change of the file for all.</summary>
-    internal static void Add(string path, IReadOnlyCollection<Ban> added)
-    {
-        HashSet<string> subjects = [.. added.Select(static ban => ban.Subject)];
-        Change(path, bans => [.. bans.Where(ban => !subjects.Contains(ban.Subject)), .. added]);
-    }
+    /// <summary>
+    /// As <see cref="Add(string, Ban)"/>, with one change of the file for all, but a ban of the file that ends later is not replaced.
+    /// </summary>
+    internal static void AddLonger(string path, IReadOnlyCollection<Ban> added) => Change(
+        path,
+        bans => [.. bans.Concat(added).GroupBy(static ban => ban.Subject).Select(static same => same.MaxBy(static ban => ban.Until)!)]);
 
     /// <summary>Ends a ban; false if the file has none of this subject that has not ended.</summary>
     /// <param name="path">The file.</param>

@@ -98,6 +98,29 @@ public sealed class FaultTests
         await account.CloseAsync();
     }
 
+    /// <summary>For longer than others wait until it has subscribed again; its lease goes on.</summary>
+    [RedisFact]
+    public async Task Relays_to_a_node_whose_connection_is_away_are_Unavailable()
+    {
+        const uint Type = 0x1234;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using var line = new RedisLine(redis);
+        await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);
+        await using Node b = await Node.StartAsync(line.Connection, "b", Node.LongLease);
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient target = await b.ConnectAsync(
+            "target", static client => client.OnRelayed(Type, (scoped in _) => { }));
+        await sender.RelayAsync("target", Type, new byte[] { 1 });
+
+        await line.CloseAsync();
+        await redis.UntilSaysAsync("\n0", "PUBSUB", "NUMSUB", $"fastport:node:{b.Instance()}");
+
+        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("target", Type, new byte[] { 2 }));
+        Assert.Equal(Framing.ErrorCode.Unavailable, failure.Code);
+        Assert.Equal(["a", "b"], a.Backplane.Nodes.Order(StringComparer.Ordinal));
+    }
+
     [RedisFact]
     public async Task A_second_node_of_one_name_does_not_start_and_says_why()
     {

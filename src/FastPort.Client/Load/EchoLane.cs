@@ -65,6 +65,12 @@ internal sealed class EchoLane : ILane
 
     public void OnReply(EchoSlot slot, scoped in InboundReply reply)
     {
+        if (_slots.IsAbandoned)
+        {
+            // Its request was counted as unanswered.
+            return;
+        }
+
         if (reply.IsError)
         {
             OnErrorReply(slot, in reply);

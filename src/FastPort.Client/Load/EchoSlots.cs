@@ -5,8 +5,8 @@ namespace FastPort.Client.Load;
 /// <summary>
 /// The slots of a lane that are not in flight, and the state that decides whether they may be sent: the session, the schedule, the phase of
 /// the run. <see cref="_gate"/> guards all fields. Slots in <see cref="_free"/> have no request; slots in <see cref="_refused"/> have a
-/// request that could not be sent. <see cref="Session"/> and <see cref="IsStopping"/> are read without the gate: the closed loop takes the
-/// gate only when a session or the run begins or ends.
+/// request that could not be sent. <see cref="Session"/>, <see cref="IsStopping"/> and <see cref="IsAbandoned"/> are read without the gate:
+/// the closed loop takes the gate only when a session or the run begins or ends.
 /// </summary>
 internal sealed class EchoSlots
 {
@@ -18,9 +18,9 @@ internal sealed class EchoSlots
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile Session? _session;
     private volatile bool _stopping;
+    private volatile bool _abandoned;
     private bool _running;
     private bool _waitsForRoom;
-    private bool _abandoned;
     private int _ended;
     private List<long>? _unsent;
 
@@ -47,16 +47,7 @@ internal sealed class EchoSlots
 
     public bool IsStopping => _stopping;
 
-    public bool IsAbandoned
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _abandoned;
-            }
-        }
-    }
+    public bool IsAbandoned => _abandoned;
 
     public void Connected(Session session)
     {

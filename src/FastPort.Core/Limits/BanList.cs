@@ -80,7 +80,8 @@ public sealed class BanList
 
     /// <summary>
     /// Makes one change of the list of all that has changed in a store, such as a file, that has some of the bans: those that have left it
-    /// are lifted, those that have come are added. Bans that others have added stay.
+    /// are lifted, those that have come are added. Bans that others have added stay, and one that ends later than what has come of its
+    /// subject stays in its place.
     /// </summary>
     /// <param name="before">What the store had; empty at first. What others have replaced since is not lifted.</param>
     /// <param name="now">What it has now. Of one subject the last counts.</param>
@@ -93,7 +94,8 @@ public sealed class BanList
         Ban[] came = [.. LastOfEach(now).Where(ban => !left.Remove(ban))];
         lock (_gate)
         {
-            Set([.. _lookup.All.Where(ban => !left.Contains(ban)), .. came]);
+            // Of one subject the last counts, which is so the one that ends last: what the store had of it before has left.
+            Set(_lookup.All.Where(ban => !left.Contains(ban)).Concat(came).OrderBy(static ban => ban.Until));
         }
     }
 

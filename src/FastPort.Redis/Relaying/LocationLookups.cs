@@ -59,12 +59,6 @@ internal sealed class LocationLookups(
     /// <summary>Looks the target up at Redis and sends the relay there, in the order of the calls for one target.</summary>
     public void Send(byte[] id, WaitingRelay relay)
     {
-        if (relay.Hops > RelayEntry.MaxHops)
-        {
-            transport.Settle(relay.Correlation, relay.Origin, id, SendStatus.NotFound);
-            return;
-        }
-
         Interlocked.Add(ref _waitingBytes, relay.Bytes);
         while (true)
         {
@@ -137,10 +131,7 @@ internal sealed class LocationLookups(
             }
             else
             {
-                SendStatus status = found is { } there
-                    ? transport.LinkTo(there.Instance).TryRelay(
-                        relay.Pending, relay.Correlation, relay.Origin, there.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body))
-                    : failed;
+                SendStatus status = found is { } there ? TrySend(id, relay, there) : failed;
                 if (status == SendStatus.Full)
                 {
                     return false;
@@ -165,6 +156,12 @@ internal sealed class LocationLookups(
         _running.TryRemove(KeyValuePair.Create(id, lookup));
         return true;
     }
+
+    // A relay that was passed on too often goes nowhere: the node that Redis names cannot be reached, if it is alive.
+    private SendStatus TrySend(byte[] id, in WaitingRelay relay, Location location) => relay.Hops <= RelayEntry.MaxHops
+        ? transport.LinkTo(location.Instance).TryRelay(
+            relay.Pending, relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body))
+        : members.Members.ContainsKey(location.Instance) ? SendStatus.Unavailable : SendStatus.NotFound;
 
     /// <summary>The id is there.</summary>
     public void Know(byte[] id, Location location)

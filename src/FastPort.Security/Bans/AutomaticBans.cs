@@ -7,8 +7,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Bans;
 
 /// <summary>
-/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. Thread-safe.
-/// <see cref="_gate"/> guards the table.
+/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. A ban of the same
+/// address that ends later stays as it is. Thread-safe. <see cref="_gate"/> guards the table.
 /// </summary>
 /// <param name="limit">Refusals that ban.</param>
 /// <param name="span">The time within which they count, and how long a ban lasts.</param>
@@ -83,7 +83,8 @@ internal sealed class AutomaticBans(
             // Through the file: whoever lifts the ban there lifts it here.
             if (file is null || !TryWrite(file.Path, due) || !file.Look())
             {
-                bans.Add(due);
+                // Not Add, which would shorten a longer ban of the same address.
+                bans.Replace([], due);
             }
         }
         catch (Exception e)
@@ -97,7 +98,7 @@ internal sealed class AutomaticBans(
     {
         try
         {
-            BanFiles.Add(path, due);
+            BanFiles.AddLonger(path, due);
             return true;
         }
         catch (Exception e)

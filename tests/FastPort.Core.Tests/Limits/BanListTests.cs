@@ -139,6 +139,24 @@ public sealed class BanListTests
     }
 
     [Fact]
+    public void What_comes_from_a_store_shortens_its_own_bans_only()
+    {
+        Ban[] before = [For("user:a", 60), For("user:b", 60)];
+        _bans.Replace([], before);
+        _bans.Add(For("user:b", 50));
+        _bans.Add(For("user:c", 40));
+        _bans.Add(For("user:d", 20));
+        _events.Clear();
+
+        _bans.Replace(before, [For("user:a", 10), For("user:b", 10), For("user:c", 10), For("user:d", 30)]);
+
+        Assert.Equal(["+user:a", "+user:d"], _events);
+        Assert.Equal(
+            [("user:a", 10), ("user:d", 30), ("user:c", 40), ("user:b", 50)],
+            _bans.Entries.Select(ban => (ban.Subject, (int)(ban.Until - _time.GetUtcNow()).TotalSeconds)));
+    }
+
+    [Fact]
     public void Of_two_lines_of_a_subject_the_one_that_is_left_counts()
     {
         Ban[] before = [For("user:a", 10), For("user:a", 20)];

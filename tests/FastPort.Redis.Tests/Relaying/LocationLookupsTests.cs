@@ -97,6 +97,32 @@ public sealed class LocationLookupsTests
         Assert.Equal(SendStatus.Full, await confirmed.InTimeAsync());
     }
 
+    /// <summary>Nobody has subscribed to the other node's channel, as if its connection to Redis were away.</summary>
+    [RedisTheory]
+    [InlineData(true, SendStatus.Unavailable)]
+    [InlineData(false, SendStatus.NotFound)]
+    public async Task A_relay_that_no_batch_brings_to_its_node_says_whether_that_is_alive(bool isAlive, SendStatus status)
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        links.SendsAgain = true;
+        if (isAlive)
+        {
+            await links.OtherJoinsAsync();
+        }
+
+        await redis.RunAsync("SET", Key, new Location(TestLinks.Other, 1).ToString());
+        PendingRelay pending = links.Transport.Await();
+        Task<SendStatus> answer = pending.AsTask().AsTask();
+
+        links.Lookups.Send(Id, Relay(links, type: 1, bytes: 10) with { Correlation = pending.Correlation, Pending = pending });
+
+        await links.UntilAsync(() => answer.IsCompleted, "the relay is answered");
+        Assert.Equal(status, await answer);
+        Assert.True(links.Lookups.IsIdle);
+        Assert.Equal(0, links.Lookups.WaitingBytes);
+    }
+
     /// <summary>It has left, and was forgotten, between the lookup's answer and this.</summary>
     [RedisFact]
     public async Task A_location_at_a_node_that_has_left_is_not_kept()

@@ -29,12 +29,18 @@ internal sealed class RedisLine : IAsyncDisposable
 
     public void Mend() => _connected.SetResult();
 
-    public async ValueTask DisposeAsync()
+    /// <summary>Ends all connections; there will be no others.</summary>
+    public async Task CloseAsync()
     {
         await _stop.CancelAsync();
         _connected.TrySetResult();
         _listener.Stop();
         await _accepting;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await CloseAsync();
         _stop.Dispose();
     }
 
