@@ -111,7 +111,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
-    /// <summary>The peer has ended its side: its silence while it waits for replies is no timeout.</summary>
+    /// <summary>
+    /// The peer has ended its side: its silence while it waits for replies is no timeout. A Ping per interval finds out that it is gone.
+    /// </summary>
     public void InputEnded() => _inputEnded = true;
 
     /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
@@ -166,20 +168,15 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
         next = hasEnd ? Math.Min(_identityEnds, now + WallClockPeriod) : ConnectionClock.Never;
         next = handshakeBy >= 0 ? Math.Min(handshakeBy, next) : next;
-        if (_inputEnded)
-        {
-            return DeadlineAction.None;
-        }
-
         long frameSince = Volatile.Read(ref _frameSince);
-        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
+        if (!_inputEnded && frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
         {
             reason = new CloseReason(
                 CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
-        if (Passed(options.IdleTimeout, _silentSince, now, ref next))
+        if (!_inputEnded && Passed(options.IdleTimeout, _silentSince, now, ref next))
         {
             reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
@@ -191,7 +188,8 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.None;
         }
 
-        if (_pinged)
+        // A peer that has ended its side answers none, but to one that is gone they cannot be sent.
+        if (_pinged && !_inputEnded)
         {
             reason = new CloseReason(
                 CloseKind.HeartbeatTimeout, $"No byte was received for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");
