@@ -215,6 +215,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         {
             foreach ((Session session, _) in open)
             {
+                session.Protocol.Requests.SendCancels();
                 session.Abort();
             }
         }

@@ -64,7 +64,10 @@ public sealed class SessionOptions
     /// </summary>
     public int MaxConcurrency { get; set; } = 1;
 
-    /// <summary>Time for the first Hello, if one is required; zero disables it. Defaults to 10 s.</summary>
+    /// <summary>
+    /// Time for the first Hello, if one is required, until it is accepted; a component that is asked about it then is given up. Zero
+    /// disables it. Defaults to 10 s.
+    /// </summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>

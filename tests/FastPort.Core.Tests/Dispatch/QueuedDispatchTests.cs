@@ -1,7 +1,9 @@
 using System.Collections.Concurrent;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Sessions;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;
@@ -258,6 +260,41 @@ public sealed class QueuedDispatchTests
         await cancelled.Task.InTimeAsync();
         await server.CloseReasonAsync();
         Assert.Equal(1, started);
+    }
+
+    /// <summary>The end of its stream alone is no sign: a peer that half-closes still waits for its answer.</summary>
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task Handlers_are_cancelled_when_a_peer_is_gone_whose_stream_has_ended(TransportKind transport)
+    {
+        using var directory = new TemporaryDirectory();
+        var time = new FakeTimeProvider();
+        var started = new TaskCompletionSource();
+        var cancelled = new TaskCompletionSource();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(Work, async c =>
+            {
+                await using (c.Aborted.Register(() => cancelled.TrySetResult()))
+                {
+                    started.SetResult();
+                    await cancelled.Task;
+                }
+            }),
+            o => (o.Endpoints, o.Transport) = ([$"unix://{directory["s"]}"], transport),
+            h => h.Time = time);
+        RawPeer peer = await server.ConnectKnownAsync();
+        await peer.SendAsync(Wire.Request(Work, 1));
+        await started.Task.InTimeAsync();
+        Session session = await server.SessionAsync();
+
+        peer.Dispose();
+        await Patience.UntilAsync(() => session.Protocol.EndReason is not null, "the end of the stream was noticed");
+        Assert.False(cancelled.Task.IsCompleted);
+        time.Advance(2 * new SessionOptions().HeartbeatInterval);
+
+        await cancelled.Task.InTimeAsync();
+        Assert.Equal(CloseKind.ConnectionLost, (await server.CloseReasonAsync()).Kind);
     }
 
     [Fact]

@@ -190,6 +190,28 @@ public sealed class RoutingIdClaimTests
     }
 
     [Fact]
+    public async Task A_claim_without_an_answer_in_the_time_for_the_Hello_is_given_up_and_the_directory_is_named()
+    {
+        var time = new FakeTimeProvider();
+        var directory = new Directory();
+        await using TestServer server = await StartAsync(
+            options: static o => (o.RequireRoutingId, o.Session.AuthorizationTimeout) = (true, TimeSpan.Zero),
+            components: c => (c.RoutingIdClaims, c.Time) = (directory, time));
+        using RawPeer peer = await server.ConnectAsync();
+        Task<WireFrame> refused = peer.CallAsync(Wire.HelloRequest(1, "a"));
+        Claim claim = await directory.NextAsync();
+
+        time.Advance(TimeSpan.FromSeconds(11));
+
+        Assert.Equal(13u, (await refused.InTimeAsync()).ErrorCode);
+        await peer.ExpectEndAsync();
+        peer.Dispose();
+        Assert.Equal("The directory of routing ids did not answer within 10 s.", (await server.CloseReasonAsync()).Message);
+        Assert.Single(server.Log.WithId(2008));
+        Assert.True(directory.IsReleased(claim));
+    }
+
+    [Fact]
     public async Task Sessions_without_an_id_are_not_claimed()
     {
         var directory = new Directory();

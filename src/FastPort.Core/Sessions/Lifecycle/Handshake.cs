@@ -25,6 +25,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     private readonly IdClaiming? _claiming = settings.Claims is null ? null : new IdClaiming(settings.Claims, protocol);
     private int _failures;
 
+    // The time for the Hello has passed while a component was asked about it: the reason to close after the answer to the Hello.
+    private CloseReason? _timedOut;
+
     public bool IsRequired => settings.IsRequired;
 
     /// <summary>Whether only a Hello is accepted now.</summary>
@@ -208,6 +211,23 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         _claiming?.OnTick(nowMilliseconds, limit);
     }
 
+    /// <summary>
+    /// The time for the Hello has passed. If a component is asked about it, gives up the question: the loop then refuses the Hello and
+    /// closes the connection. False if none is asked.
+    /// </summary>
+    public bool GiveUp()
+    {
+        TimeSpan limit = protocol.Settings.Options.HandshakeTimeout;
+        if ((_verdict?.GiveUp(limit) ?? _claiming?.GiveUp(limit)) is not { } component)
+        {
+            return false;
+        }
+
+        _timedOut = new CloseReason(
+            CloseKind.HandshakeTimeout, $"The {component} did not answer within {limit.TotalSeconds:0.###} s.");
+        return true;
+    }
+
     public void OnClosed(CloseReason reason)
     {
         _verdict?.OnClosed();
@@ -261,6 +281,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         protocol.Replies.Refuse(header, received, code, message);
+        if (_timedOut is not null)
+        {
+            protocol.Session.Connection.Close(_timedOut);
+        }
     }
 
     // Called before the answer, and so before the end of a session: whoever records both has them in order.

@@ -62,6 +62,8 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
 
     public void OnTick(long nowMilliseconds, TimeSpan limit) => _grant.OnTick(nowMilliseconds, limit);
 
+    public string? GiveUp(TimeSpan limit) => _grant.GiveUp(limit);
+
     public void OnClosed()
     {
         _grant.OnClosed();

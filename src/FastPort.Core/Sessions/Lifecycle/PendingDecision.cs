@@ -69,6 +69,16 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
         if (limit > TimeSpan.Zero && _question is { IsGivenUp: false } question && !question.Answer.IsCompleted
             && nowMilliseconds - question.Since >= limit.TotalMilliseconds)
         {
+            GiveUp(limit);
+        }
+    }
+
+    /// <summary>Gives the question up. Returns who was asked it; null if there is none.</summary>
+    /// <param name="limit">The time that has passed, for the log.</param>
+    public string? GiveUp(TimeSpan limit)
+    {
+        if (_question is { IsGivenUp: false } question)
+        {
             question.IsGivenUp = true;
             SessionLog.AuthorizationTimedOut(protocol.Settings.Logger, protocol.Session, component, limit);
 
@@ -76,6 +86,8 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
             _ = question.Cancel?.CancelAsync();
             protocol.ResumeReading();
         }
+
+        return IsAsked ? component : null;
     }
 
     /// <summary>

@@ -16,8 +16,8 @@ internal enum DeadlineAction
 
 /// <summary>
 /// Handshake, identity, frame, idle and heartbeat deadlines of one session, checked on the loop at its ticks. While this side itself has
-/// paused reading, only the first two are checked. Volatile fields: <see cref="Identified"/> may run, and <see cref="UnfinishedSince"/>
-/// may be read, on another thread.
+/// paused reading, only the first two are checked; the first is not while a rate holds the session. Volatile fields:
+/// <see cref="Identified"/> may run, and <see cref="UnfinishedSince"/> may be read, on another thread.
 /// </summary>
 internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock)
 {
@@ -26,6 +26,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
     private Connection _connection = null!;
     private long _handshakeBy = -1;
+
+    // While the Hello is due: since when a rate holds the session; -1 if none does.
+    private long _rateHoldsSince = -1;
     private long _identityEnds = ConnectionClock.Never;
     private DateTimeOffset _identityEndsAt;
     private long _frameSince = -1;
@@ -61,6 +64,26 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
         // The connecting side calls this off the loop, possibly after the tick that the Welcome's burst has requested.
         _connection.RequestTick();
+    }
+
+    /// <summary>
+    /// Records whether a rate holds the session. The time for the Hello stands still meanwhile: the Hello may be what is not read. Loop
+    /// only.
+    /// </summary>
+    public void RateHolds(bool holds)
+    {
+        if (_handshakeBy < 0)
+        {
+            return;
+        }
+
+        long now = clock.PreciseMilliseconds;
+        if (_rateHoldsSince >= 0)
+        {
+            Volatile.Write(ref _handshakeBy, _handshakeBy + now - _rateHoldsSince);
+        }
+
+        _rateHoldsSince = holds ? now : -1;
     }
 
     /// <summary>The peer's identity ends at this time. Loop only.</summary>
@@ -111,7 +134,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
-    /// <summary>The peer has ended its side: its silence while it waits for replies is no timeout.</summary>
+    /// <summary>
+    /// The peer has ended its side: its silence while it waits for replies is no timeout. A Ping per interval finds out that it is gone.
+    /// </summary>
     public void InputEnded() => _inputEnded = true;
 
     /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
@@ -135,7 +160,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
 
         long handshakeBy = Volatile.Read(ref _handshakeBy);
-        if (handshakeBy >= 0 && now >= handshakeBy)
+        if (handshakeBy >= 0 && _rateHoldsSince < 0 && now >= handshakeBy)
         {
             reason = new CloseReason(
                 CloseKind.HandshakeTimeout, $"No valid Hello was received within {options.HandshakeTimeout.TotalSeconds:0.###} s.");
@@ -166,20 +191,15 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
         next = hasEnd ? Math.Min(_identityEnds, now + WallClockPeriod) : ConnectionClock.Never;
         next = handshakeBy >= 0 ? Math.Min(handshakeBy, next) : next;
-        if (_inputEnded)
-        {
-            return DeadlineAction.None;
-        }
-
         long frameSince = Volatile.Read(ref _frameSince);
-        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
+        if (!_inputEnded && frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
         {
             reason = new CloseReason(
                 CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
-        if (Passed(options.IdleTimeout, _silentSince, now, ref next))
+        if (!_inputEnded && Passed(options.IdleTimeout, _silentSince, now, ref next))
         {
             reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
@@ -191,7 +211,8 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.None;
         }
 
-        if (_pinged)
+        // A peer that has ended its side answers none, but to one that is gone they cannot be sent.
+        if (_pinged && !_inputEnded)
         {
             reason = new CloseReason(
                 CloseKind.HeartbeatTimeout, $"No byte was received for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");

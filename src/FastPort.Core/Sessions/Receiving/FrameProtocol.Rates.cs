@@ -29,7 +29,9 @@ internal sealed partial class FrameProtocol
     {
         TimeSpan time = rates.OverFor(now);
         _refusesAll = time > TimeSpan.Zero && rates.Refuses;
-        if (time <= TimeSpan.Zero || rates.Refuses || _shutdown.IsStopping)
+        bool holds = time > TimeSpan.Zero && !rates.Refuses && !_shutdown.IsStopping;
+        _deadlines.RateHolds(holds);
+        if (!holds)
         {
             return false;
         }

@@ -116,6 +116,28 @@ public sealed class AuthorizationTimeoutTests
         Assert.Equal(Wire.Reply, (await peer.ReadFrameAsync()).Flags);
     }
 
+    [Fact]
+    public async Task Over_the_handshake_timeout_the_authenticator_is_named_and_the_Hello_is_answered_before_the_close()
+    {
+        var refused = new ConcurrentQueue<HelloRefusal>();
+        await using TestServer server = await StartAsync(authenticator: true);
+        server.Server.HelloRefused += (_, refusal) => refused.Enqueue(refusal);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.HelloRequest(1));
+        await AskedAsync(1);
+
+        await PassUntilAsync(() => server.Closed.Count == 1);
+
+        WireFrame error = await peer.ReadFrameAsync();
+        Assert.Equal((Wire.Hello, 3, 1u, 13u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
+        await peer.ExpectEndAsync();
+        Assert.Contains("authenticator", Assert.Single(server.Log.WithId(2008)).Text, StringComparison.Ordinal);
+        Assert.Equal(FastPort.Framing.ErrorCode.Unavailable, Assert.Single(refused).Code);
+        CloseReason reason = await server.CloseReasonAsync();
+        Assert.Equal((CloseKind.HandshakeTimeout, "The authenticator did not answer within 10 s."), (reason.Kind, reason.Message));
+        await Patience.UntilAsync(() => _asked.Single().IsCancellationRequested, "the hook was told");
+    }
+
     [Theory]
     [InlineData(false, false)]
     [InlineData(false, true)]
