@@ -181,7 +181,7 @@ public sealed partial class OpcUaSubscription
             {
                 ServiceResult<SetTriggeringResponse> result = await link.SendOnceAsync<SetTriggeringRequest, SetTriggeringResponse>(
                     TriggeringRequest(trigger, part, []), cancellationToken).ConfigureAwait(false);
-                if (result.Fate == RequestFate.Unanswered || SessionLink.IsOver(result.Fate, result.Status)
+                if (result.Fate == RequestFate.Unanswered || link.IsOver(result.Fate, result.Status)
                     || SessionLink.IsSessionLost(result.Status))
                 {
                     throw ServiceFailure.Create(result.Status, "SetTriggering", _client.EndpointUrl, result.Fate);
