@@ -109,7 +109,7 @@ public sealed partial class OpcUaClient
 
                 // Where too much waits to be sent, the read fails at once: what counts is the time before it.
                 bool isLate = result.Fate == RequestFate.Unsent
-                    ? now - heardAt >= timer.Period.TotalMilliseconds && !SessionLink.IsOver(result.Fate, result.Status)
+                    ? now - heardAt >= timer.Period.TotalMilliseconds && !link.IsOver(result.Fate, result.Status)
                     : result.Fate == RequestFate.Unanswered;
                 bool isSilent = isLate && link.Connection.BytesReceived == received && _clock.NowMilliseconds >= callsUntil;
                 if (isSilent || SessionLink.IsSessionLost(result.Status))
@@ -276,7 +276,7 @@ public sealed partial class OpcUaClient
                 return result;
             }
 
-            if (SessionLink.IsOver(result.Fate, result.Status))
+            if (link.IsOver(result.Fate, result.Status))
             {
                 link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
                 continue;

@@ -77,7 +77,7 @@ public sealed partial class OpcUaClient
             ServiceResult<TResponse> result = undo is null
                 ? await link.SendOnceAsync<TRequest, TResponse>(request, cancellationToken).ConfigureAwait(false)
                 : await SendAsync(link, request, undo, cancellationToken).ConfigureAwait(false);
-            if (SessionLink.IsOver(result.Fate, result.Status))
+            if (link.IsOver(result.Fate, result.Status))
             {
                 continue;
             }

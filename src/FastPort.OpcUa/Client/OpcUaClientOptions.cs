@@ -102,7 +102,10 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// <summary>References of a node that one Browse asks for; more are fetched with BrowseNext; 1 or more. Defaults to 1,000.</summary>
     public int MaxReferencesPerBrowse { get; set; } = 1000;
 
-    /// <summary>Largest response, in bytes; 8 KiB to 1 GiB. Defaults to 256 MiB.</summary>
+    /// <summary>
+    /// Largest response, in bytes; 8 KiB to 1 GiB. Also the most that may wait to be sent, and so the largest request, but at least two
+    /// chunks of <see cref="MaxChunkBytes"/>. Defaults to 256 MiB.
+    /// </summary>
     public int MaxMessageBytes { get; set; } = 256 * 1024 * 1024;
 
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>

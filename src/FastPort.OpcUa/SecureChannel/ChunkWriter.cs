@@ -131,7 +131,10 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         }
     }
 
-    /// <summary>Writes a message. The result says why it was not written: it exceeds what the peer accepts, or may wait.</summary>
+    /// <summary>
+    /// Writes a message. The result says why it was not written: BadEncodingLimitsExceeded if it exceeds what the peer accepts or may ever
+    /// wait, BadTcpNotEnoughResources if too much waits now.
+    /// </summary>
     /// <param name="type"><see cref="MessageType.Message"/> or <see cref="MessageType.Close"/>.</param>
     /// <param name="requestId">The request.</param>
     /// <param name="message">
@@ -156,6 +159,12 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
 
             long room = ((chunks - 1) * security.ChunkBytes(SymmetricHeaderBytes, perChunk))
                 + security.ChunkBytes(SymmetricHeaderBytes, (int)(length - ((chunks - 1) * perChunk)));
+            if (room > maxSendBytes)
+            {
+                // There is never room for it, even if nothing waits.
+                return StatusCodes.BadEncodingLimitsExceeded;
+            }
+
             return security.IsPlain && length >= BorrowFrom
                 ? WriteBorrowed(type, requestId, ref message, perChunk, room)
                 : WriteCopied(type, requestId, message.Written, security, perChunk, room);

@@ -54,6 +54,9 @@ public sealed class ChunkWriterTests
         Assert.Equal(StatusCodes.Good, Write(1_000_000));
         Assert.Equal(StatusCodes.BadTcpNotEnoughResources, Write(1_000_000));
 
+        // This one never finds room.
+        Assert.Equal(StatusCodes.BadEncodingLimitsExceeded, Write(Most));
+
         Dictionary<uint, int> read = [];
         for (int messages = 0; messages < written.Count;)
         {

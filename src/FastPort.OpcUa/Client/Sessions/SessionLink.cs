@@ -63,11 +63,13 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         || status == StatusCodes.BadSessionNotActivated || status == StatusCodes.BadSecureChannelIdInvalid;
 
     /// <summary>
-    /// Whether a request was not sent because the channel has ended. Else it was too large, or too much waited to be sent.
+    /// Whether a request was not sent because the channel has ended, be it with a status of the server that means another thing here. Else
+    /// it was too large, or too much waited to be sent.
     /// </summary>
-    public static bool IsOver(RequestFate fate, StatusCode status) =>
+    public bool IsOver(RequestFate fate, StatusCode status) =>
         fate == RequestFate.Unsent
-        && status != StatusCodes.BadEncodingLimitsExceeded && status != StatusCodes.BadTcpNotEnoughResources;
+        && (Connection.IsClosing
+            || (status != StatusCodes.BadEncodingLimitsExceeded && status != StatusCodes.BadTcpNotEnoughResources));
 
     /// <summary>Reads what the client has to know of the server. Indexes of namespaces may differ from those before a restart.</summary>
     public async Task ReadServerAsync(CancellationToken cancellationToken)

@@ -9,6 +9,9 @@ public sealed partial class OpcUaSubscription
     // The table that the node ids of the items belong to. Under the gate.
     private NamespaceTable? _namespaces;
 
+    // How many items are asked for in a request when the subscription is made again. Belongs to the task that publishes.
+    private int _mostItems = int.MaxValue;
+
     /// <summary>
     /// The session that the server has the subscription in; null if it does not have it. Belongs to the task that publishes.
     /// </summary>
@@ -96,7 +99,7 @@ public sealed partial class OpcUaSubscription
         }
 
         List<OpcUaMonitoredItem> refused = [];
-        int most = link.Limits.MaxMonitoredItemsPerCall;
+        int most = Math.Min(_mostItems, link.Limits.MaxMonitoredItemsPerCall);
         for (int done = 0; done < items.Length;)
         {
             OpcUaMonitoredItem[] part = items[done..(done + Math.Min(most, items.Length - done))];
@@ -108,6 +111,12 @@ public sealed partial class OpcUaSubscription
                 // They were added in smaller parts, by a server that does not say how many it takes.
                 most = part.Length / 2;
                 continue;
+            }
+
+            if (IsAnswerTooMuch(result.Status, result.Fate))
+            {
+                // The server has items whose ids nobody knows: they end with the subscription. The next attempt asks for fewer.
+                _mostItems = Math.Max(1, part.Length / 2);
             }
 
             TryAccept(_epoch, part, ServiceFailure.Check(result, "CreateMonitoredItems", _client.EndpointUrl));
@@ -132,6 +141,10 @@ public sealed partial class OpcUaSubscription
     private static bool IsTooMuch(StatusCode status, RequestFate fate) =>
         status == StatusCodes.BadTooManyOperations || status == StatusCodes.BadRequestTooLarge
         || (status == StatusCodes.BadEncodingLimitsExceeded && fate == RequestFate.Unsent);
+
+    private static bool IsAnswerTooMuch(StatusCode status, RequestFate fate) =>
+        status == StatusCodes.BadResponseTooLarge
+        || (status == StatusCodes.BadEncodingLimitsExceeded && fate != RequestFate.Unsent);
 
     private void Tell(List<OpcUaMonitoredItem> items)
     {
@@ -168,7 +181,7 @@ public sealed partial class OpcUaSubscription
             {
                 ServiceResult<SetTriggeringResponse> result = await link.SendOnceAsync<SetTriggeringRequest, SetTriggeringResponse>(
                     TriggeringRequest(trigger, part, []), cancellationToken).ConfigureAwait(false);
-                if (result.Fate == RequestFate.Unanswered || SessionLink.IsOver(result.Fate, result.Status)
+                if (result.Fate == RequestFate.Unanswered || link.IsOver(result.Fate, result.Status)
                     || SessionLink.IsSessionLost(result.Status))
                 {
                     throw ServiceFailure.Create(result.Status, "SetTriggering", _client.EndpointUrl, result.Fate);
