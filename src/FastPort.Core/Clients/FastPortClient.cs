@@ -215,7 +215,6 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         {
             foreach ((Session session, _) in open)
             {
-                session.Protocol.Requests.SendCancels();
                 session.Abort();
             }
         }

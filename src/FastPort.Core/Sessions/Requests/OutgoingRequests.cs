@@ -117,18 +117,6 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         return true;
     }
 
-    /// <summary>
-    /// Tells the peer that the requests in flight are given up: the connection is about to be aborted, which the peer may see as the end of
-    /// the stream only. Any thread.
-    /// </summary>
-    public void SendCancels()
-    {
-        foreach (uint correlation in Outstanding.Correlations())
-        {
-            SendCancel(correlation);
-        }
-    }
-
     /// <summary>Passes a reply to its request. Loop only.</summary>
     public void Deliver(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {

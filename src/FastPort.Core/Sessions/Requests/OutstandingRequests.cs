@@ -125,15 +125,6 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>The correlations of the requests in flight.</summary>
-    public uint[] Correlations()
-    {
-        lock (_gate)
-        {
-            return _pending is null ? [] : [.. _pending.Keys];
-        }
-    }
-
     /// <summary>Accepts no more requests, and removes and returns all requests in flight.</summary>
     public PendingReply[] Close()
     {
