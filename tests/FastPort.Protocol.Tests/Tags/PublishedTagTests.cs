@@ -155,9 +155,9 @@ public sealed partial class PublishedTagTests : IAsyncLifetime
             _press.Set($"big/{i}", new string('x', 200_000));
         }
 
-        // More than the kernel's buffers take of a server that does not read.
+        // More than the kernel's buffers take of a server that does not read. The publisher waits for half of its queue.
         Connection connection = publisher.Session!.Connection;
-        await Patience.UntilAsync(() => connection.PendingBytes > 65536, "the publisher waits");
+        await Patience.UntilAsync(() => connection.PendingBytes > 65536 / 2, "the publisher waits");
         await Patience.UntilSteadyAsync(() => connection.BytesSent, "the buffers are full");
         Task ending = publication.DisposeAsync().AsTask();
         await Assert.ThrowsAsync<TimeoutException>(() => ending.WaitAsync(TimeSpan.FromMilliseconds(200)));
