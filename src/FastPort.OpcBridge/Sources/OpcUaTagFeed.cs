@@ -245,11 +245,11 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
         if (isRefused)
         {
-            // What the server refused when the subscription was made again is asked for by the next feed, as all refused tags are.
+            // The server has refused items of a subscription that was made again. The next feed asks for its tags and gets their statuses.
             _ended.TrySetResult(TagStatus.BadNoCommunication);
         }
 
-        // Until the tags are listed their nodes may be others' in this run of the server. Then all values are read.
+        // After a restart a node id may be that of another tag, until the tags are listed again. All values are read then.
         if (_ended.Task.IsCompleted || _source.MustLoad)
         {
             return;

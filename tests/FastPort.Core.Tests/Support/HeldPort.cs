@@ -13,7 +13,7 @@ internal sealed class HeldPort : IDisposable
 
     public HeldPort()
     {
-        // Servers allow it, too. This socket never listens, so they can bind to its port.
+        // Servers set this option, too. As this socket never listens, one server at a time can bind to its port and listen there.
         _socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
         _socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         Number = ((IPEndPoint)_socket.LocalEndPoint!).Port;

@@ -287,27 +287,6 @@ public sealed class HostileServerTests : IAsyncLifetime
             Func<ScriptedCall, Task> answer, StatusCode status) => (answer, status, status, true);
     }
 
-    /// <summary>What the server lacks is not that too much waits to be sent here.</summary>
-    [Fact]
-    public async Task A_request_after_the_server_has_ended_the_channel_for_lack_of_resources_waits_for_the_next_connection()
-    {
-        await using OpcUaClient client = await _server.ConnectAsync();
-        var halfOpen = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _server.On<WriteRequest>(async call =>
-        {
-            await call.EndAsync(new ErrorMessage { Error = StatusCodes.BadTcpNotEnoughResources });
-            await halfOpen.Task.InTimeAsync();
-        });
-        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
-            () => client.WriteAsync([KeyValuePair.Create(new NodeId(1, 1), (Variant)1)]).InTimeAsync());
-
-        Task<DataValue[]> reading = client.ReadAsync([new NodeId(0, 2255)]).AsTask();
-        halfOpen.SetResult();
-
-        Assert.Equal((StatusCodes.BadTcpNotEnoughResources, true), (e.Status, e.MayHaveExecuted));
-        Assert.Equal(_server.Namespaces, Assert.Single(await reading.InTimeAsync()).Value.GetArray<string>()!);
-    }
-
     [Fact]
     public async Task A_client_that_takes_small_messages_sends_chunks_of_any_size()
     {

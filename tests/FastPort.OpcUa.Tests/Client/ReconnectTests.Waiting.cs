@@ -1,7 +1,9 @@
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -34,6 +36,28 @@ public sealed partial class ReconnectTests
         using var given = new CancellationTokenSource();
         await given.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.ReadAsync([Number], given.Token).InTimeAsync());
+    }
+
+    /// <summary>What the server lacks is not that too much waits to be sent here.</summary>
+    [Fact]
+    public async Task A_request_after_the_server_has_ended_the_channel_for_lack_of_resources_waits_for_the_next_connection()
+    {
+        await using var server = new ScriptedServer();
+        await using OpcUaClient client = await server.ConnectAsync();
+        var halfOpen = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<WriteRequest>(async call =>
+        {
+            await call.EndAsync(new ErrorMessage { Error = StatusCodes.BadTcpNotEnoughResources });
+            await halfOpen.Task.InTimeAsync();
+        });
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+            () => client.WriteAsync([KeyValuePair.Create(new NodeId(1, 1), (Variant)1)]).InTimeAsync());
+
+        Task<DataValue[]> reading = client.ReadAsync([new NodeId(0, 2255)]).AsTask();
+        halfOpen.SetResult();
+
+        Assert.Equal((StatusCodes.BadTcpNotEnoughResources, true), (e.Status, e.MayHaveExecuted));
+        Assert.Equal(server.Namespaces, Assert.Single(await reading.InTimeAsync()).Value.GetArray<string>()!);
     }
 
     [Fact]

@@ -196,11 +196,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         bool leaving = _handshake is null && Output.IsLeaving;
         switch (_deadlines.Check(nowMilliseconds, leaving, out CloseReason? reason, out long nextCheck))
         {
-            case DeadlineAction.Close when reason!.Kind == CloseKind.HandshakeTimeout && _handshake!.GiveUp():
-                // The Hello is answered first.
-                break;
             case DeadlineAction.Close:
-                CloseWithGoodbye(reason!);
+                // A Hello that is being checked is answered before the connection closes.
+                if (reason!.Kind != CloseKind.HandshakeTimeout || !_handshake!.GiveUp())
+                {
+                    CloseWithGoodbye(reason);
+                }
+
                 break;
             case DeadlineAction.Expire:
                 Stop(reason!, TimeSpan.Zero, _settings.Options.CloseTimeout);

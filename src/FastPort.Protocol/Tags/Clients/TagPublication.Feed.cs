@@ -114,8 +114,8 @@ public sealed partial class TagPublication
         }
     }
 
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old. What the feed has reported
-    // meanwhile was for the session of then.
+    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old. A session that
+    // has begun since the feed was asked has missed what the feed reported meanwhile: it is sent all values.
     private void OnFed(int[] tags, TagStatus[] statuses, Session? session)
     {
         lock (_gate)

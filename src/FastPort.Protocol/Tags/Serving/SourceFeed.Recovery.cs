@@ -196,7 +196,7 @@ internal sealed partial class SourceFeed
                     member.MustRetry = true;
                     member.IsReported = false;
 
-                    // Who subscribes before another feed is open gets it, too.
+                    // A subscriber that comes before another feed is open gets the reason, too.
                     member.Status = source.IsConnected ? reason : TagStatus.Good;
                     foreach (SubscriptionItem item in member.Items)
                     {
