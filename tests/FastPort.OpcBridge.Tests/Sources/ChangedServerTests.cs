@@ -82,12 +82,17 @@ public sealed class ChangedServerTests : IAsyncLifetime
         await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
         await watch.UntilAsync(Speed, TagStatus.Good, 5);
         await using TagSubscription all = await _bridged.Client.SubscribeAsync(
-            await _bridged.Client.ResolveAsync([Speed]), new() { Interval = TimeSpan.FromMilliseconds(50), QueueSize = 100 });
+            await _bridged.Client.ResolveAsync([Speed]), new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 100 });
 
-        // What was the tag's node is another variable now.
+        // What was the tag's node is another variable now. It takes time to list so many: the first values are reported before.
         VariableNode? other = null;
         await RestartAsync((space, root) =>
         {
+            for (uint i = 0; i < 10_000; i++)
+            {
+                space.AddVariable(root, new NodeId(root.NamespaceIndex, 100 + i), new QualifiedName(root.NamespaceIndex, $"{i}"), 0);
+            }
+
             other = space.AddVariable(
                 root, new NodeId(root.NamespaceIndex, 10), new QualifiedName(root.NamespaceIndex, "other"), 66, writable: true);
             return space.AddVariable(
