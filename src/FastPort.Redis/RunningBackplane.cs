@@ -131,7 +131,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         RedisConnection? redis = null;
         try
         {
-            redis = await RedisConnection.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
+            // On the thread pool: the package's own continuations run where its caller's task scheduler puts them.
+            redis = await Task.Run(() => RedisConnection.ConnectAsync(connection), CancellationToken.None)
+                .WaitAsync(cancellationToken).ConfigureAwait(false);
             running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
 

@@ -1,4 +1,5 @@
 using System.Net;
+using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Telemetry;
@@ -30,6 +31,16 @@ public sealed class DashboardStartTests
         Assert.Null(host.Services.GetRequiredService<DashboardServer>().Url);
         await Assert.ThrowsAsync<HttpRequestException>(() => host.Http.GetAsync("/", TestContext.Current.CancellationToken));
     }
+
+    [Fact]
+    public async Task AWindowsThreadCanWaitForItsStartAndItsStop() => await WindowThread.RunAsync(static () =>
+    {
+        IHost host = DashboardHost.Build();
+        host.StartAsync().GetAwaiter().GetResult();
+        Assert.NotNull(host.Services.GetRequiredService<DashboardServer>().Url);
+        host.StopAsync().GetAwaiter().GetResult();
+        ((IAsyncDisposable)host).DisposeAsync().AsTask().GetAwaiter().GetResult();
+    });
 
     [Fact]
     public async Task WithoutAUrlNothingOfItIsMade()

@@ -51,6 +51,25 @@ public sealed class LeavingTests
     }
 
     [RedisFact]
+    public async Task A_windows_thread_can_wait_for_its_start_a_relay_and_its_leaving()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient target = await b.ConnectAsync("target", static client => client.OnRelayed(Type, (scoped in _) => { }));
+        await WindowThread.RunAsync(() =>
+        {
+            Node a = Node.Create(redis.Connection, "a");
+            a.Host.StartAsync().GetAwaiter().GetResult();
+            FastPortClient sender = Task.Run(() => a.ConnectAsync("sender")).GetAwaiter().GetResult();
+            sender.RelayAsync("target", Type, new byte[] { 1 }).GetAwaiter().GetResult();
+            sender.CloseAsync().GetAwaiter().GetResult();
+            a.Host.StopAsync().GetAwaiter().GetResult();
+            a.Host.Dispose();
+        });
+        await b.KnowsAsync(1);
+    }
+
+    [RedisFact]
     public async Task A_node_whose_server_does_not_start_leaves_when_its_host_is_disposed()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();

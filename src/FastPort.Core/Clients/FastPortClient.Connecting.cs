@@ -21,7 +21,7 @@ public sealed partial class FastPortClient
     private async Task RunAsync(TaskCompletionSource connected, CancellationToken cancellationToken)
     {
         // The caller's thread holds the lock.
-        await Task.Yield();
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
 
         // The connecting goes on for as long as the client lives; what its first caller does is no cause of it.
         Activity.Current = null;

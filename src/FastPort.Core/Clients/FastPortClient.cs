@@ -188,7 +188,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private async Task CloseCoreAsync()
     {
         // The caller's thread holds the lock.
-        await Task.Yield();
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
 
         // Not awaited: a TokenProvider's callback that throws or blocks must not keep the client from closing.
         _ = _closing.CancelAsync();

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Dispatch;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -44,7 +45,8 @@ public static class ScopedHandler
         IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
         return async (message, context) =>
         {
-            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable end = scope.ConfigureAwait(false);
             await invoke(scope.ServiceProvider.GetRequiredService<THandler>(), message, context).ConfigureAwait(false);
         };
     }
@@ -70,7 +72,8 @@ public static class ScopedHandler
         IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
         return async (message, context) =>
         {
-            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable end = scope.ConfigureAwait(false);
             return await invoke(scope.ServiceProvider.GetRequiredService<THandler>(), message, context).ConfigureAwait(false);
         };
     }

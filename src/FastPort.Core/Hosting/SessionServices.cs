@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -24,7 +25,8 @@ internal static class SessionServices
         IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
         return async (hello, cancellationToken) =>
         {
-            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable end = scope.ConfigureAwait(false);
             IAuthenticator authenticator = Get<IAuthenticator>(scope.ServiceProvider, service);
             return await authenticator.AuthenticateAsync(hello, cancellationToken).ConfigureAwait(false);
         };
@@ -45,7 +47,8 @@ internal static class SessionServices
         IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
         return async (request, cancellationToken) =>
         {
-            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable end = scope.ConfigureAwait(false);
             IAuthorizer authorizer = Get<IAuthorizer>(scope.ServiceProvider, service);
             return await authorizer.AuthorizeAsync(request, cancellationToken).ConfigureAwait(false);
         };

@@ -112,15 +112,15 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     }
 
     /// <summary>The same as <see cref="FinishAsync"/>.</summary>
-    public async ValueTask DisposeAsync() => await FinishAsync();
+    public async ValueTask DisposeAsync() => await FinishAsync().ConfigureAwait(false);
 
     private async Task RunAsync()
     {
         Task<bool> tick = _timer.WaitForNextTickAsync().AsTask();
-        while (await tick)
+        while (await tick.ConfigureAwait(false))
         {
             tick = _timer.WaitForNextTickAsync().AsTask();
-            await TryWriteReportAsync(final: false, tick);
+            await TryWriteReportAsync(final: false, tick).ConfigureAwait(false);
         }
     }
 
@@ -128,7 +128,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     private async Task SampleTimelineAsync()
     {
         bool fails = false;
-        while (await _columns.WaitForNextTickAsync())
+        while (await _columns.WaitForNextTickAsync().ConfigureAwait(false))
         {
             try
             {
@@ -154,10 +154,10 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _columns.Dispose();
         if (_loop is { } loop)
         {
-            await loop;
+            await loop.ConfigureAwait(false);
         }
 
-        await TryWriteReportAsync(final: true, next: null);
+        await TryWriteReportAsync(final: true, next: null).ConfigureAwait(false);
     }
 
     // Counts of the application can throw, and many sessions take memory. Later reports and the last one are made all the same.
@@ -165,7 +165,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     {
         try
         {
-            await WriteReportAsync(final, next);
+            await WriteReportAsync(final, next).ConfigureAwait(false);
             _reportsFail = false;
         }
         catch (Exception error)
@@ -184,12 +184,13 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         var report = _stats.CutInterval();
         if (_files is not null)
         {
-            await WriteFilesAsync(_files, report, final);
+            await WriteFilesAsync(_files, report, final).ConfigureAwait(false);
         }
 
         if (_console is not null)
         {
-            await WriteTableAsync(_console, final ? LatencyTable.Lifetime(report) : LatencyTable.Interval(report), next);
+            await WriteTableAsync(_console, final ? LatencyTable.Lifetime(report) : LatencyTable.Interval(report), next)
+                .ConfigureAwait(false);
         }
 
         TelemetryLog.ReportWritten(_logger, ++_reports, final);
@@ -200,7 +201,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     {
         if (next is null)
         {
-            await _consoleWrite;
+            await _consoleWrite.ConfigureAwait(false);
         }
         else if (!_consoleWrite.IsCompleted)
         {
@@ -210,15 +211,15 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
 
         // Writers of consoles block their caller.
         _consoleWrite = Task.Run(() => WriteConsoleAsync(console, table));
-        await (next is null ? _consoleWrite : Task.WhenAny(_consoleWrite, next));
+        await (next is null ? _consoleWrite : Task.WhenAny(_consoleWrite, next)).ConfigureAwait(false);
     }
 
     private async Task WriteConsoleAsync(TextWriter console, string table)
     {
         try
         {
-            await console.WriteAsync(table);
-            await console.FlushAsync();
+            await console.WriteAsync(table).ConfigureAwait(false);
+            await console.FlushAsync().ConfigureAwait(false);
         }
         catch (Exception error)
         {
@@ -242,7 +243,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
 
     private async Task WriteFilesAsync(LatencyStatsFiles files, LatencyReport report, bool final)
     {
-        var result = await files.WriteAsync(report, final);
+        var result = await files.WriteAsync(report, final).ConfigureAwait(false);
         Interlocked.Add(ref _failedWrites, result.FailedFiles);
         var fails = result.FailedFiles > 0;
         if (fails && !_filesFail)

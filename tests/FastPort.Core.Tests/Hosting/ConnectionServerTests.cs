@@ -30,6 +30,24 @@ public sealed class ConnectionServerTests : EchoServerTests
     }
 
     [Fact]
+    public async Task A_windows_thread_can_wait_for_its_start_and_its_stop()
+    {
+        Components.Stages.Add(static async (connection, _) =>
+        {
+            await Task.Yield();
+            return connection;
+        });
+        await WindowThread.RunAsync(() =>
+        {
+            StartAsync().GetAwaiter().GetResult();
+            using RawPeer peer = Task.Run(ConnectAsync).GetAwaiter().GetResult();
+            Task.Run(() => EchoAsync(peer)).GetAwaiter().GetResult();
+            Server!.StopAsync().GetAwaiter().GetResult();
+            Server.DisposeAsync().AsTask().GetAwaiter().GetResult();
+        });
+    }
+
+    [Fact]
     public void Another_protocol_has_no_endpoint_of_FastPorts()
     {
         FastPortOptionsException e = Assert.Throws<FastPortOptionsException>(

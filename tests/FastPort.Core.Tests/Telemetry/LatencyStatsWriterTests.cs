@@ -38,6 +38,20 @@ public sealed class LatencyStatsWriterTests : IDisposable
         _console.Dispose();
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_windows_thread_can_wait_for_the_last_report(bool isStarted) => await WindowThread.RunAsync(() =>
+    {
+        LatencyStatsWriter writer = Writer(_directory.Path);
+        if (isStarted)
+        {
+            writer.Start();
+        }
+
+        writer.DisposeAsync().AsTask().GetAwaiter().GetResult();
+    });
+
     [Fact]
     public async Task The_final_report_is_written_to_three_named_files_and_nothing_else()
     {

@@ -38,9 +38,9 @@ internal sealed class AppendedFile(string header)
     internal async Task WriteAsync(string path)
     {
         var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read, bufferSize: 0, useAsync: true);
-        await using (file)
+        await using (file.ConfigureAwait(false))
         {
-            await AppendAsync(file);
+            await AppendAsync(file).ConfigureAwait(false);
         }
     }
 
@@ -52,7 +52,8 @@ internal sealed class AppendedFile(string header)
         file.Position = kept;
         try
         {
-            await file.WriteAsync(Encoding.UTF8.GetBytes((kept == 0 ? header : "") + string.Concat(_pending)));
+            await file.WriteAsync(Encoding.UTF8.GetBytes((kept == 0 ? header : "") + string.Concat(_pending)))
+                .ConfigureAwait(false);
         }
         catch
         {

@@ -63,16 +63,19 @@ internal sealed class LatencyStatsFiles
 
         var result = default(FileWriteResult);
         result = await TryAsync(
-            result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
+            result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))))
+            .ConfigureAwait(false);
         ReadOnlyMemory<byte> json = LatencyJson.ToUtf8(report, final, _serverName);
-        result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, json));
-        result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync);
+        result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, json)).ConfigureAwait(false);
+        result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync).ConfigureAwait(false);
         if (_histogramLog is not null)
         {
-            result = await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync);
+            result = await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync).ConfigureAwait(false);
         }
 
-        return _html ? await TryAsync(result, basePath + ".html", path => ReplaceAsync(path, HtmlReport.Create(json))) : result;
+        return _html
+            ? await TryAsync(result, basePath + ".html", path => ReplaceAsync(path, HtmlReport.Create(json))).ConfigureAwait(false)
+            : result;
     }
 
     private static string InFileName(string? serverName)
@@ -95,7 +98,7 @@ internal sealed class LatencyStatsFiles
     {
         try
         {
-            await write(path);
+            await write(path).ConfigureAwait(false);
             return before;
         }
         catch (Exception error)
@@ -111,7 +114,7 @@ internal sealed class LatencyStatsFiles
         var temporary = path + ".tmp";
         try
         {
-            await File.WriteAllBytesAsync(temporary, contents);
+            await File.WriteAllBytesAsync(temporary, contents).ConfigureAwait(false);
             File.Move(temporary, path, overwrite: true);
         }
         catch

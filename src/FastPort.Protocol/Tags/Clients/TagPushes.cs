@@ -99,7 +99,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
     private async Task CatchUpAsync()
     {
         // Not on the caller's stack, which holds locks.
-        await Task.Yield();
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         List<TaskCompletionSource> waiting = [];
         while (true)
         {
