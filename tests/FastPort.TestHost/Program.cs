@@ -11,6 +11,9 @@ switch (args)
     case ["inline"]:
         await InlineMode.RunAsync();
         return 0;
+    case ["blocked", var transport]:
+        BlockedMode.Run(Enum.Parse<TransportKind>(transport));
+        return 0;
     case ["scarce", var transport, var loops, .. var second]:
         await ScarceMode.RunAsync(
             Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture), second is ["second"]);
@@ -49,7 +52,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
+            "Usage: FastPort.TestHost serve | inline | blocked <transport> | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
             + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "

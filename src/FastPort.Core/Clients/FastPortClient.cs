@@ -42,7 +42,10 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private Task? _running;
     private Task? _closed;
 
-    /// <summary>Creates a client; <see cref="ConnectAsync"/> connects it.</summary>
+    /// <summary>
+    /// Creates a client; <see cref="ConnectAsync"/> connects it. Until it is called, requests fail with
+    /// <see cref="RequestFailure.NotConnected"/>.
+    /// </summary>
     /// <param name="options">Options, checked here. Do not change them afterwards.</param>
     /// <param name="handlers">Handlers for messages that the server sends unsolicited. Defaults to none.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>

@@ -18,7 +18,8 @@ internal sealed class SessionSlot
     private Session? _current;
 
     // Why requests fail at once; null while they wait for a session.
-    private (RequestFailure Failure, string Message)? _none;
+    private (RequestFailure Failure, string Message)? _none =
+        (RequestFailure.NotConnected, "The client is not connected: call ConnectAsync first.");
 
     /// <summary>The session of requests; null while there is none.</summary>
     public Session? Current => Volatile.Read(ref _current);

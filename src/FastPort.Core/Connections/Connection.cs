@@ -151,6 +151,14 @@ public abstract class Connection
     public void Start(IConnectionProtocol protocol)
     {
         ArgumentNullException.ThrowIfNull(protocol);
+        if (Protocol is IConnectionPreamble && IsOnLoop)
+        {
+            // From within OnOpened of the preamble, which has read nothing.
+            Protocol = protocol;
+            protocol.OnOpened(this);
+            return;
+        }
+
         if (Protocol is IConnectionPreamble)
         {
             // If the connection has ended, it has told the preamble; this protocol is never opened.

@@ -1,3 +1,4 @@
+using System.Net;
 using FastPort.Connections;
 using FastPort.Limits;
 using FastPort.Telemetry.Counters;
@@ -13,11 +14,7 @@ public sealed partial class ConnectionServer
     private void Reject(AcceptedConnection accepted, ConnectionRejection rejection, string? why = null)
     {
         CloseReason closed = Rejected(rejection, out string reason, why);
-        if (IsTimeToLog())
-        {
-            ServerLog.Rejected(_logger, accepted.Source, reason, Volatile.Read(ref _rejected));
-        }
-
+        LogRejected(accepted.Source, reason);
         if (rejection == ConnectionRejection.TlsFailed)
         {
             // In order: the alert that tells the peer why is still to be sent.
@@ -76,11 +73,16 @@ public sealed partial class ConnectionServer
         return new CloseReason(rejection == ConnectionRejection.ShuttingDown ? CloseKind.Stopping : CloseKind.LocalClosed, reason);
     }
 
-    // A flood of connections must not become a flood of log lines: one per second, with the count.
-    private bool IsTimeToLog()
+    // A flood of connections must not become a flood of log lines: one per second, with the count. A logger may block, which loops and
+    // accepting threads must not.
+    private void LogRejected(EndPoint? source, string reason)
     {
         long now = _clock!.PreciseMilliseconds;
         long last = Volatile.Read(ref _rejectLogged);
-        return (last == long.MinValue || now - last >= 1000) && Interlocked.CompareExchange(ref _rejectLogged, now, last) == last;
+        if ((last == long.MinValue || now - last >= 1000) && Interlocked.CompareExchange(ref _rejectLogged, now, last) == last)
+        {
+            long rejected = Volatile.Read(ref _rejected);
+            ThreadPool.UnsafeQueueUserWorkItem(_ => ServerLog.Rejected(_logger, source, reason, rejected), null);
+        }
     }
 }

@@ -17,8 +17,8 @@ namespace FastPort.Hosting;
 /// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is created for each connection. It
 /// needs no host; <c>services.AddConnectionServer</c> runs it in one. Start it once, stop it once. Its members are safe from any thread.
 /// <para>
-/// The accepting thread only counts the connection, under none of the server's locks. Stages, the creation of the protocol and its start
-/// run on the thread pool. So no application code runs on an accepting thread.
+/// The accepting thread only counts the connection, under none of the server's locks. Stages run on the thread pool. The protocol is made
+/// and started on the connection's loop.
 /// </para>
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
@@ -52,8 +52,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <see cref="ConnectionServerOptions"/>, or a protocol's own; validated here, must not change afterwards.
     /// </param>
     /// <param name="protocol">
-    /// Creates the protocol of a connection. Called once per connection, on the thread pool. An exception is logged and closes the
-    /// connection.
+    /// Creates the protocol of a connection. Called once per connection, on its loop, and must not block, as the protocol's own callbacks
+    /// must not; what takes long is a stage's work. An exception is logged and closes the connection.
     /// </param>
     /// <param name="components">
     /// Transports, stages and the source of time. Defaults to the built-in transports as the options select them, and no stages.
@@ -222,22 +222,27 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync() => await StopAsync(CancellationToken.None).ConfigureAwait(false);
 
-    /// <summary>Runs the stages of a connection and starts its protocol. On the thread pool; never throws.</summary>
-    internal async Task OpenAsync(AcceptedConnection accepted)
+    /// <summary>Runs the stages of a connection, then opens it on its loop. On the thread pool; never throws.</summary>
+    internal async Task OpenAfterStagesAsync(AcceptedConnection accepted)
     {
         try
         {
-            Connection? top = accepted.Connection;
-            ConnectionStage[] stages = accepted.IsEncrypted ? _encryptedStages : _stages;
-            if (stages.Length != 0)
+            if (await RunStagesAsync(accepted, StagesOf(accepted)).ConfigureAwait(false) is { } top)
             {
-                top = await RunStagesAsync(accepted, stages).ConfigureAwait(false);
-                if (top is null)
-                {
-                    return;
-                }
+                top.Start(new ConnectionOpening(this, accepted));
             }
+        }
+        catch (Exception e)
+        {
+            OpenFailed(accepted, e);
+        }
+    }
 
+    /// <summary>Makes the protocol of a connection and starts it. On the connection's loop; never throws.</summary>
+    internal void Open(AcceptedConnection accepted, Connection top)
+    {
+        try
+        {
             if (_closing)
             {
                 Reject(accepted, ConnectionRejection.ShuttingDown);
@@ -266,9 +271,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         catch (Exception e)
         {
-            ServerLog.OpenFailed(_logger, accepted.Source, e);
-            accepted.Connection.Close(new CloseReason(
-                CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
+            OpenFailed(accepted, e);
         }
     }
 
@@ -317,6 +320,15 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
+    private ConnectionStage[] StagesOf(AcceptedConnection accepted) => accepted.IsEncrypted ? _encryptedStages : _stages;
+
+    private void OpenFailed(AcceptedConnection accepted, Exception e)
+    {
+        ServerLog.OpenFailed(_logger, accepted.Source, e);
+        accepted.Connection.Close(new CloseReason(
+            CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
+    }
+
     // On an accepting thread, possibly under the listener's lock: no application code runs here, loggers included.
     private void OnAccepted(Connection connection, bool isEncrypted)
     {
@@ -328,19 +340,21 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         {
             // Abort frees the descriptor at once.
             connection.Abort(Rejected(rejection.Value, out string reason, why));
-            if (IsTimeToLog())
-            {
-                long rejected = Volatile.Read(ref _rejected);
-                ThreadPool.UnsafeQueueUserWorkItem(_ => ServerLog.Rejected(_logger, connection.RemoteEndPoint, reason, rejected), null);
-            }
-
+            LogRejected(connection.RemoteEndPoint, reason);
             return;
         }
 
         var accepted = new AcceptedConnection(this, connection, address, isEncrypted);
         connection.Owner = accepted;
         _accepted[connection.Id] = accepted;
-        ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
+        if (StagesOf(accepted).Length == 0)
+        {
+            connection.Start(new ConnectionOpening(this, accepted));
+        }
+        else
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
+        }
     }
 
     private void WarnAboutDescriptors()

@@ -19,7 +19,7 @@ public static class ConnectionServerRegistration
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the server's section, of any name.</param>
     /// <param name="protocol">
-    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on the thread pool.
+    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on its loop; must not block.
     /// </param>
     /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
     /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
@@ -43,7 +43,7 @@ public static class ConnectionServerRegistration
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="ConnectionServerOptions"/>.</param>
     /// <param name="protocol">
-    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on the thread pool.
+    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on its loop; must not block.
     /// </param>
     /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
     /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>

@@ -23,7 +23,8 @@ public enum RequestFailure
     Closed,
 
     /// <summary>
-    /// Connecting failed or was canceled, and the client does not retry until its ConnectAsync is called. The request was not sent.
+    /// ConnectAsync was not called yet, or it failed or was canceled; the client does not connect until it is called. The request was not
+    /// sent.
     /// </summary>
     NotConnected,
 

@@ -15,8 +15,8 @@ public sealed class ClientConnectAgainTests
     {
         using var server = new ScriptedServer();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        Task<byte[]> waiting = Request(client);
         Task connecting = client.ConnectAsync();
+        Task<byte[]> waiting = Request(client);
         using (ScriptedPeer unwilling = await server.AcceptAsync())
         {
             await unwilling.ReadAsync();
@@ -35,6 +35,29 @@ public sealed class ClientConnectAgainTests
         await connecting.InTimeAsync();
         await peer.ReplyAsync(await peer.ReadAsync(), 7);
         Assert.Equal([7], await waiting.InTimeAsync());
+    }
+
+    [Fact]
+    public async Task Before_ConnectAsync_all_that_needs_a_session_fails_at_once_and_says_what_to_call()
+    {
+        await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Routing.Topics = true);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+
+        foreach (Func<Task> use in (Func<Task>[])[
+            () => Request(client),
+            () => client.SendAsync(CountingServer.OneWay, new byte[8]).AsTask(),
+            () => client.TrySendAsync(CountingServer.OneWay, new byte[8]).AsTask(),
+            () => client.SubscribeAsync("plant/", static (scoped in _) => { }),
+            () => client.PublishAsync("plant/1", 1, new byte[1])])
+        {
+            RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => use().InTimeAsync());
+            Assert.Equal(
+                (RequestFailure.NotConnected, "The client is not connected: call ConnectAsync first."), (e.Failure, e.Message));
+        }
+
+        await client.ConnectAsync().InTimeAsync();
+        await client.SubscribeAsync("plant/", static (scoped in _) => { }).InTimeAsync();
+        Assert.Equal([1], await Request(client).InTimeAsync());
     }
 
     [Fact]

@@ -77,22 +77,22 @@ public sealed class ConnectionServerTests : EchoServerTests
     }
 
     [Fact]
-    public async Task Making_a_protocol_holds_up_neither_accepting_nor_others()
+    public async Task What_takes_long_is_a_stage_and_holds_up_neither_accepting_nor_others()
     {
         using var release = new ManualResetEventSlim();
-        int made = 0;
-        MakeProtocol = _ =>
+        int begun = 0;
+        Components.Stages.Add((connection, _) =>
         {
-            if (Interlocked.Increment(ref made) == 1)
+            if (Interlocked.Increment(ref begun) == 1)
             {
                 release.Wait(Patience.Limit);
             }
 
-            return new EchoProtocol();
-        };
+            return ValueTask.FromResult<Connection?>(connection);
+        });
         await StartAsync();
         using RawPeer held = await ConnectAsync();
-        await Patience.UntilAsync(() => Volatile.Read(ref made) == 1, "the first is being made");
+        await Patience.UntilAsync(() => Volatile.Read(ref begun) == 1, "the first is in its stage");
 
         using RawPeer other = await ConnectAsync();
         await EchoAsync(other);
@@ -100,6 +100,29 @@ public sealed class ConnectionServerTests : EchoServerTests
         Assert.Single(Server!.Connections);
         release.Set();
         await EchoAsync(held);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_protocol_is_made_on_its_connections_loop(bool hasStage)
+    {
+        if (hasStage)
+        {
+            Components.Stages.Add(static (connection, _) => ValueTask.FromResult<Connection?>(connection));
+        }
+
+        var onLoop = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        MakeProtocol = connection =>
+        {
+            onLoop.TrySetResult(connection.IsOnLoop);
+            return new EchoProtocol();
+        };
+        await StartAsync();
+        using RawPeer peer = await ConnectAsync();
+        await EchoAsync(peer);
+
+        Assert.True(await onLoop.Task.InTimeAsync());
     }
 
     [Fact]

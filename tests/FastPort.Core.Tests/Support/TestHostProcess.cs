@@ -33,6 +33,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <summary>The port of the process's second server; 0 if it has one only.</summary>
     public int SecondPort { get; private set; }
 
+    /// <summary>The threads of a pool that has few; 0 where it has as many as it needs.</summary>
+    public int PoolThreads { get; private set; }
+
     /// <param name="mode">With <c>inline</c> a server whose sockets complete on one polling thread.</param>
     public static async Task<TestHostProcess> ServeAsync(string mode = "serve")
     {
@@ -54,6 +57,15 @@ internal sealed class TestHostProcess : IAsyncDisposable
             "bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport} {loops} {second}");
         Dictionary<string, long> figures = await host.ReadAsync();
         (host.Port, host.SecondPort) = ((int)figures["port"], (int)figures["second-port"]);
+        return host;
+    }
+
+    /// <summary>A server whose pool has few threads; queued handlers can block all of them.</summary>
+    public static async Task<TestHostProcess> ServeBlockedAsync(TransportKind transport)
+    {
+        var host = new TestHostProcess("dotnet", Program, "blocked", transport.ToString());
+        Dictionary<string, long> figures = await host.ReadAsync();
+        (host.Port, host.PoolThreads) = ((int)figures["port"], (int)figures["threads"]);
         return host;
     }
 

@@ -1,0 +1,34 @@
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Hosting;
+
+/// <summary>
+/// What a connection has until its loop runs for the first time: then the server makes the connection's protocol, which replaces this one.
+/// So no thread is needed but the loop's, whatever the thread pool is busy with.
+/// </summary>
+internal sealed class ConnectionOpening(ConnectionServer server, AcceptedConnection accepted) : IConnectionPreamble
+{
+    public void OnOpened(Connection connection) => server.Open(accepted, connection);
+
+    // It has stayed only where no protocol could be made: the connection closes.
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        input.Consume(input.Length);
+        return ReceiveOutcome.Continue;
+    }
+
+    public void OnInputEnded(bool truncated)
+    {
+    }
+
+    public void OnOutputDrained()
+    {
+    }
+
+    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+    public void OnClosed(CloseReason reason)
+    {
+    }
+}
