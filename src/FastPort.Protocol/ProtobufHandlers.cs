@@ -38,9 +38,9 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (!bodies.TryParse(ref request, out TRequest? message, out BorrowedBytes? lent))
+                if (!bodies.TryParse(ref request, out TRequest? message, out BorrowedBytes? lent, out string? problem))
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.ParseError);
+                    request.Fail(ErrorCode.MalformedBody, problem);
                     return;
                 }
 
@@ -83,9 +83,9 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (!bodies.TryParse(ref request, out TMessage? message, out BorrowedBytes? lent))
+                if (!bodies.TryParse(ref request, out TMessage? message, out BorrowedBytes? lent, out string? problem))
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.ParseError);
+                    request.Fail(ErrorCode.MalformedBody, problem);
                     return;
                 }
 
@@ -131,9 +131,9 @@ public static class ProtobufHandlers
             type,
             context =>
             {
-                if (!bodies.TryParse(context.Body, out TRequest? message, out BorrowedBytes? lent))
+                if (!bodies.TryParse(context.Body, out TRequest? message, out BorrowedBytes? lent, out string? problem))
                 {
-                    context.Fail(ErrorCode.MalformedBody, bodies.ParseError);
+                    context.Fail(ErrorCode.MalformedBody, problem);
                     return ValueTask.CompletedTask;
                 }
 
@@ -189,9 +189,9 @@ public static class ProtobufHandlers
             type,
             context =>
             {
-                if (!bodies.TryParse(context.Body, out TMessage? message, out BorrowedBytes? lent))
+                if (!bodies.TryParse(context.Body, out TMessage? message, out BorrowedBytes? lent, out string? problem))
                 {
-                    context.Fail(ErrorCode.MalformedBody, bodies.ParseError);
+                    context.Fail(ErrorCode.MalformedBody, problem);
                     return ValueTask.CompletedTask;
                 }
 

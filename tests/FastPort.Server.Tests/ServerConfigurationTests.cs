@@ -42,6 +42,14 @@ public sealed class ServerConfigurationTests
     }
 
     [Theory]
+    [InlineData("DASHBOARD", "Dashboard is a text; give a section with keys.")]
+    [InlineData("FASTPORT__SESSION", "FastPort:Session is a text; give a section with keys.")]
+    [InlineData("LatencyStats__Folder", "LatencyStats:Folder is no known key; known are ")]
+    public async Task A_variable_of_the_environment_that_nobody_meant_for_it_is_named(string variable, string problem) =>
+        await AssertUsageAsync(
+            ServerProcess.Start([], (variable, "1")), problem, $" The environment variable {variable} sets it: unset or rename it.");
+
+    [Theory]
     [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0", "1 to 1000000")]
     [InlineData("FastPort__MaxConnections", "many", "FastPort:MaxConnections is 'many'", "1 to 1000000")]
     [InlineData("FastPort__Session__MaxFrameBytes", "100", "FastPort:Session:MaxFrameBytes is 100", "1024 to")]

@@ -54,7 +54,7 @@ public sealed class OptionSection
         // The text is not shown: it may be a secret whose key was left out.
         if (configured is { Value.Length: > 0 })
         {
-            problems.Add($"{path} is a text; give a section with keys.");
+            problems.Add($"{path} is a text; give a section with keys.{SetByEnvironment(path)}");
         }
 
         var section = new OptionSection(path, problems, configured, checksTogether);
@@ -63,10 +63,18 @@ public sealed class OptionSection
         {
             if (!section._known.Contains(child.Key, StringComparer.OrdinalIgnoreCase))
             {
-                problems.Add($"{child.Path} is no known key; known are {string.Join(", ", section._known)}.");
+                problems.Add(
+                    $"{child.Path} is no known key; known are {string.Join(", ", section._known)}.{SetByEnvironment(child.Path)}");
             }
         }
     }
+
+    // The environment may have variables of others that happen to have a section's name, such as DASHBOARD.
+    private static string SetByEnvironment(string path) =>
+        Environment.GetEnvironmentVariables().Keys.Cast<string>().FirstOrDefault(name => string.Equals(
+            name.Replace("__", ":", StringComparison.Ordinal), path, StringComparison.OrdinalIgnoreCase)) is { } variable
+            ? $" The environment variable {variable} sets it: unset or rename it."
+            : string.Empty;
 
     /// <summary>A section in this one.</summary>
     /// <param name="key">Its key.</param>

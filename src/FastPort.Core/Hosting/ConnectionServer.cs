@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net;
+using System.Net.Sockets;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Limits;
@@ -314,8 +315,22 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 ITransportListener listener = isEncrypted
                     ? TlsProtocols.Listen(endpoint, _transports, settings)
                     : _transports.CreateListener(endpoint, settings);
+                Endpoint? own = Endpoints.FirstOrDefault(one => one.Port > 0 && one.Port == endpoint.Port);
                 Volatile.Write(ref _listeners, [.. _listeners, listener]);
-                listener.Start(connection => OnAccepted(connection, isEncrypted));
+                try
+                {
+                    listener.Start(connection => OnAccepted(connection, isEncrypted));
+                }
+                catch (EndpointException e) when (
+                    own is not null && e.InnerException is SocketException { SocketErrorCode: SocketError.AddressAlreadyInUse })
+                {
+                    throw new EndpointException(
+                        endpoint,
+                        $"Cannot listen on {endpoint}: this server's own {own} has the port already. An address is bound once; 0.0.0.0 is "
+                            + "every address of IPv4, [::] and * are every address of IPv4 and IPv6. Remove one of the two, or give it "
+                            + "another port.",
+                        e);
+                }
             }
         }
     }

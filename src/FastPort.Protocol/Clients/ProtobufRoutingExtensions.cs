@@ -1,6 +1,7 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Protocol.Handlers;
 using FastPort.Routing;
 using FastPort.Sessions;
 using Google.Protobuf;
@@ -124,10 +125,11 @@ public static class ProtobufRoutingExtensions
             {
                 body = message.Body.IsSingleSegment ? parser.ParseFrom(message.Body.FirstSpan) : parser.ParseFrom(message.Body);
             }
-            catch (InvalidProtocolBufferException)
+            catch (InvalidProtocolBufferException e)
             {
                 // Another peer's error: counted, not logged.
-                throw new RequestRefusedException(ErrorCode.MalformedBody, $"The body is not a valid {typeof(TMessage).Name} message.");
+                throw new RequestRefusedException(
+                    ErrorCode.MalformedBody, MalformedBody.Describe("The body", typeof(TMessage).Name, e));
             }
 
             handler(body, in message);

@@ -1,5 +1,6 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 
 namespace FastPort.Protocol.Diagnostics;
@@ -37,9 +38,9 @@ public static class DiagnosticsHandlers
         {
             source = Source.Parser.ParseFrom(context.Body.Span);
         }
-        catch (Google.Protobuf.InvalidProtocolBufferException)
+        catch (Google.Protobuf.InvalidProtocolBufferException e)
         {
-            context.Fail(ErrorCode.MalformedBody, "The body of message 0x0103 is not a valid Source message.");
+            context.Fail(ErrorCode.MalformedBody, MalformedBody.Describe("The body of message 0x0103", nameof(Source), e));
             return;
         }
 

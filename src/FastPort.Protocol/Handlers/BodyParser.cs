@@ -29,14 +29,13 @@ internal sealed class BodyParser<T>
         _parser = parser;
 
         // A parser that refuses an empty body has required fields and must get the whole body.
-        if (bytesFields == BytesFields.Borrowed && TryCopy([], out _empty) && new BorrowedFields(_empty.Descriptor) is { Any: true } fields)
+        if (bytesFields == BytesFields.Borrowed
+            && TryCopy([], out _empty, out _)
+            && new BorrowedFields(_empty.Descriptor) is { Any: true } fields)
         {
             _lent = fields;
         }
     }
-
-    /// <summary>The text of the error reply for a body that cannot be parsed.</summary>
-    public string ParseError => $"The body of message 0x{_type:X4} is not a valid {_name} message.";
 
     /// <summary>Parses an inline handler's request.</summary>
     /// <param name="request">The request.</param>
@@ -44,22 +43,27 @@ internal sealed class BodyParser<T>
     /// <param name="lent">
     /// The memory of the borrowed fields; the caller ends it when the handler has ended. Null if nothing is borrowed.
     /// </param>
-    public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
+    /// <param name="problem">Why not, for the error reply; null if the body was parsed.</param>
+    public bool TryParse(
+        scoped ref InlineRequest request,
+        [NotNullWhen(true)] out T? message,
+        out BorrowedBytes? lent,
+        [NotNullWhen(false)] out string? problem)
     {
         if (request.TryGetBodyMemory(out ReadOnlyMemory<byte> body))
         {
-            return TryParse(body, out message, out lent);
+            return TryParse(body, out message, out lent, out problem);
         }
 
         // The body wraps in the ring and is copied. Its fields are borrowed here too: otherwise the wrong use of a kept field would not be
         // detected for these messages.
         if (_lent is not null)
         {
-            return TryParse(request.Body.ToArray(), out message, out lent);
+            return TryParse(request.Body.ToArray(), out message, out lent, out problem);
         }
 
         lent = null;
-        return TryCopy(request.Body, out message);
+        return TryCopy(request.Body, out message, out problem);
     }
 
     /// <summary>Parses a body in one piece.</summary>
@@ -68,29 +72,39 @@ internal sealed class BodyParser<T>
     /// <param name="lent">
     /// The memory of the borrowed fields; the caller ends it when the handler has ended. Null if nothing is borrowed.
     /// </param>
-    public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
+    /// <param name="problem">Why not, for the error reply; null if the body was parsed.</param>
+    public bool TryParse(
+        ReadOnlyMemory<byte> body,
+        [NotNullWhen(true)] out T? message,
+        out BorrowedBytes? lent,
+        [NotNullWhen(false)] out string? problem)
     {
         if (_lent is not null && _lent.IsOnly(body.Span, out int field, out int contents))
         {
             message = _empty!.Clone();
+            problem = null;
             lent = Lend(body);
             _lent.Set(message, field, lent.Memory[contents..]);
             return true;
         }
 
-        return TryParseMixed(body, out message, out lent);
+        return TryParseMixed(body, out message, out lent, out problem);
     }
 
     // A separate method: its stack space would otherwise be cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
+    private bool TryParseMixed(
+        ReadOnlyMemory<byte> body,
+        [NotNullWhen(true)] out T? message,
+        out BorrowedBytes? lent,
+        [NotNullWhen(false)] out string? problem)
     {
         lent = null;
         ReadOnlySpan<byte> bytes = body.Span;
         BorrowedFields.Cuts places = default;
         if (_lent is null || !_lent.TryFind(bytes, ref places, out int count) || count == 0)
         {
-            return TryCopy(bytes, out message);
+            return TryCopy(bytes, out message, out problem);
         }
 
         ReadOnlySpan<BorrowedFields.Cut> cuts = places[..count];
@@ -98,8 +112,9 @@ internal sealed class BodyParser<T>
         if (rest.IsEmpty)
         {
             message = _empty!.Clone();
+            problem = null;
         }
-        else if (!TryCopy(rest, out message))
+        else if (!TryCopy(rest, out message, out problem))
         {
             return false;
         }
@@ -116,30 +131,36 @@ internal sealed class BodyParser<T>
         return new BorrowedBytes(array.Array!, array.Offset, array.Count, _name);
     }
 
-    private bool TryCopy(ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message)
+    private bool TryCopy(
+        ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message, [NotNullWhen(false)] out string? problem)
     {
         try
         {
             message = _parser.ParseFrom(body);
+            problem = null;
             return true;
         }
-        catch (InvalidProtocolBufferException)
+        catch (InvalidProtocolBufferException e)
         {
             message = default;
+            problem = MalformedBody.Describe($"The body of message 0x{_type:X4}", _name, e);
             return false;
         }
     }
 
-    private bool TryCopy(ReadOnlySequence<byte> body, [NotNullWhen(true)] out T? message)
+    private bool TryCopy(
+        ReadOnlySequence<byte> body, [NotNullWhen(true)] out T? message, [NotNullWhen(false)] out string? problem)
     {
         try
         {
             message = _parser.ParseFrom(body);
+            problem = null;
             return true;
         }
-        catch (InvalidProtocolBufferException)
+        catch (InvalidProtocolBufferException e)
         {
             message = default;
+            problem = MalformedBody.Describe($"The body of message 0x{_type:X4}", _name, e);
             return false;
         }
     }

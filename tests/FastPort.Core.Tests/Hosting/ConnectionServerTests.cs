@@ -144,6 +144,24 @@ public sealed class ConnectionServerTests : EchoServerTests
         await Patience.UntilAsync(() => Counts.ConnectionsClosed == 1, "the first one was counted");
     }
 
+    [Theory]
+    [InlineData("tcp://0.0.0.0", "tcp://[::]")]
+    [InlineData("tcp://[::]", "tcp://0.0.0.0")]
+    [InlineData("tcp://*", "tcp://127.0.0.1")]
+    [InlineData("tcp://127.0.0.1", "tcp://127.0.0.1")]
+    public async Task A_port_that_the_server_itself_has_is_told_apart_from_one_of_another_program(string first, string second)
+    {
+        using var port = new HeldPort();
+        Options.Endpoints = [$"{first}:{port.Number}", $"{second}:{port.Number}"];
+
+        EndpointException e = await Assert.ThrowsAsync<EndpointException>(StartAsync);
+
+        Assert.StartsWith(
+            $"Cannot listen on {Options.Endpoints[1]}: this server's own {Options.Endpoints[0]} has the port already. ",
+            e.Message,
+            StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_stop_closes_connections_in_order()
     {

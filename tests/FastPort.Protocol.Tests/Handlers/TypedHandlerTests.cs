@@ -145,6 +145,33 @@ public sealed class TypedHandlerTests
         Assert.Equal(1, loop.Server.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody));
     }
 
+    [Theory]
+    [InlineData(BytesFields.Copied, false)]
+    [InlineData(BytesFields.Borrowed, false)]
+    [InlineData(BytesFields.Copied, true)]
+    public async Task A_body_that_is_nested_too_deep_is_refused_with_that_reason(BytesFields bytesFields, bool isQueued)
+    {
+        var handlers = new MessageHandlers();
+        _ = isQueued
+            ? handlers.MapQueued(Queued, Mixed.Parser, static (mixed, _) => new ValueTask<Mixed>(mixed), bytesFields)
+            : handlers.MapInline(Queued, Mixed.Parser, static (mixed, _) => mixed, bytesFields);
+        await using Loopback loop = await Loopback.StartAsync(handlers);
+        var message = new Mixed { First = ByteString.CopyFromUtf8("x") };
+        for (int i = 0; i < 150; i++)
+        {
+            message = new Mixed { Inner = message, First = message.First };
+        }
+
+        RequestFailedException failure = await Loopback.FailureAsync(loop.Client, Queued, message.ToByteArray());
+
+        Assert.Equal(ErrorCode.MalformedBody, failure.Code);
+        Assert.Contains(
+            $"The body of message 0x{Queued:X4} is nested more than 100 levels deep, which Protobuf parsers refuse; send a flatter Mixed "
+                + "message.",
+            failure.Message,
+            StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Drops_the_reply_where_the_handler_has_failed_the_request_through_its_context()
     {
