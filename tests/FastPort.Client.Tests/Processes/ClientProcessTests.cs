@@ -62,6 +62,7 @@ public sealed class ClientProcessTests : IDisposable
             {
                 WorkingDirectory = _directory,
                 RedirectStandardError = true,
+                UseShellExecute = false,
             })!;
 
         string errors = await load.StandardError.ReadToEndAsync(Patience.Token);
