@@ -136,8 +136,8 @@ internal static class ProgramRun
             && Interlocked.Exchange(ref _logTroubleIsTold, 1) == 0)
         {
             Console.Error.WriteLine(
-                $"The log cannot be written: {Shorten(text)}. {_logTrouble} Its directory must be writable and, for a file that several "
-                + "programs share, /tmp too. The program goes on without it.");
+                $"The log cannot be written: {Shorten(text)}. Its directory must be writable and, for a file that several programs share, "
+                + $"/tmp too. The program goes on without it. {_logTrouble}".TrimEnd());
         }
     }
 
