@@ -21,4 +21,9 @@ internal static partial class DashboardLog
 
     [LoggerMessage(9004, LogLevel.Warning, "The dashboard shows no counts of the application: one of their functions throws")]
     internal static partial void CountsFailed(ILogger logger, Exception error);
+
+    [LoggerMessage(
+        9005, LogLevel.Warning,
+        "Requests for '{Host}' are refused, the last from {Address}: add the name to Dashboard:AllowedHosts if it is the dashboard's")]
+    internal static partial void UnknownHost(ILogger logger, string host, IPAddress address);
 }

@@ -4,6 +4,7 @@ using FastPort.Configuration;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Security;
+using FastPort.Hosting;
 using FastPort.Transports;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
@@ -25,6 +26,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     private readonly IConfiguration _configuration;
     private WebApplication? _application;
     private LiveFeed? _feed;
+    private WatchedCertificate? _certificate;
 
     internal DashboardServer(DashboardOptions options, IServiceProvider services, IConfiguration configuration)
     {
@@ -49,6 +51,8 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
             Url = null;
             await application.DisposeAsync().ConfigureAwait(false);
         }
+
+        _certificate?.Dispose();
     }
 
     async Task IHostedLifecycleService.StartingAsync(CancellationToken cancellationToken)
@@ -60,17 +64,24 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         }
 
         // Asked for only now: without a URL nothing of it is made.
-        _application = WebHost.Create(
-            url,
-            _configuration,
-            _services.GetRequiredService<AccessMiddleware>(),
-            _services.GetServices<IDashboardEndpoints>(),
-            NamedServices.LoggerFactory(_services));
+        ILoggerFactory loggers = NamedServices.LoggerFactory(_services);
         try
         {
+            _certificate = url.IsSecure
+                ? DashboardCertificate.Watch(
+                    _configuration, loggers.CreateLogger<DashboardServer>(), _services.GetRequiredService<TimeProvider>())
+                : null;
+            _application = WebHost.Create(
+                url,
+                _configuration,
+                _certificate,
+                _services.GetRequiredService<AccessMiddleware>(),
+                _services.GetServices<IDashboardEndpoints>(),
+                loggers);
             await _application.StartAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is IOException or SocketException or CryptographicException or InvalidOperationException)
+        catch (Exception e) when (e is IOException or SocketException or CryptographicException or InvalidOperationException
+            or FastPortOptionsException)
         {
             throw Failed(url, e);
         }
@@ -78,8 +89,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         Url = new Uri(_application.Urls.First());
         _feed = _services.GetRequiredService<LiveFeed>();
         _feed.Start();
-        DashboardLog.Listening(
-            NamedServices.LoggerFactory(_services).CreateLogger<DashboardServer>(), Url.GetLeftPart(UriPartial.Authority));
+        DashboardLog.Listening(loggers.CreateLogger<DashboardServer>(), Url.GetLeftPart(UriPartial.Authority));
     }
 
     Task IHostedService.StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -116,6 +126,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
                 "another program listens there; stop it, or choose another port with --dashboard or Dashboard:Url.",
             CryptographicException =>
                 $"its certificate cannot be read. {e.Message} Give a certificate and its password in Dashboard:Certificate.",
+            FastPortOptionsException unusable => string.Join(' ', unusable.Problems),
             SocketException => $"{e.Message}. Give an address of this machine and a port that this user may open.",
             _ => e.Message,
         };

@@ -35,6 +35,7 @@ internal static class BridgeProgram
         ProgramRun.ReportAsync(
             async () =>
             {
+                ConsoleOutput.Protect();
                 using IHost host = Build(listen, dashboard, transport, out bool isSimulated);
                 return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services, isSimulated), cancellationToken)
                     .ConfigureAwait(false);

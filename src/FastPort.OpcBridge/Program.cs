@@ -3,6 +3,7 @@ using FastPort.OpcBridge;
 using FastPort.OpcBridge.Simulation;
 using FastPort.Programs;
 
+ConsoleOutput.ProtectErrors();
 var listen = new Option<string[]>("--listen")
 {
     Description =

@@ -7,6 +7,7 @@ using FastPort.Transports.Sockets;
 // Safe here: no code of this process blocks a socket's thread. The diagnostics handlers do not block or are queued.
 SocketTransport.UnsafeUseInlineCompletions();
 
+ConsoleOutput.ProtectErrors();
 var listen = new Option<string[]>("--listen")
 {
     Description =

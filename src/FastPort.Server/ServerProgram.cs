@@ -21,6 +21,7 @@ internal static class ServerProgram
         ProgramRun.ReportAsync(
         async () =>
         {
+            ConsoleOutput.Protect();
             using IHost host = Build(listen, queuedEcho, dashboard, transport);
             try
             {

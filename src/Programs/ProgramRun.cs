@@ -7,6 +7,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Options;
 using Serilog;
 using Serilog.Core;
+using Serilog.Debugging;
 using Serilog.Events;
 using Serilog.Settings.Configuration;
 
@@ -17,7 +18,12 @@ namespace FastPort.Programs;
 /// </summary>
 internal static class ProgramRun
 {
+    private const int MostTroubleCharacters = 400;
+
     private static readonly TimeSpan LogCloseTimeout = TimeSpan.FromSeconds(5);
+
+    private static string _logTrouble = string.Empty;
+    private static int _logTroubleIsTold;
 
     /// <summary>Parses, runs and returns the exit code.</summary>
     /// <param name="root">The program's commands.</param>
@@ -78,6 +84,11 @@ internal static class ProgramRun
             // appsettings.json, or a file that an option names, does not exist or cannot be read.
             return await FailAsync(ExitCode.Usage, e.Message).ConfigureAwait(false);
         }
+        catch (IOException e)
+        {
+            // Such as a standard output that is full: the command's result is lost.
+            return await FailAsync(ExitCode.Failed, e.Message).ConfigureAwait(false);
+        }
         catch (InvalidDataException e)
         {
             // appsettings.json is not valid JSON.
@@ -113,6 +124,32 @@ internal static class ProgramRun
         }
     }
 
+    // Once, for every line fails where one does. Lines that a flood left no room for are no trouble of the log.
+    private static void TellLogTrouble(string text)
+    {
+        if (text.Contains("(Temporary, ", StringComparison.Ordinal))
+        {
+            // It is tried again; only here is the file's name.
+            _logTrouble = Shorten(text);
+        }
+        else if (!text.Contains("unable to enqueue", StringComparison.OrdinalIgnoreCase)
+            && Interlocked.Exchange(ref _logTroubleIsTold, 1) == 0)
+        {
+            Console.Error.WriteLine(
+                $"The log cannot be written: {Shorten(text)}. Its directory must be writable and, for a file that several programs share, "
+                + $"/tmp too. The program goes on without it. {_logTrouble}".TrimEnd());
+        }
+    }
+
+    // It begins with the time, and an exception ends with its stack trace.
+    private static string Shorten(string text)
+    {
+        int begin = text.IndexOf(' ', StringComparison.Ordinal) + 1;
+        int end = text.IndexOf("\n   at ", StringComparison.Ordinal) is var trace and > 0 ? trace : text.Length;
+        string why = string.Join(' ', text[begin..end].Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries));
+        return why.Length > MostTroubleCharacters ? why[..MostTroubleCharacters] : why;
+    }
+
     /// <summary>
     /// Adds appsettings.json from the program's directory, the environment, which overrides it, and the command line, which overrides both.
     /// </summary>
@@ -131,6 +168,7 @@ internal static class ProgramRun
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
     public static Logger CreateLogger(IConfiguration configuration, Action<LoggerConfiguration>? configure = null)
     {
+        SelfLog.Enable(TellLogTrouble);
         try
         {
             // Serilog searches sinks in the packages that the section names. Without names it searches the files in the program's

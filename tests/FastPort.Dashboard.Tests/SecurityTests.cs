@@ -35,11 +35,11 @@ public sealed class SecurityTests
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
         using HttpResponseMessage first = await host.Http.GetAsync("/", TestContext.Current.CancellationToken);
-        Assert.Equal("/login", first.Headers.Location?.ToString());
+        Assert.Equal("login", first.Headers.Location?.ToString());
 
         using HttpResponseMessage login = await LoginAsync(host, DashboardHost.Token);
 
-        Assert.Equal("/", login.Headers.Location?.ToString());
+        Assert.Equal("./", login.Headers.Location?.ToString());
         string cookie = Assert.Single(login.Headers.GetValues("Set-Cookie"));
         Assert.EndsWith("; path=/; samesite=strict; httponly", cookie, StringComparison.Ordinal);
         Assert.DoesNotContain(DashboardHost.Token, cookie, StringComparison.Ordinal);
@@ -137,7 +137,7 @@ public sealed class SecurityTests
         async Task LoginAsync(DashboardHost to, string token)
         {
             using HttpResponseMessage answer = await PostAsync(to, "/login", KeyValuePair.Create("token", token));
-            Assert.Equal("/", answer.Headers.Location?.ToString());
+            Assert.Equal("./", answer.Headers.Location?.ToString());
         }
 
         async Task<HttpResponseMessage> PostAsync(DashboardHost to, string path, params KeyValuePair<string, string>[] fields)

@@ -20,6 +20,8 @@ internal sealed class ClientCommands : ICommands
     public Task<int> LoadAsync(LoadSettings settings) => ProgramRun.ReportAsync(
         async () =>
         {
+            ConsoleOutput.Protect();
+
             // Only a terminal can overwrite a line.
             using StatusLine? status = settings.Progress && !Console.IsOutputRedirected
                 ? new StatusLine(Console.Out, static () => Console.WindowWidth)

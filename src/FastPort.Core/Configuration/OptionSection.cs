@@ -141,7 +141,7 @@ public sealed class OptionSection
     public TimeSpan Time(string key, TimeSpan value, TimeSpan minimum, TimeSpan maximum) =>
         Time(key, value, time => time >= minimum && time <= maximum, $"allowed are {minimum:c} to {maximum:c}");
 
-    /// <summary>A time, as in <c>00:00:30</c>.</summary>
+    /// <summary>A time, as in <c>00:00:30</c>; <see cref="TryParseTime"/> says which texts are.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="isAllowed">Whether a value is allowed.</param>
@@ -151,8 +151,26 @@ public sealed class OptionSection
             key,
             value,
             allowed,
-            static (string text, out TimeSpan time) => TimeSpan.TryParse(text, CultureInfo.InvariantCulture, out time),
-            isAllowed);
+            TryParseTime,
+            isAllowed,
+            ", written as hh:mm:ss, or as d.hh:mm:ss from a day on");
+
+    /// <summary>
+    /// Reads a time written as <c>hh:mm:ss</c>, with fractions of a second behind it if need be, and with days before it from a day on
+    /// (<c>1.12:00:00</c>). Zero may be <c>0</c>. Another number alone, <c>hh:mm</c> and more than 23 hours are no times, since everybody
+    /// takes them for something else.
+    /// </summary>
+    /// <param name="text">The text.</param>
+    /// <param name="time">The time; zero if the text is none.</param>
+    public static bool TryParseTime(string text, out TimeSpan time)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        time = TimeSpan.Zero;
+
+        // Two colons: "c" also takes days alone, and hours and minutes.
+        return text.Trim() == "0"
+            || (text.AsSpan().Count(':') == 2 && TimeSpan.TryParseExact(text, "c", CultureInfo.InvariantCulture, out time));
+    }
 
     /// <summary>One of an enumeration's names.</summary>
     /// <param name="key">The option's key.</param>
@@ -280,7 +298,8 @@ public sealed class OptionSection
         }
     }
 
-    private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed)
+    // The form of a readable text follows what is allowed, where the text is not readable.
+    private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed, string form = "")
     {
         _known.Add(key);
         if (_configured?.GetSection(key) is { } given)
@@ -289,7 +308,7 @@ public sealed class OptionSection
             {
                 if (!parse(text, out T read))
                 {
-                    Refuse(key, Shown(text), allowed);
+                    Refuse(key, Shown(text), allowed + form);
                     return value;
                 }
 

@@ -6,6 +6,9 @@ namespace FastPort.Connections;
 /// <summary>Settings of a transport's connections. Immutable; shared by the connections of one listener or connector.</summary>
 public sealed record ConnectionSettings
 {
+    /// <summary>The longest <see cref="KeepAlive"/>: Linux takes 15 bits of seconds (MAX_TCP_KEEPIDLE).</summary>
+    internal static readonly TimeSpan LongestKeepAlive = TimeSpan.FromSeconds(32_767);
+
     /// <summary>The coarse clock of the connections' deadlines.</summary>
     public required ConnectionClock Clock { get; init; }
 
@@ -34,10 +37,19 @@ public sealed record ConnectionSettings
     /// </summary>
     public TimeSpan CloseTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>Seconds after which the operating system probes a silent peer, within what it takes.</summary>
+    internal int KeepAliveSeconds => (int)Math.Clamp(KeepAlive.TotalSeconds, 1, LongestKeepAlive.TotalSeconds);
+
+    /// <summary>Milliseconds for which sent bytes may stay unacknowledged, within what the operating system takes.</summary>
+    internal int UserTimeoutMilliseconds => (int)Math.Clamp(UserTimeout.TotalMilliseconds, 1, int.MaxValue);
+
     /// <summary>How long the connection drains input after it has shut down the send side. Defaults to 1 s.</summary>
     public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Time without traffic after which the operating system probes the peer; zero: never. Defaults to 60 s.</summary>
+    /// <summary>
+    /// Time without traffic after which the operating system probes the peer, in whole seconds, at least one and at most 32,767; zero:
+    /// never. Defaults to 60 s.
+    /// </summary>
     public TimeSpan KeepAlive { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>

@@ -73,6 +73,13 @@ public sealed partial class ConnectionServer
             Reject(accepted, _closing ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
             return null;
         }
+        catch (PeerLeftException e)
+        {
+            // As on an endpoint without stages: a port probe is no rejection, and no reason for an alarm.
+            ServerLog.StageFailed(_logger, accepted.Source, e);
+            accepted.Connection.Abort(CloseReason.PeerClosed);
+            return null;
+        }
         catch (HandshakeFailedException e)
         {
             // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.

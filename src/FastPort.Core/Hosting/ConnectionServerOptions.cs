@@ -36,7 +36,10 @@ public sealed class ConnectionServerOptions : ServerOptions
     /// </summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero disables it. Defaults to 60 s.</summary>
+    /// <summary>
+    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, which is as much as Linux takes; zero
+    /// disables it. Defaults to 60 s.
+    /// </summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
     /// <summary>
@@ -63,7 +66,7 @@ public sealed class ConnectionServerOptions : ServerOptions
         MaxReceiveBytes = section.Number(nameof(MaxReceiveBytes), MaxReceiveBytes, 4096, 1 << 30);
         MaxSendBytes = section.Number(nameof(MaxSendBytes), MaxSendBytes, 4096, 1 << 30);
         WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);
-        KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
+        KeepAlive = section.Time(nameof(KeepAlive), KeepAlive, TimeSpan.Zero, ConnectionSettings.LongestKeepAlive);
         UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
         CongestionControl = section.Text(
             nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);

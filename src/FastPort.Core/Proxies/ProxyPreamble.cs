@@ -15,9 +15,11 @@ internal sealed class ProxyPreamble : IConnectionPreamble
 {
     // Continuations run on the thread pool: the stage that waits must not run on the loop.
     private readonly TaskCompletionSource<ProxyHeader> _header = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private bool _hasReceived;
 
     /// <summary>The header, when it was read.</summary>
     /// <exception cref="ProxyHeaderException">The bytes are no PROXY header, or ended before it did.</exception>
+    /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
     /// <exception cref="IOException">The connection has ended.</exception>
     public Task<ProxyHeader> Header => _header.Task;
 
@@ -32,6 +34,7 @@ internal sealed class ProxyPreamble : IConnectionPreamble
             return ReceiveOutcome.Pause;
         }
 
+        _hasReceived = true;
         int length = Math.Min(input.Length, ProxyHeader.MaxBytes);
         byte[] bytes = ArrayPool<byte>.Shared.Rent(length);
         input.GetReadableSequence(0, length).CopyTo(bytes);
@@ -54,8 +57,10 @@ internal sealed class ProxyPreamble : IConnectionPreamble
         return ReceiveOutcome.Pause;
     }
 
-    public void OnInputEnded(bool truncated) =>
-        _header.TrySetException(new ProxyHeaderException("it comes from a trusted proxy and ended before its PROXY header did"));
+    public void OnInputEnded(bool truncated) => _header.TrySetException(
+        _hasReceived
+            ? new ProxyHeaderException("it comes from a trusted proxy and ended before its PROXY header did")
+            : new PeerLeftException());
 
     public void OnOutputDrained()
     {
@@ -63,5 +68,6 @@ internal sealed class ProxyPreamble : IConnectionPreamble
 
     public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
-    public void OnClosed(CloseReason reason) => _header.TrySetException(new IOException(reason.Message));
+    public void OnClosed(CloseReason reason) => _header.TrySetException(
+        !_hasReceived && PeerLeftException.IsReason(reason) ? new PeerLeftException() : new IOException(reason.Message));
 }

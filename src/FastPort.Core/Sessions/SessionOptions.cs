@@ -112,7 +112,10 @@ public sealed class SessionOptions
     /// </summary>
     public TimeSpan SlowHandlerThreshold { get; set; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero disables it. Defaults to 60 s.</summary>
+    /// <summary>
+    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, which is as much as Linux takes; zero
+    /// disables it. Defaults to 60 s.
+    /// </summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
     /// <summary>
@@ -157,7 +160,7 @@ public sealed class SessionOptions
             "allowed are 00:00:01 to 1.00:00:00");
         HeartbeatInterval = section.Timeout(nameof(HeartbeatInterval), HeartbeatInterval);
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
-        KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
+        KeepAlive = section.Time(nameof(KeepAlive), KeepAlive, TimeSpan.Zero, ConnectionSettings.LongestKeepAlive);
         UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
         CongestionControl = section.Text(
             nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);

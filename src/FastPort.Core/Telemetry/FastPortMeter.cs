@@ -55,7 +55,7 @@ internal sealed class FastPortMeter : IDisposable
 
         if (certificates is not null)
         {
-            ObserveCertificates(certificates);
+            ObserveCertificates(_meter, certificates);
         }
 
         if (bans is not null)
@@ -82,6 +82,15 @@ internal sealed class FastPortMeter : IDisposable
         };
         return factory is null ? new Meter(options) : factory.Create(options);
     }
+
+    /// <summary>Publishes when certificates expire.</summary>
+    public static void ObserveCertificates(Meter meter, Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>> certificates) =>
+        meter.CreateObservableGauge(
+            "fastport.tls.certificate.expiry",
+            () => certificates().Select(static one => new Measurement<double>(
+                one.NotAfter.ToUnixTimeMilliseconds() / 1000.0, new KeyValuePair<string, object?>("certificate", one.Source))),
+            "s",
+            "When the certificate expires, in seconds since 1970");
 
     /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
@@ -170,14 +179,6 @@ internal sealed class FastPortMeter : IDisposable
 
     private void CountTagged(string name, string unit, string description, Func<IEnumerable<Measurement<long>>> counts) =>
         _meter.CreateObservableCounter(name, counts, unit, description);
-
-    private void ObserveCertificates(Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>> certificates) =>
-        _meter.CreateObservableGauge(
-            "fastport.tls.certificate.expiry",
-            () => certificates().Select(static one => new Measurement<double>(
-                one.NotAfter.ToUnixTimeMilliseconds() / 1000.0, new KeyValuePair<string, object?>("certificate", one.Source))),
-            "s",
-            "When the certificate expires, in seconds since 1970");
 
     private void ObserveMemory(Func<ServerMemory> memory)
     {

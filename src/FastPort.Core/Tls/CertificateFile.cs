@@ -9,17 +9,20 @@ internal static class CertificateFile
     /// <param name="file">A PEM file, its certificate first, or a PFX file.</param>
     /// <param name="keyFile">The private key of a PEM file; empty if it is in the same file.</param>
     /// <param name="passwordFile">The password of a PFX file or of an encrypted key; empty for none.</param>
+    /// <param name="password">
+    /// The password itself; the file is only where it comes from, for messages. Defaults to null: it is read.
+    /// </param>
     /// <exception cref="CertificateException">It cannot be used.</exception>
-    public static LoadedCertificate Load(string file, string keyFile, string passwordFile)
+    public static LoadedCertificate Load(string file, string keyFile, string passwordFile, string? password = null)
     {
         if (PfxCertificate.IsPfx(file))
         {
             return keyFile.Length == 0
-                ? PfxCertificate.Load(file, passwordFile)
+                ? PfxCertificate.Load(file, passwordFile, password)
                 : throw new CertificateException($"The certificate file {file} holds its private key itself. Remove KeyFile.");
         }
 
-        LoadedCertificate loaded = PemCertificate.Load(file, keyFile, passwordFile);
+        LoadedCertificate loaded = PemCertificate.Load(file, keyFile, passwordFile, password);
         if (!OperatingSystem.IsWindows())
         {
             return loaded;

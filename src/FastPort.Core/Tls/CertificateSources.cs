@@ -6,9 +6,11 @@ namespace FastPort.Tls;
 
 /// <summary>Where a server's certificates come from. Not thread-safe.</summary>
 /// <param name="options">Names the files.</param>
-/// <param name="section">The section of the server's options, for messages.</param>
+/// <param name="nameOf">An option's name in messages, by its key.</param>
 /// <param name="time">Source of time.</param>
-internal sealed class CertificateSources(TlsServerOptions options, string section, TimeProvider time)
+/// <param name="password">The password, where the configuration has it itself. Defaults to null: a file has it, if there is one.</param>
+internal sealed class CertificateSources(
+    TlsServerOptions options, Func<string, string> nameOf, TimeProvider time, string? password = null)
 {
     private const string NothingConfigured =
         "an endpoint tls:// needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
@@ -55,7 +57,8 @@ internal sealed class CertificateSources(TlsServerOptions options, string sectio
             Try(
                 nameof(options.CertificateFile),
                 () => Take(
-                    options.CertificateFile, CertificateFile.Load(options.CertificateFile, options.KeyFile, options.PasswordFile)));
+                    options.CertificateFile,
+                    CertificateFile.Load(options.CertificateFile, options.KeyFile, options.PasswordFile, password)));
         }
 
         if (options.CertificateFolder.Length != 0)
@@ -112,7 +115,7 @@ internal sealed class CertificateSources(TlsServerOptions options, string sectio
             }
         }
 
-        void Add(string key, string problem) => problems.Add($"{section}:Tls:{key}: {problem}");
+        void Add(string key, string problem) => problems.Add($"{nameOf(key)}: {problem}");
     }
 
     private IEnumerable<string> Files()

@@ -10,7 +10,8 @@ internal static class PemCertificate
     /// <param name="file">The certificates.</param>
     /// <param name="keyFile">The key; empty if it is in the same file.</param>
     /// <param name="passwordFile">The key's password; empty for none.</param>
-    public static LoadedCertificate Load(string file, string keyFile, string passwordFile)
+    /// <param name="given">The password itself; null to read it.</param>
+    public static LoadedCertificate Load(string file, string keyFile, string passwordFile, string? given = null)
     {
         PemText pem = new(CertificateBytes.ReadText(file, "certificate"));
         if (pem.Certificates.Count == 0)
@@ -25,7 +26,7 @@ internal static class PemCertificate
             throw NoKey(file, keyFile, keyPem);
         }
 
-        string? password = keyPem.IsKeyEncrypted ? ReadPassword(keyFile.Length == 0 ? file : keyFile, passwordFile) : null;
+        string? password = keyPem.IsKeyEncrypted ? ReadPassword(keyFile.Length == 0 ? file : keyFile, passwordFile, given) : null;
         try
         {
             X509Certificate2 certificate = password is null
@@ -60,9 +61,9 @@ internal static class PemCertificate
         }
     }
 
-    private static string ReadPassword(string keyFile, string passwordFile) => passwordFile.Length == 0
+    private static string ReadPassword(string keyFile, string passwordFile, string? given) => passwordFile.Length == 0
         ? throw new CertificateException($"The private key in {keyFile} is encrypted. Set PasswordFile to a file with its password.")
-        : CertificateFile.ReadPassword(passwordFile);
+        : given ?? CertificateFile.ReadPassword(passwordFile);
 
     private static CertificateException NoCertificate(string file, PemText pem) => new(
         pem.Key is null

@@ -21,10 +21,10 @@ internal static class PfxCertificate
         && (extension.Equals(".pfx", StringComparison.OrdinalIgnoreCase) || extension.Equals(".p12", StringComparison.OrdinalIgnoreCase));
 
     /// <summary>The certificate that has a key, and the others.</summary>
-    public static LoadedCertificate Load(string file, string passwordFile)
+    public static LoadedCertificate Load(string file, string passwordFile, string? given = null)
     {
         byte[] bytes = CertificateBytes.Read(file, "certificate");
-        X509Certificate2Collection all = Open(file, bytes, passwordFile);
+        X509Certificate2Collection all = Open(file, bytes, passwordFile, given);
         X509Certificate2 certificate = all.FirstOrDefault(static c => c.HasPrivateKey) ?? throw new CertificateException(
             all.Count == 0
                 ? $"The certificate file {file} holds no certificate. Export it again, with its private key."
@@ -33,9 +33,9 @@ internal static class PfxCertificate
         return new LoadedCertificate(certificate, all);
     }
 
-    private static X509Certificate2Collection Open(string file, byte[] bytes, string passwordFile)
+    private static X509Certificate2Collection Open(string file, byte[] bytes, string passwordFile, string? given)
     {
-        string? password = passwordFile.Length == 0 ? null : CertificateFile.ReadPassword(passwordFile);
+        string? password = passwordFile.Length == 0 ? null : given ?? CertificateFile.ReadPassword(passwordFile);
         try
         {
             return X509CertificateLoader.LoadPkcs12Collection(bytes, password, Storage);

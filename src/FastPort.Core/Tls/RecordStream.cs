@@ -37,10 +37,14 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     private bool _isWaiting;
     private bool _isData;
     private bool _isEnded;
+    private bool _hasReceived;
     private long _written;
 
     /// <summary>Whether a read has come to the end of the peer's stream. In data, for the loop only.</summary>
     public bool HasReadEnd { get; private set; }
+
+    /// <summary>Whether the peer has sent a byte during the handshake.</summary>
+    public bool HasReceived => Volatile.Read(ref _hasReceived);
 
     /// <summary>Whether as many records were read as a turn may have: reads wait for the next one. In data, for the loop only.</summary>
     public bool IsTurnOver => _recordsLeft == 0;
@@ -67,6 +71,8 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     {
         lock (_gate)
         {
+            // A proxy's header before it leaves an empty ring.
+            _hasReceived |= !input.IsEmpty;
             if (_failure is not null)
             {
                 input.Consume(input.Length);

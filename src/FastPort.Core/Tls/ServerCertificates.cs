@@ -35,9 +35,18 @@ internal sealed class ServerCertificates : IDisposable
     /// <param name="logger">For changes and certificates that expire.</param>
     /// <exception cref="FastPortOptionsException">There is none, or one cannot be used.</exception>
     public ServerCertificates(TlsServerOptions options, string section, TimeProvider time, ILogger logger)
+        : this(new CertificateSources(options, key => $"{section}:Tls:{key}", time), time, logger)
     {
-        (_time, _logger) = (time, logger);
-        _sources = new CertificateSources(options, section, time);
+    }
+
+    /// <summary>Reads the certificates.</summary>
+    /// <param name="sources">Where they come from.</param>
+    /// <param name="time">Source of time.</param>
+    /// <param name="logger">For changes and certificates that expire.</param>
+    /// <exception cref="FastPortOptionsException">There is none, or one cannot be used.</exception>
+    public ServerCertificates(CertificateSources sources, TimeProvider time, ILogger logger)
+    {
+        (_sources, _time, _logger) = (sources, time, logger);
 
         // Before the read: a file that changes in between is seen at the next look.
         _fingerprint = _sources.Fingerprint();

@@ -62,6 +62,9 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
 
     internal override long SendMemory => base.SendMemory + _below.SendMemory;
 
+    /// <summary>Whether the peer has left before it has sent a byte of the handshake.</summary>
+    public bool HasPeerLeft => !_records.HasReceived && PeerLeftException.IsReason(_below.ClosingReason);
+
     /// <summary>
     /// The settings of the connection below an encrypted one: it holds few bytes, and judges no peer by those.
     /// </summary>

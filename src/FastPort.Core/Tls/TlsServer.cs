@@ -16,6 +16,7 @@ internal sealed class TlsServer(TlsServerOptions options, ServerCertificates cer
     /// <param name="cancellationToken">Gives the handshake up.</param>
     /// <returns>The encrypted connection, not started.</returns>
     /// <exception cref="HandshakeFailedException">The handshake failed; the message says why.</exception>
+    /// <exception cref="PeerLeftException">The peer has left before it.</exception>
     public async ValueTask<Connection?> EncryptAsync(Connection below, CancellationToken cancellationToken)
     {
         var connection = new TlsConnection(below, settings, _workers);
@@ -34,6 +35,10 @@ internal sealed class TlsServer(TlsServerOptions options, ServerCertificates cer
                     cancellationToken),
                 () => serverName).ConfigureAwait(false);
             return connection;
+        }
+        catch (Exception e) when (e is AuthenticationException or IOException && connection.HasPeerLeft)
+        {
+            throw new PeerLeftException();
         }
         catch (Exception e) when (e is AuthenticationException or IOException or InvalidOperationException)
         {

@@ -23,7 +23,7 @@ internal sealed class HealthEndpoints(HealthCheckService health, HostState state
     private void Map(IEndpointRouteBuilder routes, string path, Func<HealthCheckRegistration, bool> which)
     {
         var shared = new SharedHealth(health, which, state, time);
-        routes.MapGet(path, context => AnswerAsync(context, shared)).WithMetadata(OpenRoute.Instance);
+        routes.MapRead(path, context => AnswerAsync(context, shared)).WithMetadata(OpenRoute.Instance);
     }
 
     private static async Task AnswerAsync(HttpContext context, SharedHealth shared)

@@ -1,10 +1,14 @@
 using System.Net;
+using System.Net.Security;
 using System.Threading.RateLimiting;
 using FastPort.Dashboard.Security;
+using FastPort.Hosting;
 using FastPort.Limits;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -33,6 +37,7 @@ internal static class WebHost
     public static WebApplication Create(
         DashboardUrl url,
         IConfiguration configuration,
+        WatchedCertificate? certificate,
         AccessMiddleware access,
         IEnumerable<IDashboardEndpoints> endpoints,
         ILoggerFactory loggers)
@@ -63,11 +68,22 @@ internal static class WebHost
             var limiter = kestrel.ApplicationServices.GetRequiredService<PartitionedRateLimiter<EndPoint?>>();
             kestrel.ConfigureEndpointDefaults(endpoint => endpoint.Use(next => connection => ServeAsync(connection, next, limiter)));
         });
-        builder.WebHost.UseUrls(url.ToString());
         if (url.IsSecure)
         {
             builder.WebHost.UseKestrelHttpsConfiguration();
-            builder.WebHost.ConfigureKestrel(kestrel => kestrel.Configure(Certificates(configuration)));
+        }
+
+        if (certificate is not null)
+        {
+            builder.WebHost.ConfigureKestrel(kestrel => Listen(kestrel, url, certificate));
+        }
+        else
+        {
+            builder.WebHost.UseUrls(url.ToString());
+            if (url.IsSecure)
+            {
+                builder.WebHost.ConfigureKestrel(kestrel => kestrel.Configure(DashboardCertificate.Configuration(configuration)));
+            }
         }
 
         WebApplication application = builder.Build();
@@ -91,24 +107,22 @@ internal static class WebHost
         }
     }
 
-    // Kestrel's section with nothing but certificates: its endpoints are the host's, not the dashboard's.
-    private static IConfigurationRoot Certificates(IConfiguration configuration)
+    // As an endpoint of its own, for its certificate may change while it listens; Kestrel reads others once.
+    private static void Listen(KestrelServerOptions kestrel, DashboardUrl url, WatchedCertificate certificate)
     {
-        var certificates = new Dictionary<string, string?>(StringComparer.OrdinalIgnoreCase);
-        Add(configuration.GetSection("Kestrel:Certificates"), "Certificates");
-        Add(configuration.GetSection($"{DashboardOptions.SectionName}:Certificate"), "Certificates:Default");
-        return new ConfigurationBuilder().AddInMemoryCollection(certificates).Build();
-
-        void Add(IConfigurationSection section, string key)
+        if (IPAddress.TryParse(url.Host, out IPAddress? address))
         {
-            foreach ((string path, string? value) in section.AsEnumerable(makePathsRelative: true))
-            {
-                if (value is not null)
-                {
-                    certificates[$"{key}:{path}"] = value;
-                }
-            }
+            kestrel.Listen(address, url.Port, Encrypt);
         }
+        else
+        {
+            kestrel.ListenLocalhost(url.Port, Encrypt);
+        }
+
+        void Encrypt(ListenOptions endpoint) => endpoint.UseHttps(new TlsHandshakeCallbackOptions
+        {
+            OnConnection = _ => ValueTask.FromResult(new SslServerAuthenticationOptions { ServerCertificateContext = certificate.Context }),
+        });
     }
 
     private sealed class NoLifetime : IHostLifetime

@@ -23,6 +23,9 @@ internal sealed class LiveEndpoints(LiveFeed feed) : IDashboardEndpoints
         try
         {
             context.Response.ContentType = "text/event-stream";
+
+            // nginx and those that follow it collect answers otherwise: no figure would come for seconds, compressed ones never.
+            context.Response.Headers["X-Accel-Buffering"] = "no";
             await foreach (byte[] bytes in reader.ReadAllAsync(context.RequestAborted).ConfigureAwait(false))
             {
                 await context.Response.Body.WriteAsync(bytes, context.RequestAborted).ConfigureAwait(false);

@@ -42,7 +42,7 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
             .UseOpenTelemetryPrometheusScrapingEndpoint(
                 _provider, static _ => true, path: null, configureBranchedPipeline: null, optionsName: null)
             .Build();
-        routes.MapGet("/metrics", context => ServeAsync(context, exporter));
+        routes.MapRead("/metrics", context => ServeAsync(context, exporter));
     }
 
     public void Dispose() => _provider?.Dispose();

@@ -9,15 +9,15 @@ internal sealed class PageEndpoints : IDashboardEndpoints
 {
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/", PageResources.Index.WriteAsync);
+        routes.MapRead("/", PageResources.Index.WriteAsync);
         foreach ((string path, PageResource file) in PageResources.Guarded)
         {
-            routes.MapGet(path, file.WriteAsync);
+            routes.MapRead(path, file.WriteAsync);
         }
 
         foreach ((string path, PageResource file) in PageResources.Common)
         {
-            routes.MapGet(path, file.WriteAsync).WithMetadata(LoginRoute.Instance);
+            routes.MapRead(path, file.WriteAsync).WithMetadata(LoginRoute.Instance);
         }
     }
 }

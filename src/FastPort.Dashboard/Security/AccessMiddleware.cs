@@ -1,14 +1,21 @@
 using System.Globalization;
 using System.Net;
+using System.Threading.RateLimiting;
+using FastPort.Dashboard.Live;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Dashboard.Security;
 
 /// <summary>What every request passes: limits, Host and Origin, then the token. Thread-safe.</summary>
-internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger)
+internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger) : IDisposable
 {
     private const int MaxQueryCharacters = 1024;
+    private const int MaxShownHostCharacters = 100;
+
+    // A scraper asks again and again, and by other names whoever wants to.
+    private readonly FixedWindowRateLimiter _hostLines = new(
+        new FixedWindowRateLimiterOptions { PermitLimit = 1, Window = TimeSpan.FromMinutes(1) });
 
     private readonly RequestOrigin _origin = new(options.AllowedHosts);
     private readonly AccessToken? _token = options.Token.Length == 0 ? null : new AccessToken(options.Token);
@@ -16,8 +23,9 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
     public Task InvokeAsync(HttpContext context, RequestDelegate next)
     {
         SetHeaders(context.Response.Headers);
-        if (context.GetEndpoint()?.Metadata.GetMetadata<OpenRoute>() is not null)
+        if (context.GetEndpoint()?.Metadata.GetMetadata<OpenRoute>() is not null || HttpMethods.IsOptions(context.Request.Method))
         {
+            // OPTIONS has no route: it is answered with the methods that the path has.
             return next(context);
         }
 
@@ -32,6 +40,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
 
         if (!_origin.HasOwnHost(request))
         {
+            TellHost(context);
             return RefuseAsync(
                 context,
                 StatusCodes.Status400BadRequest,
@@ -55,7 +64,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
     /// <summary>Whether a token is right. Otherwise it is counted, and the answer's status is 401 or 429.</summary>
     public bool TryToken(HttpContext context, string? sent)
     {
-        IPAddress address = context.Connection.RemoteIpAddress ?? IPAddress.None;
+        IPAddress address = AddressOf(context);
         if (!wrongTokens.MayTry(address))
         {
             context.Response.StatusCode = StatusCodes.Status429TooManyRequests;
@@ -104,13 +113,26 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
         }
     }
 
+    public void Dispose() => _hostLines.Dispose();
+
+    // The answer says it too, but few scrapers show it.
+    private void TellHost(HttpContext context)
+    {
+        using RateLimitLease line = _hostLines.AttemptAcquire();
+        if (line.IsAcquired)
+        {
+            DashboardLog.UnknownHost(
+                logger, ShownText.Of(context.Request.Host.Host, MaxShownHostCharacters), AddressOf(context));
+        }
+    }
+
     private Task CheckTokenAsync(HttpContext context, AccessToken token, RequestDelegate next)
     {
         if (AccessToken.Sent(context.Request) is not { } sent)
         {
-            if (context.Request.Path == "/" && HttpMethods.IsGet(context.Request.Method))
+            if (context.Request.Path == "/" && (HttpMethods.IsGet(context.Request.Method) || HttpMethods.IsHead(context.Request.Method)))
             {
-                context.Response.Redirect("/login");
+                context.Response.Redirect("login");
                 return Task.CompletedTask;
             }
 
@@ -148,6 +170,8 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
         headers["Cross-Origin-Opener-Policy"] = "same-origin";
         headers["Cross-Origin-Resource-Policy"] = "same-origin";
     }
+
+    private static IPAddress AddressOf(HttpContext context) => context.Connection.RemoteIpAddress ?? IPAddress.None;
 
     private static Task RefuseAsync(HttpContext context, int status, string why)
     {

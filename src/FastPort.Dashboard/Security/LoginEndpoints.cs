@@ -12,12 +12,12 @@ internal sealed class LoginEndpoints(AccessMiddleware access) : IDashboardEndpoi
 
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/login", static context => PageResources.Login.WriteAsync(context)).WithMetadata(LoginRoute.Instance);
+        routes.MapRead("/login", static context => PageResources.Login.WriteAsync(context)).WithMetadata(LoginRoute.Instance);
         routes.MapPost("/login", LoginAsync).WithMetadata(LoginRoute.Instance);
         routes.MapPost("/logout", context =>
         {
             access.TakeCookie(context);
-            context.Response.Redirect("/login");
+            context.Response.Redirect("login");
             return Task.CompletedTask;
         });
     }
@@ -46,7 +46,7 @@ internal sealed class LoginEndpoints(AccessMiddleware access) : IDashboardEndpoi
         if (access.TryToken(context, form["token"]))
         {
             access.GiveCookie(context);
-            context.Response.Redirect("/");
+            context.Response.Redirect("./");
             return;
         }
 

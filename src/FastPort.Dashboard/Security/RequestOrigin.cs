@@ -17,10 +17,14 @@ internal sealed class RequestOrigin(IEnumerable<string> allowedHosts)
         && (_allowed.Contains(request.Host.Host) || IPAddress.TryParse(request.Host.Host.Trim('[', ']'), out _));
 
     /// <summary>Whether a request that changes something comes from the dashboard's own page, or from a program with the token.</summary>
-    /// <remarks>A page of https may be this one behind a proxy that ends TLS; one of http is not that of a dashboard with https.</remarks>
+    /// <remarks>
+    /// A page of https may be this one behind a proxy that ends TLS; one of http is not that of a dashboard with https. Behind a proxy that
+    /// passes another Host on, browsers say it themselves, where they are asked over https or on this machine.
+    /// </remarks>
     public static bool IsSameSite(HttpRequest request) =>
         request.Headers.Origin is [{ } origin]
             ? origin == $"{request.Scheme}://{request.Host}" || origin == $"https://{request.Host}"
+                || request.Headers["Sec-Fetch-Site"] == "same-origin"
             : request.Headers.Origin.Count == 0 && AccessToken.Sent(request) is not null;
 
     /// <summary>Whether the browser has sent a request over TLS, to the dashboard or to a proxy before it.</summary>

@@ -1,6 +1,5 @@
 using System.Text.Json;
 using FastPort.Dashboard.Live;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
@@ -9,7 +8,7 @@ namespace FastPort.Dashboard.Sessions;
 /// <summary>The table of sessions, as JSON.</summary>
 internal sealed class SessionEndpoints(SessionDirectory sessions) : IDashboardEndpoints
 {
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/sessions", ReadAsync);
+    public void Map(IEndpointRouteBuilder routes) => routes.MapRead("/sessions", ReadAsync);
 
     private Task ReadAsync(HttpContext context)
     {

@@ -23,6 +23,7 @@ internal static class SimulationProgram
     public static Task<int> RunAsync(SimulationSettings settings, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
         async () =>
         {
+            ConsoleOutput.Protect();
             using IHost host = Build(settings);
             try
             {

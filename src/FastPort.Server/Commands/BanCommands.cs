@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
-using System.Globalization;
+using FastPort.Configuration;
 using FastPort.Limits;
 using FastPort.Programs;
 using FastPort.Security;
@@ -100,10 +100,7 @@ internal static class BanCommands
     {
         string text = result.Tokens.Count == 1 ? result.Tokens[0].Value : string.Empty;
 
-        // A number alone would be days, and so would hours of more than 23 be without "c".
-        if (text.Contains(':', StringComparison.Ordinal)
-            && TimeSpan.TryParseExact(text, "c", CultureInfo.InvariantCulture, out TimeSpan time)
-            && time > TimeSpan.Zero && time <= Longest)
+        if (OptionSection.TryParseTime(text, out TimeSpan time) && time > TimeSpan.Zero && time <= Longest)
         {
             return time;
         }

@@ -15,6 +15,7 @@ internal static class OtlpExport
 {
     private const string Endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT";
     private const string ServiceName = "OTEL_SERVICE_NAME";
+    private const string ServiceInstance = "service.instance.id";
     private const string Meters = "FastPort";
     private const string Sources = "FastPort*";
 
@@ -69,12 +70,20 @@ internal static class OtlpExport
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void AddSdk(IServiceCollection services, IConfiguration configuration, string program, bool metrics, bool traces)
     {
+        services.AddHostedService<OtlpWatch>();
+        string attributes = configuration["OTEL_RESOURCE_ATTRIBUTES"] ?? string.Empty;
+        bool isNamed = !string.IsNullOrEmpty(configuration[ServiceName]) || attributes.Contains("service.name=", StringComparison.Ordinal);
+        bool isInstance = attributes.Contains(ServiceInstance + "=", StringComparison.Ordinal);
         OpenTelemetryBuilder builder = services.AddOpenTelemetry().ConfigureResource(resource =>
         {
-            if (string.IsNullOrEmpty(configuration[ServiceName])
-                && configuration["OTEL_RESOURCE_ATTRIBUTES"]?.Contains("service.name=", StringComparison.Ordinal) != true)
+            if (!isNamed)
             {
-                resource.AddService(program);
+                resource.AddService(program, autoGenerateServiceInstanceId: !isInstance);
+            }
+            else if (!isInstance)
+            {
+                // Without it a collector takes two nodes of one name for one.
+                resource.AddAttributes([KeyValuePair.Create<string, object>(ServiceInstance, $"{Guid.NewGuid()}")]);
             }
         });
 

@@ -1,8 +1,10 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using FastPort.Client.Reports;
 using FastPort.Client.Tests.Reports;
+using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using Xunit;
 
@@ -48,6 +50,29 @@ public sealed class ClientProcessTests : IDisposable
         Assert.Contains(
             "\"command_line\": \"load --connections 2", await File.ReadAllTextAsync(Path.Combine(_directory, "out.json")),
             StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_load_whose_output_is_full_runs_to_its_end_and_keeps_its_report()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "There is no /dev/full.");
+        const string Command = "exec dotnet \"$0\" load --connections 1 --duration 200ms --warmup 0s --json out.json >/dev/full";
+        using Process load = Process.Start(
+            new ProcessStartInfo("/bin/sh", ["-c", Command, Path.Combine(AppContext.BaseDirectory, "FastPort.Client.dll")])
+            {
+                WorkingDirectory = _directory,
+                RedirectStandardError = true,
+                UseShellExecute = false,
+            })!;
+
+        string errors = await load.StandardError.ReadToEndAsync(Patience.Token);
+        await load.WaitForExitAsync(Patience.Token);
+
+        Assert.Equal(0, load.ExitCode);
+        Assert.StartsWith("Standard output cannot be written: ", errors, StringComparison.Ordinal);
+        Assert.Single(errors.Split('\n', StringSplitOptions.RemoveEmptyEntries));
+        LoadResult result = LoadResultReader.Parse(await File.ReadAllBytesAsync(Path.Combine(_directory, "out.json")));
+        Assert.True(result.Messages > 0);
     }
 
     [Fact]

@@ -32,6 +32,8 @@ public sealed class FastPortServerOptionsTests
             SendQueueFullPolicy)7, "FastPort:Session:SendQueueFull is 7; allowed are Wait, DropOneWay, Disconnect." },
         { static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(
             -1), "FastPort:Session:IdleTimeout is -00:00:01; allowed are 00:00:00 (off) to 1.00:00:00." },
+        { static o => o.Session.KeepAlive = TimeSpan.FromSeconds(
+            32_768), "FastPort:Session:KeepAlive is 09:06:08; allowed are 00:00:00 to 09:06:07." },
         { static o => o.Routing.MaxTopicsPerSession = 0, "FastPort:Routing:MaxTopicsPerSession is 0; allowed are 1 to 1000000." },
         { static o => o.Routing.MaxTopicBytes = 1025, "FastPort:Routing:MaxTopicBytes is 1025; allowed are 1 to 1024." },
         { static o => o.Session.HandshakeTimeout = TimeSpan.FromDays(

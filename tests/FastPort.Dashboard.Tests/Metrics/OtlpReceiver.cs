@@ -35,11 +35,11 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     /// <summary>Names of the spans.</summary>
     public IReadOnlyCollection<string> Spans => _spans;
 
-    public static async Task<OtlpReceiver> StartAsync(bool grpc)
+    public static async Task<OtlpReceiver> StartAsync(bool grpc, int port = 0)
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => kestrel.Listen(
-            IPAddress.Loopback, 0, listen => listen.Protocols = grpc ? HttpProtocols.Http2 : HttpProtocols.Http1));
+            IPAddress.Loopback, port, listen => listen.Protocols = grpc ? HttpProtocols.Http2 : HttpProtocols.Http1));
         WebApplication application = builder.Build();
         var receiver = new OtlpReceiver(application);
         application.Run(context => receiver.TakeAsync(context, grpc));

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Server.Tests;
@@ -54,8 +56,62 @@ public sealed class OtlpTests
 
         await ArrivesAsync(receiver, "fastport.connections.open {connection}{}", 1);
 
+        // Two nodes of one name are two.
+        Assert.True(Guid.TryParse(receiver.Resource["service.instance.id"], out _));
         Assert.Equal("arena", receiver.Resource["service.name"]);
         Assert.Equal("test", receiver.Resource["deployment.environment"]);
+    }
+
+    [Fact]
+    public async Task An_instance_that_is_named_keeps_its_name()
+    {
+        await using OtlpReceiver receiver = await OtlpReceiver.StartAsync(grpc: false);
+        await using MeteredServer server = await MeteredServer.StartAsync(
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.Url),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "service.instance.id=node-a"));
+
+        await ArrivesAsync(receiver, "fastport.connections.open {connection}{}", 1);
+
+        Assert.Equal(("FastPort.Server", "node-a"), (receiver.Resource["service.name"], receiver.Resource["service.instance.id"]));
+    }
+
+    [Theory]
+    [InlineData("http/protobuf")]
+    [InlineData("grpc")]
+    public async Task A_collector_that_is_away_is_told_once_and_that_it_is_back_too(string protocol)
+    {
+        int port = FreePort();
+        await using MeteredServer server = await MeteredServer.StartAsync(
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", $"http://127.0.0.1:{port}"),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "100"));
+        await server.Process.PrintedAsync("OpenTelemetry cannot export as configured: ", 1);
+
+        await using OtlpReceiver receiver = await OtlpReceiver.StartAsync(protocol == "grpc", port);
+        await server.Process.PrintedAsync("OpenTelemetry exports again", 1);
+        await ArrivesAsync(receiver, "fastport.connections.open {connection}{}", 1);
+
+        Assert.Equal(2, server.Process.Output.Split('\n').Count(static line => line.Contains("OpenTelemetry", StringComparison.Ordinal)));
+    }
+
+    [Theory]
+    [InlineData("OTEL_EXPORTER_OTLP_ENDPOINT", "127.0.0.1:4317", "'OTEL_EXPORTER_OTLP_ENDPOINT' has an invalid value")]
+    [InlineData("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "collector:4317")]
+    [InlineData("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "'http/json'")]
+    public async Task A_variable_that_cannot_be_used_is_told(string key, string value, string told)
+    {
+        await using ServerProcess server = DashboardPrograms.StartServer(
+            ["--listen", "tcp://127.0.0.1:0"],
+            ("OTEL_METRICS_EXPORTER", "otlp"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "100"),
+            (key, value));
+        await server.ListeningAsync();
+
+        await server.PrintedAsync("OpenTelemetry cannot export as configured: ", 1);
+
+        await Patience.UntilAsync(() => server.Output.Contains(told, StringComparison.Ordinal), $"{told} is told");
     }
 
     [Fact]
@@ -102,6 +158,13 @@ public sealed class OtlpTests
         Assert.Equal(
             "OTEL_METRICS_EXPORTER is 'prometheus'; give otlp or none. Prometheus reads /metrics of the dashboard (--dashboard).",
             server.Errors.Trim());
+    }
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 
     private static Task ArrivesAsync(OtlpReceiver receiver, string series, double value) => Patience.UntilAsync(

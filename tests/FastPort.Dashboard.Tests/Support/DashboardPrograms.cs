@@ -20,6 +20,11 @@ internal static partial class DashboardPrograms
     public static ServerProcess StartBridgeAlone(params (string Key, string Value)[] environment) =>
         Start("FastPort.OpcBridge", ["--listen", "tcp://127.0.0.1:0"], [("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"), .. environment]);
 
+    /// <summary>A program that another one becomes.</summary>
+    public static ServerProcess StartBy(
+        string[] launcher, string project, string[] arguments, params (string Key, string Value)[] environment) =>
+        ServerProcess.StartProgram(launcher, DirectoryOf(project), $"{project}.dll", arguments, environment);
+
     /// <summary>Where a program's dashboard listens.</summary>
     public static async Task<Uri> DashboardAsync(ServerProcess process)
     {
@@ -29,11 +34,10 @@ internal static partial class DashboardPrograms
 
     // From its own directory, where its files are.
     private static ServerProcess Start(string project, string[] arguments, (string Key, string Value)[] environment) =>
-        ServerProcess.StartProgram(
-            AppContext.BaseDirectory.Replace("tests/FastPort.Dashboard.Tests", $"src/{project}", StringComparison.Ordinal),
-            $"{project}.dll",
-            arguments,
-            environment);
+        ServerProcess.StartProgram(DirectoryOf(project), $"{project}.dll", arguments, environment);
+
+    private static string DirectoryOf(string project) =>
+        AppContext.BaseDirectory.Replace("tests/FastPort.Dashboard.Tests", $"src/{project}", StringComparison.Ordinal);
 
     [GeneratedRegex("dashboard on (http:\\S+)")]
     private static partial Regex DashboardLine { get; }

@@ -119,7 +119,10 @@ public sealed class ServerHostTests
             static f => f.StartsWith("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of URIs: ", StringComparison.Ordinal));
         Assert.Contains("Plant:MaxNodesPerRead is 'many'; allowed are 1 to 10000000.", failures);
         Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed are true, false.", failures);
-        Assert.Contains("Plant:HandshakeTimeout is 'soon'; allowed are 00:00:00.1000000 to 1.00:00:00.", failures);
+        Assert.Contains(
+            "Plant:HandshakeTimeout is 'soon'; allowed are 00:00:00.1000000 to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss from a "
+                + "day on.",
+            failures);
         const string Policies = "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
         Assert.Contains($"Plant:SecurityPolicies is 'Rot13'; {Policies}", failures);
         Assert.Contains($"Plant:SecurityPolicies is '1'; {Policies}", failures);

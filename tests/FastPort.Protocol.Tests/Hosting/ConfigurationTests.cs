@@ -14,6 +14,8 @@ namespace FastPort.Protocol.Tests.Hosting;
 
 public sealed class ConfigurationTests
 {
+    private const string TimeForm = ", written as hh:mm:ss, or as d.hh:mm:ss from a day on";
+
     [Fact]
     public async Task Options_come_from_the_section_with_their_nested_section_and_lists()
     {
@@ -182,6 +184,7 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:Session:SendQueueFull", "17", "17", "Wait, DropOneWay, Disconnect")]
     [InlineData("FastPort:Session:IdleTimeout", "-00:00:01", "-00:00:01", "00:00:00 (off) to 1.00:00:00")]
     [InlineData("FastPort:Session:HeartbeatInterval", "2.00:00:00", "2.00:00:00", "00:00:00 (off) to 1.00:00:00")]
+    [InlineData("FastPort:Session:KeepAlive", "09:06:08", "09:06:08", "00:00:00 to 09:06:07")]
     [InlineData("FastPort:Routing:MaxTopicsPerSession", "0", "0", "1 to 1000000")]
     [InlineData("LatencyStats:FileWriteIntervalSeconds", "0", "0", "1 to 86400")]
     [InlineData("LatencyStats:MaxSamplesInMemory", "-5", "-5", "0 (none) to 10000000")]
@@ -206,12 +209,17 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:DuplicateIdentity", "Maybe", "allowed are Refuse, TakeOver")]
     [InlineData("FastPort:DuplicateIdentity", "Refuse, TakeOver", "allowed are Refuse, TakeOver")]
     [InlineData("FastPort:RequireRoutingId", "1", "allowed are true, false")]
-    [InlineData("FastPort:ShutdownTimeout", "soon", "allowed are 00:00:00 to 01:00:00")]
+    [InlineData("FastPort:ShutdownTimeout", "soon", $"allowed are 00:00:00 to 01:00:00{TimeForm}")]
     [InlineData(
         "FastPort:Endpoints", "tcp://127.0.0.1:7000",
         "give a list of URIs: tcp://host:port, tls://host:port, unix:///path or inproc://name")]
     [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed are 1024 to 268435456")]
-    [InlineData("FastPort:Session:IdleTimeout", "5 minutes", "allowed are 00:00:00 (off) to 1.00:00:00")]
+    [InlineData("FastPort:Session:IdleTimeout", "5 minutes", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "1", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "24:00:00", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "00:30", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:DrainDelay", "0.5", $"allowed are 00:00:00 to 01:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "00:00:60", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
     [InlineData("FastPort:Session:SendQueueFull", "1", "allowed are Wait, DropOneWay, Disconnect")]
     [InlineData("FastPort:Routing:Relay", "on", "allowed are true, false")]
     [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed are true, false")]
@@ -225,6 +233,15 @@ public sealed class ConfigurationTests
 
         Assert.Equal($"{key} is '{value}'; {allowed}.", Assert.Single(failure.Failures));
     }
+
+    [Theory]
+    [InlineData("0", 0)]
+    [InlineData("00:00:30", 30)]
+    [InlineData("00:00:00.25", 0.25)]
+    [InlineData("23:59:59", 86_399)]
+    [InlineData("1.00:00:00", 86_400)]
+    public void Times_are_hours_minutes_and_seconds_with_days_before_them(string text, double seconds) => Assert.Equal(
+        TimeSpan.FromSeconds(seconds), Bind(("FastPort:Session:IdleTimeout", text)).Session.IdleTimeout);
 
     [Fact]
     public void A_text_in_the_place_of_a_section_is_named_and_not_shown()

@@ -243,7 +243,10 @@ public sealed class NamedServersTests
     [InlineData(
         "ConnectTimeout", "00:00:00", "FastPortClient:ConnectTimeout is 00:00:00; allowed are values above 00:00:00, up to 1.00:00:00.")]
     [InlineData("Reconnect", "perhaps", "FastPortClient:Reconnect is 'perhaps'; allowed are true, false.")]
-    [InlineData("RequestTimeout", "soon", "FastPortClient:RequestTimeout is 'soon'; allowed are 00:00:00 (off) to 1.00:00:00.")]
+    [InlineData(
+        "RequestTimeout", "soon",
+        "FastPortClient:RequestTimeout is 'soon'; allowed are 00:00:00 (off) to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss from a "
+            + "day on.")]
     public async Task A_wrong_value_of_a_client_stops_the_start(string key, string value, string problem)
     {
         HostApplicationBuilder builder = Create(($"FastPortClient:{key}", value));

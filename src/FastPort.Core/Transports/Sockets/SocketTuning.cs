@@ -62,17 +62,16 @@ internal static class SocketTuning
         if (settings.KeepAlive > TimeSpan.Zero)
         {
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, optionValue: true);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, settings.KeepAliveSeconds);
             socket.SetSocketOption(
-                SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, Math.Max(1, (int)settings.KeepAlive.TotalSeconds));
-            socket.SetSocketOption(
-                SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, Math.Max(1, (int)settings.KeepAlive.TotalSeconds / 6));
+                SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, Math.Max(1, settings.KeepAliveSeconds / 6));
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
         }
 
         if (OperatingSystem.IsLinux() && settings.UserTimeout > TimeSpan.Zero)
         {
             Span<byte> milliseconds = stackalloc byte[sizeof(int)];
-            BitConverter.TryWriteBytes(milliseconds, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
+            BitConverter.TryWriteBytes(milliseconds, settings.UserTimeoutMilliseconds);
             socket.SetRawSocketOption(IpProtoTcp, TcpUserTimeout, milliseconds);
         }
     }

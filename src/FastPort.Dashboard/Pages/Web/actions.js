@@ -26,7 +26,7 @@ const confirmed = (question, yes) => new Promise((resolve) => {
 
 export const kick = async (session) => {
   if (await confirmed(`Close session ${session}? Its client may connect again.`, "Close it")) {
-    await post(`/actions/kick?session=${session}`);
+    await post(`actions/kick?session=${session}`);
   }
 };
 
@@ -34,10 +34,10 @@ export class Actions {
   constructor() {
     byId("drain").addEventListener("click", async () => {
       if (await confirmed("Drain the server? It accepts no more connections, answers what is in flight, and stops.", "Drain and stop")) {
-        await post("/actions/drain");
+        await post("actions/drain");
       }
     });
-    byId("log-level").addEventListener("change", (e) => post(`/actions/log-level?level=${e.target.value}`));
+    byId("log-level").addEventListener("change", (e) => post(`actions/log-level?level=${e.target.value}`));
   }
 
   start(history) {

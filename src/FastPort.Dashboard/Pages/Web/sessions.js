@@ -66,9 +66,9 @@ export class Sessions {
     const asked = this.asked = new AbortController();
     const query = new URLSearchParams({ sort: this.sort, desc: this.isDescending, filter: byId("filter").value, page: this.page });
     try {
-      const answer = await fetch(`/sessions?${query}`, { signal: AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE)]) });
+      const answer = await fetch(`sessions?${query}`, { signal: AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE)]) });
       if (answer.status === 401) {
-        location.assign("/login");
+        location.assign("login");
       } else if (answer.ok) {
         const sessions = await answer.json();
         if (this.asked === asked) {

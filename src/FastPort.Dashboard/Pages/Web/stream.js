@@ -20,10 +20,10 @@ export class Stream {
       return;
     }
 
-    const source = this.source = new EventSource("/events");
+    const source = this.source = new EventSource("events");
     const heard = () => {
       clearTimeout(this.silence);
-      this.silence = setTimeout(() => this.lost(source), SILENCE);
+      this.silence = setTimeout(() => this.silent(source), SILENCE);
     };
     heard();
     source.addEventListener("history", (e) => {
@@ -45,6 +45,14 @@ export class Stream {
     this.source = null;
   }
 
+  // Nothing comes, and nothing has ended: the server may have stopped, or something on the way holds the events back. The server is asked.
+  silent(source) {
+    if (source === this.source) {
+      this.close();
+      this.reopen();
+    }
+  }
+
   lost(source) {
     if (source !== this.source) {
       return;
@@ -64,9 +72,9 @@ export class Stream {
     this.answers = false;
     try {
       // An event source does not tell why it fails. A token that was changed needs a new login.
-      const answer = await fetch("/sessions", { cache: "no-store", signal: AbortSignal.timeout(SILENCE) });
+      const answer = await fetch("sessions", { cache: "no-store", signal: AbortSignal.timeout(SILENCE) });
       if (answer.status === 401) {
-        location.assign("/login");
+        location.assign("login");
         return;
       }
 

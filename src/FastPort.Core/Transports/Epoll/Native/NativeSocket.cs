@@ -110,17 +110,15 @@ internal static unsafe class NativeSocket
         SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpNoDelay, 1);
         if (settings.KeepAlive > TimeSpan.Zero)
         {
-            int seconds = Math.Max(1, (int)settings.KeepAlive.TotalSeconds);
             SetOption(descriptor, Libc.SolSocket, Libc.SoKeepAlive, 1);
-            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepIdle, seconds);
-            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepInterval, Math.Max(1, seconds / 6));
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepIdle, settings.KeepAliveSeconds);
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepInterval, Math.Max(1, settings.KeepAliveSeconds / 6));
             SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepCount, 3);
         }
 
         if (settings.UserTimeout > TimeSpan.Zero)
         {
-            SetOption(
-                descriptor, Libc.IpProtoTcp, Libc.TcpUserTimeout, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpUserTimeout, settings.UserTimeoutMilliseconds);
         }
     }
 

@@ -1,0 +1,80 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.Tracing;
+using System.Globalization;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Programs;
+
+/// <summary>
+/// Says in the log that the exporter cannot send, and that it can again: by itself it tells only listeners of its event source. A hosted
+/// service, so that it listens before the exporter is made. Thread-safe.
+/// </summary>
+internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListener, IHostedService
+{
+    private const string Exporter = "OpenTelemetry-Exporter-OpenTelemetryProtocol";
+    private const string Success = "ExportSuccess";
+
+    // By grpc also a collector that is away; it is no error to the exporter.
+    private const string Transient = "TransientHttpError";
+    private const int MostCharacters = 400;
+
+    // Where exports fail to go; and what was said of the variables.
+    private readonly ConcurrentDictionary<string, bool> _said = new(StringComparer.Ordinal);
+
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    protected override void OnEventSourceCreated(EventSource eventSource)
+    {
+        if (eventSource.Name == Exporter)
+        {
+            // That it works is told at the lowest level. There are a few events for each export, and none for what is exported.
+            EnableEvents(eventSource, EventLevel.Verbose);
+        }
+    }
+
+    protected override void OnEventWritten(EventWrittenEventArgs eventData)
+    {
+        string target = eventData.Payload is [string first, ..] && Uri.TryCreate(first, UriKind.Absolute, out Uri? uri)
+            ? $"{uri}" : string.Empty;
+        if (eventData.EventName == Success)
+        {
+            // Some failures do not say where they were to go.
+            if (_said.TryRemove(target, out _) | _said.TryRemove(string.Empty, out _))
+            {
+                Works(logger, target);
+            }
+        }
+        else if (eventData.Level is EventLevel.Critical or EventLevel.Error || eventData.EventName == Transient)
+        {
+            if (_said.TryAdd(target, true))
+            {
+                Fails(logger, Text(eventData));
+            }
+        }
+        else if (eventData.Level == EventLevel.Warning && Text(eventData) is var text && IsOfVariable(text) && _said.TryAdd(text, true))
+        {
+            Fails(logger, text);
+        }
+    }
+
+    // A variable that cannot be used is replaced by a default.
+    private static bool IsOfVariable(string text) =>
+        text.Contains("OTEL_", StringComparison.Ordinal) || text.Contains("protocol", StringComparison.Ordinal);
+
+    // Without the stack trace of an exception.
+    private static string Text(EventWrittenEventArgs eventData)
+    {
+        string text = string.Format(CultureInfo.InvariantCulture, eventData.Message ?? "{0}", [.. eventData.Payload ?? []])
+            .Split('\n')[0].TrimEnd('\r', ' ', '.');
+        return text.Length > MostCharacters ? text[..MostCharacters] : text;
+    }
+
+    [LoggerMessage(9200, LogLevel.Warning, "OpenTelemetry cannot export as configured: {Why}. It goes on trying; said once until it can")]
+    private static partial void Fails(ILogger logger, string why);
+
+    [LoggerMessage(9201, LogLevel.Information, "OpenTelemetry exports again to {Endpoint}")]
+    private static partial void Works(ILogger logger, string endpoint);
+}
