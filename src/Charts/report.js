@@ -97,6 +97,10 @@
       add("messages/s asked for", count(after.asked_per_s), before?.asked_per_s, after.asked_per_s, null);
     }
 
+    for (const { name, count: value } of alarmsOf(after)) {
+      add(name, count(value), alarm(before, name), value, false, value > 0);
+    }
+
     const main = after.latencies[0];
     const old = before?.latencies[0];
     if (main) {
@@ -107,10 +111,6 @@
     }
 
     add("messages", compact(after.messages), before?.messages, after.messages, null);
-    for (const { name, count: value } of alarmsOf(after)) {
-      add(name, count(value), alarm(before, name), value, false, value > 0);
-    }
-
     root.append(list);
   };
 

@@ -17,6 +17,7 @@ internal sealed class RunBound
     private readonly long _begun = Stopwatch.GetTimestamp();
     private readonly TimeSpan _processor = Environment.CpuUsage.TotalTime;
     private readonly IReadOnlyList<TimeSpan> _idle;
+    private readonly (long Busy, long All) _machine = ReadMachine();
 
     /// <summary>Begins to look.</summary>
     /// <param name="hosted">The server inside this process; null if there is none.</param>
@@ -32,15 +33,12 @@ internal sealed class RunBound
         TimeSpan elapsed = Stopwatch.GetElapsedTime(_begun);
         double cores = (Environment.CpuUsage.TotalTime - _processor) / elapsed;
         double[] loops = [.. IdleTimes().Zip(_idle, (now, before) => 1 - ((now - before) / elapsed))];
-        return Describe(settings, measured, cores, Environment.ProcessorCount, loops);
+        (long busy, long all) = ReadMachine();
+        double machine = all > _machine.All ? (double)(busy - _machine.Busy) / (all - _machine.All) : 0;
+        return Describe(settings, measured, new Use(cores, Environment.ProcessorCount, machine, loops));
     }
 
-    /// <param name="settings">The run.</param>
-    /// <param name="measured">Its measurement.</param>
-    /// <param name="cores">Cores that this process has used.</param>
-    /// <param name="available">Cores that it may use.</param>
-    /// <param name="loops">How busy each loop of the server inside this process was, 0 to 1; empty if unknown.</param>
-    internal static string Describe(LoadSettings settings, LoadMeasurement measured, double cores, int available, double[] loops)
+    internal static string Describe(LoadSettings settings, LoadMeasurement measured, Use use)
     {
         double perSecond = measured.Duration > TimeSpan.Zero ? measured.Messages / measured.Duration.TotalSeconds : 0;
         if (settings.Rate is { } rate && perSecond >= rate * Reached)
@@ -48,26 +46,60 @@ internal sealed class RunBound
             return "the rate asked for";
         }
 
-        string busy = string.Create(CultureInfo.InvariantCulture, $"{cores:0.0} of {available} cores busy");
-        string whose = settings.Server is null ? "load client and server share" : "the load client has";
-        if (cores >= available * Full)
+        string busy = string.Create(CultureInfo.InvariantCulture, $"{use.Cores:0.0} of {use.Available} cores");
+        if (use.Cores >= use.Available * Full)
         {
-            return $"the cores that {whose}, {busy}";
+            return settings.Server is null ? $"the cores that load client and server share: {busy} busy" : $"the load client: {busy} busy";
         }
 
-        if (loops.Length != 0 && loops.Max() >= Full)
+        if (use.Machine >= Full)
         {
             return string.Create(
-                CultureInfo.InvariantCulture, $"the server's loops, {loops.Average() * 100:0} % busy; {busy}");
+                CultureInfo.InvariantCulture, $"the cores of the machine, {use.Machine * 100:0} % busy; the load client had {busy}");
+        }
+
+        if (use.Loops.Length != 0 && use.Loops.Max() >= Full)
+        {
+            return string.Create(
+                CultureInfo.InvariantCulture, $"the server's loops, {use.Loops.Average() * 100:0} % busy; the load client had {busy}");
         }
 
         return settings switch
         {
-            { Mode: not LoadMode.Echo } => $"the slower of sender and receiver; {busy} in the load client",
-            { Rate: not null } => $"the server, the way to it, or the requests in flight; {busy} in the load client",
-            _ => $"the round trip of the requests in flight; {busy} in the load client",
+            { Mode: not LoadMode.Echo } => $"the slower of sender and receiver; the load client had {busy}",
+            { Rate: not null } => $"the server, the way to it, or the requests in flight; the load client had {busy}",
+            _ => $"the round trip of the requests in flight; the load client had {busy}",
         };
     }
 
+    // Ticks of all cores together since the start of the machine; nothing where the system does not tell them.
+    private static (long Busy, long All) ReadMachine()
+    {
+        try
+        {
+            // cpu user nice system idle iowait irq softirq steal guest guest_nice; the last two are part of the first two.
+            string line = File.ReadLines("/proc/stat").First();
+            long[] ticks =
+            [
+                .. line.Split(' ', StringSplitOptions.RemoveEmptyEntries).Skip(1).Take(8)
+                    .Select(static text => long.Parse(text, CultureInfo.InvariantCulture)),
+            ];
+            long all = ticks.Sum();
+            return (all - ticks[3] - ticks[4], all);
+        }
+        catch (Exception e) when (
+            e is IOException or UnauthorizedAccessException or FormatException or InvalidOperationException or IndexOutOfRangeException)
+        {
+            return default;
+        }
+    }
+
     private IReadOnlyList<TimeSpan> IdleTimes() => _hosted?.ReadLoad().LoopIdleTimes ?? [];
+
+    /// <summary>What a run has used.</summary>
+    /// <param name="Cores">Cores that this process has used.</param>
+    /// <param name="Available">Cores that it may use.</param>
+    /// <param name="Machine">How busy all cores of the machine were, whoever used them, 0 to 1; 0 if unknown.</param>
+    /// <param name="Loops">How busy each loop of the server inside this process was, 0 to 1; empty if unknown.</param>
+    internal sealed record Use(double Cores, int Available, double Machine, double[] Loops);
 }
