@@ -4,13 +4,13 @@ using FastPort.Programs;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Divides the cores between the loops of a server inside this process and those of the load client. Two sets of loops, each as large as the
-/// machine, would wait for one another's cores, and the rarest of those waits would be most of the latencies' tail.
+/// Divides the cores between the loops of a server inside this process and those of the load client. Two sets of loops, each as large as
+/// the machine, would wait for one another's cores, and those waits would be the highest latencies.
 /// </summary>
 internal static class LoopShares
 {
     /// <summary>
-    /// The loops of both, at least one each. What the command line or the configuration sets stays, and with loops bound to cores nothing is
+    /// The loops of both, at least one each. What the command line or the configuration sets stays. With loops bound to cores nothing is
     /// divided: both sets begin at the first core.
     /// </summary>
     /// <param name="choice">The transport options of the command line.</param>
