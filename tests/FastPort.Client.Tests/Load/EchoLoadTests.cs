@@ -412,7 +412,8 @@ public sealed class EchoLoadTests
             }), configure: static options => options.Loops = 1);
 
         LoadResult result = await _run.RunAsync(
-            TestRun.Short with { Server = server.Uri(), Connections = 1, WarmUp = TimeSpan.Zero, Duration = TestRun.Patience }, enough.Token);
+            TestRun.Short with { Server = server.Uri(), Connections = 1, WarmUp = TimeSpan.Zero, Duration = TestRun.Patience },
+            enough.Token);
 
         Assert.InRange(result.Interruptions!.Value, 1, long.MaxValue);
         Assert.InRange(result.InterruptedSeconds!.Value, 1.4, double.MaxValue);

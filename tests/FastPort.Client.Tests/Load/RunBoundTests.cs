@@ -18,7 +18,8 @@ public sealed class RunBoundTests
         Assert.Equal("the server's loops, 97 % busy; the load client had 1.2 of 2 cores", Of(Hosted, 1.2, 0, 0.97));
         Assert.Equal("the round trip of the requests in flight; the load client had 0.4 of 2 cores", Of(Hosted, 0.4, 0, 0.2));
         Assert.Equal(
-            "the server, the way to it, or the requests in flight; the load client had 0.4 of 2 cores", Of(Remote with { Rate = 2000 }, 0.4));
+            "the server, the way to it, or the requests in flight; the load client had 0.4 of 2 cores",
+            Of(Remote with { Rate = 2000 }, 0.4));
         Assert.Equal(
             "the slower of sender and receiver; the load client had 0.4 of 2 cores", Of(Remote with { Mode = LoadMode.Sink }, 0.4));
     }
