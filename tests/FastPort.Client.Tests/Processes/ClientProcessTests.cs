@@ -99,7 +99,8 @@ public sealed class ClientProcessTests : IDisposable
         using var client = new ClientProcess(_directory, ["compare", "a.json", "b.json", "--html", "diff.html"]);
 
         Assert.Equal(0, await client.EndAsync());
-        Assert.StartsWith("The two runs are not the same test:\n- connections differs: 32 before, 64 after.\n", client.Output);
+        Assert.StartsWith(
+            "The two runs are not the same test:\n- connections differs: 32 before, 64 after.\n", client.Output, StringComparison.Ordinal);
         Assert.Contains(
             "\"differences\":[\"connections differs: 32 before, 64 after.\"]",
             await File.ReadAllTextAsync(Path.Combine(_directory, "diff.html")), StringComparison.Ordinal);
