@@ -2,7 +2,7 @@
 
 // Draws the report from the data in the page: one measurement, or one before and one after.
 (() => {
-  const { before, after } = JSON.parse(document.getElementById("data").textContent);
+  const { before, after, differences } = JSON.parse(document.getElementById("data").textContent);
   const root = document.getElementById("report");
   const { color, number, count, time, compact } = charts;
 
@@ -77,17 +77,30 @@
     return element("span", { class: better ? "better" : "worse" }, `${text} ${better ? "better" : "worse"}`);
   };
 
+  // What should be 0.
+  const alarmsOf = run => [{ name: "errors", count: run.errors }, ...run.alarms];
+  const alarm = (run, name) => run && alarmsOf(run).find(one => one.name === name)?.count;
+
   const tiles = () => {
     const list = element("ul", { class: "tiles" });
-    const add = (name, value, from, to, moreIsBetter) => {
-      const tile = element("li", {}, element("span", { class: "name" }, name), element("b", {}, value));
+    const add = (name, value, from, to, moreIsBetter, alarms) => {
+      const tile = element("li", alarms ? { class: "alarm" } : {}, element("span", { class: "name" }, name), element("b", {}, value));
       if (before) {
         tile.append(changeText(change(from, to), moreIsBetter));
       }
 
       list.append(tile);
     };
-    add("messages/s", count(after.per_s), before?.per_s, after.per_s, true);
+    // A rate this near the one asked for is that rate.
+    add("messages/s", count(after.per_s), before?.per_s, after.per_s, true, after.per_s < 0.99 * (after.asked_per_s ?? 0));
+    if (after.asked_per_s != null || before?.asked_per_s != null) {
+      add("messages/s asked for", count(after.asked_per_s), before?.asked_per_s, after.asked_per_s, null);
+    }
+
+    for (const { name, count: value } of alarmsOf(after)) {
+      add(name, count(value), alarm(before, name), value, false, value > 0);
+    }
+
     const main = after.latencies[0];
     const old = before?.latencies[0];
     if (main) {
@@ -98,7 +111,6 @@
     }
 
     add("messages", compact(after.messages), before?.messages, after.messages, null);
-    add("errors", count(after.errors), before?.errors, after.errors, false);
     root.append(list);
   };
 
@@ -397,7 +409,17 @@
       rows.push([`${name} P99/avg`, p == null ? "-" : number(p), q == null ? "-" : number(q), changeText(change(p, q), false)]);
     }
 
-    rows.push(["errors", count(before.errors), count(after.errors), changeText(change(before.errors, after.errors), false)]);
+    if (after.asked_per_s != null || before.asked_per_s != null) {
+      rows.splice(1, 0, ["messages/s asked for", count(before.asked_per_s), count(after.asked_per_s),
+        changeText(change(before.asked_per_s, after.asked_per_s), null)]);
+    }
+
+    const alarming = value => value > 0 ? element("span", { class: "alarm" }, count(value)) : count(value);
+    for (const name of new Set([...alarmsOf(after), ...alarmsOf(before)].map(one => one.name))) {
+      const [from, to] = [before, after].map(run => alarm(run, name));
+      rows.push([name, alarming(from), alarming(to), changeText(change(from, to), false)]);
+    }
+
     section("Before and after").append(table(
       "Figures before and after, and the change in %", ["figure", "before", "after", "change"], rows));
   };
@@ -407,7 +429,8 @@
   const latencyTable = () => {
     if (after.latencies.length) {
       section("Latencies").append(table(
-        `All ${count(after.messages)} messages of ${number(after.seconds)} s`,
+        after.latencies_of ? `Of the ${count(after.latencies[0].us.count)} ${after.latencies_of}`
+          : `All ${count(after.messages)} messages of ${number(after.seconds)} s`,
         ["latency", ...percentiles.map(([, shown]) => shown), "P99/avg"],
         after.latencies.map(latency => [latency.name, ...figures(latency.us)])));
     }
@@ -437,8 +460,18 @@
 
   // ---- the page ----
 
-  root.append(element("h1", {}, document.title), element("p", {}, `${count(after.messages)} messages in ${number(after.seconds)} s`
-    + (before ? `, before ${count(before.messages)} in ${number(before.seconds)} s` : "")));
+  const headline = run => `${count(run.messages)} messages in ${number(run.seconds)} s`
+    + (run.bound_by ? `, bound by ${run.bound_by}` : "");
+  root.append(element("h1", {}, document.title), element("p", {}, before ? `After: ${headline(after)}` : headline(after)));
+  if (before) {
+    root.append(element("p", {}, `Before: ${headline(before)}`));
+  }
+
+  if (differences.length) {
+    root.append(element("div", { class: "warning" }, element("b", {}, "The two runs are not the same test:"),
+      element("ul", {}, ...differences.map(difference => element("li", {}, difference)))));
+  }
+
   tiles();
   percentileCurves();
   timeCharts();

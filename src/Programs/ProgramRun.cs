@@ -31,6 +31,8 @@ internal static class ProgramRun
     /// <param name="error">Receives the errors in the arguments.</param>
     public static async Task<int> InvokeAsync(RootCommand root, string[] args, TextWriter error)
     {
+        ProgramHelp.SetUp(root);
+
         // An argument that begins with @ is a value like others: a tag's text, a user's name, an abstract socket.
         ParseResult parsed = root.Parse(args, new ParserConfiguration { ResponseFileTokenReplacer = null });
         if (parsed.Errors.Count > 0)

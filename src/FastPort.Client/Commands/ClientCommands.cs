@@ -7,6 +7,7 @@ using FastPort.Client.Tags;
 using FastPort.Client.Top;
 using FastPort.Programs;
 using FastPort.Telemetry.Reports;
+using FastPort.Telemetry.Reports.Html;
 using Microsoft.Extensions.Configuration;
 using Serilog;
 using Serilog.Extensions.Logging;
@@ -21,6 +22,8 @@ internal sealed class ClientCommands : ICommands
         async () =>
         {
             ConsoleOutput.Protect();
+            OutputFile.Require("--json", settings.JsonPath);
+            OutputFile.Require("--html", settings.HtmlPath);
 
             // Only a terminal can overwrite a line.
             using StatusLine? status = settings.Progress && !Console.IsOutputRedirected
@@ -49,12 +52,15 @@ internal sealed class ClientCommands : ICommands
     public Task<int> CompareAsync(CompareSettings settings) => ProgramRun.ReportAsync(
         async () =>
         {
+            bool markdownOut = settings.Markdown == "-";
+            OutputFile.Require("--markdown", markdownOut ? null : settings.Markdown);
+            OutputFile.Require("--html", settings.Html);
             byte[] before = await LoadResultReader.ReadFileAsync(settings.Before).ConfigureAwait(false);
             byte[] after = await LoadResultReader.ReadFileAsync(settings.After).ConfigureAwait(false);
             var comparison = new Comparison(
-                LoadResultReader.Parse(settings.Before, before), LoadResultReader.Parse(settings.After, after));
-            bool markdownOut = settings.Markdown == "-";
-            await Console.Out.WriteAsync(markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison))
+                LoadResultReader.Parse(settings.Before, before), LoadResultReader.Parse(settings.After, after), Differences(before, after));
+            await Console.Out.WriteAsync(
+                markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison, TerminalText.IsColored))
                 .ConfigureAwait(false);
             bool saved = await SaveAsync(
                     markdownOut ? null : settings.Markdown, () => Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison)))
@@ -80,9 +86,16 @@ internal sealed class ClientCommands : ICommands
         },
         Console.Error);
 
-    // Only an interrupted run may have measured nothing.
+    // Only an interrupted run may have measured nothing. An overloaded server may have served nothing but after the measured time.
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
-        result.Errors == 0 && (result.Messages != 0 || interrupted.IsCancellationRequested);
+        result.Errors == 0 && (result.Messages != 0 || result.RoundTrip is not null || interrupted.IsCancellationRequested);
+
+    private static IReadOnlyList<string> Differences(byte[] before, byte[] after)
+    {
+        using var x = JsonDocument.Parse(before);
+        using var y = JsonDocument.Parse(after);
+        return MeasurementDifferences.Find(x.RootElement, y.RootElement);
+    }
 
     // Writes nothing without a path. A page needs more of a result than the table does.
     private static async Task<bool> SaveAsync(string? path, Func<byte[]> contents)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
@@ -30,7 +31,11 @@ internal static class CompareCommand
             Description = "Writes the comparison to this file as a page with charts, which needs no network.",
             HelpName = "FILE",
         };
-        var command = new Command("compare", "Compares the results of two load runs.") { before, after, markdown, html };
+        var command = new ExampleCommand(
+            "compare", "Compares the results of two load runs.", "compare before.json after.json --html diff.html")
+        {
+            before, after, markdown, html,
+        };
         command.SetAction(
             (result, _) =>
                 run(new CompareSettings(

@@ -34,25 +34,25 @@ internal sealed class LoadCommand
         "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0,
         EchoPayload.LargestPayload(FrameLimits.MaxBodyBytes(FrameLimits.Maximum)));
 
-    private readonly Option<TimeSpan> _duration = OptionParsers.Duration(
-        "--duration", "Time measured, for example 10s, 500ms, 2m.", Defaults.Duration, TimeSpan.FromMilliseconds(1));
+    private readonly Option<TimeSpan?> _duration = OptionParsers.Duration(
+        "--duration", "Time measured, for example 10s, 500ms, 2m. [default: 10s]", TimeSpan.FromMilliseconds(1));
 
-    private readonly Option<TimeSpan> _warmUp = OptionParsers.Duration(
-        "--warmup", "Time before the measurement begins.", Defaults.WarmUp, TimeSpan.Zero);
+    private readonly Option<TimeSpan?> _warmUp = OptionParsers.Duration(
+        "--warmup", "Time before the measurement begins. [default: 2s]", TimeSpan.Zero);
 
     private readonly Option<double?> _rate = new("--rate")
     {
         Description =
-            "Open loop: messages per second over all connections, on a fixed schedule; latency counts from when a message was due.",
+            "Open loop: messages per second over all connections, on a fixed schedule; latency counts from when a message was due. "
+            + "[default: closed loop, as fast as the server answers]",
         HelpName = "N",
         CustomParser = OptionParsers.Rate,
     };
 
-    private readonly Option<LoadMode> _mode = new("--mode")
+    private readonly Option<LoadMode?> _mode = new("--mode")
     {
-        Description = "echo: requests and replies. sink: one-way to the server. source: one-way from the server.",
+        Description = "echo: requests and replies. sink: one-way to the server. source: one-way from the server. [default: echo]",
         HelpName = "echo|sink|source",
-        DefaultValueFactory = static _ => LoadMode.Echo,
         CustomParser = OptionParsers.Mode,
     };
 
@@ -70,7 +70,10 @@ internal sealed class LoadCommand
 
     private LoadCommand(Func<LoadSettings, Task<int>> run)
     {
-        Command = new Command("load", "Loads a server and reports its latencies.")
+        Command = new ExampleCommand(
+            "load",
+            "Loads a server and reports its latencies.",
+            "load --server tcp://127.0.0.1:6628 --connections 100 --rate 20000 --duration 30s")
         {
             _server, _tokenFile, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _html, _noProgress,
         };
@@ -116,10 +119,10 @@ internal sealed class LoadCommand
         Connections = result.GetValue(_connections),
         InFlight = result.GetValue(_inFlight),
         Size = result.GetValue(_size),
-        Duration = result.GetValue(_duration),
-        WarmUp = result.GetValue(_warmUp),
+        Duration = result.GetValue(_duration) ?? Defaults.Duration,
+        WarmUp = result.GetValue(_warmUp) ?? Defaults.WarmUp,
         Rate = result.GetValue(_rate),
-        Mode = result.GetValue(_mode),
+        Mode = result.GetValue(_mode) ?? Defaults.Mode,
         JsonPath = result.GetValue(_json),
         HtmlPath = result.GetValue(_html),
         Transport = _transport.Read(result),

@@ -12,12 +12,11 @@ internal static class OptionParsers
     private static readonly SearchValues<char> NumberCharacters = SearchValues.Create("0123456789.");
     private static readonly TimeSpan LongestDuration = TimeSpan.FromDays(7);
 
-    /// <summary>An option with a time and its unit.</summary>
-    public static Option<TimeSpan> Duration(string name, string description, TimeSpan defaultValue, TimeSpan minimum) => new(name)
+    /// <summary>An option with a time and its unit; null if it is not given.</summary>
+    public static Option<TimeSpan?> Duration(string name, string description, TimeSpan minimum) => new(name)
     {
         Description = description,
         HelpName = "TIME",
-        DefaultValueFactory = _ => defaultValue,
         CustomParser = result =>
         {
             string text = Token(result);
@@ -29,7 +28,7 @@ internal static class OptionParsers
             string range = minimum == TimeSpan.Zero ? "0s" : "1ms";
             result.AddError(
                 $"{name} is '{text}'; give a number with a unit (ms, s, m, h), for example 500ms, 10s or 2m, from {range} to 168h.");
-            return defaultValue;
+            return null;
         },
     };
 
@@ -96,7 +95,7 @@ internal static class OptionParsers
         return null;
     }
 
-    public static LoadMode Mode(ArgumentResult result)
+    public static LoadMode? Mode(ArgumentResult result)
     {
         switch (Token(result))
         {
@@ -108,7 +107,7 @@ internal static class OptionParsers
                 return LoadMode.Source;
             default:
                 result.AddError($"--mode is '{Token(result)}'; give echo, sink or source.");
-                return LoadMode.Echo;
+                return null;
         }
     }
 

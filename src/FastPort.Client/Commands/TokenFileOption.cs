@@ -10,6 +10,5 @@ internal static class TokenFileOption
     {
         Description = "File with the token for the server: a JSON Web Token, or Basic and base64 of user:password. Read at each connect.",
         HelpName = "FILE",
-        DefaultValueFactory = static _ => string.Empty,
     };
 }

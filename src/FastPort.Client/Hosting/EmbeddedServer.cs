@@ -10,15 +10,19 @@ namespace FastPort.Client.Hosting;
 /// <summary>The server that a run without <c>--server</c> hosts in its process, on a port that the system chooses.</summary>
 internal static class EmbeddedServer
 {
-    /// <summary>
-    /// Starts the server with the limits of configuration section <c>FastPort</c> and the diagnostics handlers; the caller disposes it.
-    /// </summary>
-    public static async Task<FastPortServer> StartAsync(IConfiguration configuration, LoadSettings settings, ILoggerFactory loggerFactory)
+    /// <summary>The options of configuration section <c>FastPort</c>, for this run.</summary>
+    public static FastPortServerOptions Options(IConfiguration configuration, LoadSettings settings)
     {
         FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
         options.Endpoints = ["tcp://127.0.0.1:0"];
         options.MaxConnections = Math.Max(options.MaxConnections, settings.Connections);
         options.MaxConnectionsPerAddress = 0;
+        return options;
+    }
+
+    /// <summary>Starts the server with the diagnostics handlers; the caller disposes it.</summary>
+    public static async Task<FastPortServer> StartAsync(FastPortServerOptions options, ILoggerFactory loggerFactory)
+    {
         var server = new FastPortServer(options, new MessageHandlers().MapDiagnostics(), loggerFactory: loggerFactory);
         await server.StartAsync().ConfigureAwait(false);
         return server;

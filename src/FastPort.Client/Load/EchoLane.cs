@@ -55,6 +55,9 @@ internal sealed class EchoLane : ILane
         return unanswered;
     }
 
+    /// <inheritdoc cref="EchoSlots.SkipBefore"/>
+    public void SkipBefore(long nanoseconds) => _slots.SkipBefore(nanoseconds);
+
     /// <inheritdoc cref="EchoSlots.CountMissed"/>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) => _slots.CountMissed(fromNanoseconds, toNanoseconds);
 

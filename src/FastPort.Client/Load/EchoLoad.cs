@@ -7,7 +7,7 @@ namespace FastPort.Client.Load;
 /// <summary>
 /// The echo load. Closed loop: each slot of each connection sends its next request when it has its reply. Open loop
 /// (<see cref="LoadSettings.Rate"/>): requests are due on a fixed schedule; a request without a free slot waits for one, and its latency
-/// starts when it was due.
+/// starts when it was due. What is still to be sent when the measured time begins is dropped: it was due in the warm-up.
 /// </summary>
 internal sealed class EchoLoad : ILoad
 {
@@ -54,9 +54,10 @@ internal sealed class EchoLoad : ILoad
 
     public async Task<LoadMeasurement> RunAsync(Action warmedUp, CancellationToken interrupted)
     {
-        bool openLoop = _settings.Rate is not null;
         long begun = MonotonicClock.Nanoseconds;
-        using Pacer? pacer = _settings.Rate is { } rate ? new Pacer(rate, _lanes, begun) : null;
+        SendSchedule? schedule = _settings.Rate is { } rate ? new SendSchedule(rate, 1, 0) : null;
+        schedule?.Begin(begun);
+        using Pacer? pacer = schedule is null ? null : new Pacer(schedule, _lanes);
         foreach (EchoLane lane in _lanes)
         {
             lane.Start(begun);
@@ -64,11 +65,16 @@ internal sealed class EchoLoad : ILoad
 
         pacer?.Start();
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
-        long from = _recorder.Begin(openLoop);
+        long from = _recorder.Begin(schedule);
+        foreach (EchoLane lane in _lanes)
+        {
+            lane.SkipBefore(from);
+        }
+
         DateTimeOffset started = _time.GetUtcNow();
         warmedUp();
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
-        long to = Math.Max(from, _recorder.End(openLoop));
+        long to = _recorder.End();
         foreach (int number in _connections.Disconnected())
         {
             _recorder.RecordError(LoadErrorKind.Disconnected, LoadConnections.NoSession, _recorder.ForConnection(number));
@@ -76,10 +82,13 @@ internal sealed class EchoLoad : ILoad
 
         await DrainAsync().ConfigureAwait(false);
         LatencyReport report = _recorder.Stats.Read();
-        return new LoadMeasurement(started, TimeSpan.FromMicroseconds((to - from) / 1000.0), report.All.LifetimeCount, report)
+        long served = _recorder.Served(report.All.LifetimeCount);
+        return new LoadMeasurement(started, TimeSpan.FromMicroseconds((to - from) / 1000.0), served, report)
         {
-            Missed = openLoop ? _lanes.Sum(lane => lane.CountMissed(from, to)) : null,
+            Missed = schedule is not null ? _lanes.Sum(lane => lane.CountMissed(from, to)) : null,
             Reconnects = _connections.Lost,
+            Interruptions = _recorder.Interruptions.Count,
+            InterruptedTime = _recorder.Interruptions.Time,
         };
     }
 

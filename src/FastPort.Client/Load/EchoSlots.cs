@@ -79,6 +79,15 @@ internal sealed class EchoSlots
         }
     }
 
+    /// <summary>Open loop: drops the requests that were due before and have no slot yet.</summary>
+    public void SkipBefore(long nanoseconds)
+    {
+        lock (_gate)
+        {
+            _schedule?.SkipBefore(nanoseconds);
+        }
+    }
+
     public void Stop()
     {
         lock (_gate)

@@ -29,11 +29,14 @@ internal interface ILoad : IAsyncDisposable
 /// <summary>The measurement of a load, without warm-up.</summary>
 /// <param name="Started">When the measured time began.</param>
 /// <param name="Duration">The measured time.</param>
-/// <param name="Messages">Messages measured.</param>
-/// <param name="Latencies">Round trip, server and network time; null if the load has no replies.</param>
+/// <param name="Messages">Messages served within the measured time.</param>
+/// <param name="Latencies">
+/// Round trip, server and network time, of an open loop those of the messages that were due within the measured time; null if the load has
+/// no replies.
+/// </param>
 internal sealed record LoadMeasurement(DateTimeOffset Started, TimeSpan Duration, long Messages, LatencyReport? Latencies)
 {
-    /// <summary>Messages of the open loop's schedule that were never sent; null in other loads.</summary>
+    /// <summary>Messages of the open loop that were due within the measured time and never sent; null in other loads.</summary>
     public long? Missed { get; init; }
 
     /// <summary>Messages and errors over the time, of a one-way load; null for other loads, whose latencies have the time.</summary>
@@ -41,4 +44,13 @@ internal sealed record LoadMeasurement(DateTimeOffset Started, TimeSpan Duration
 
     /// <summary>Connections that were lost and reconnected.</summary>
     public long Reconnects { get; init; }
+
+    /// <summary>What limited the rate.</summary>
+    public string BoundBy { get; init; } = string.Empty;
+
+    /// <summary>How often nothing was answered, or of a one-way load nothing moved, for over a second.</summary>
+    public long Interruptions { get; init; }
+
+    /// <summary>How long <see cref="Interruptions"/> lasted in all.</summary>
+    public TimeSpan InterruptedTime { get; init; }
 }

@@ -25,17 +25,24 @@ internal sealed class LoadRun(
     {
         Descriptors.Require(settings, DescriptorLimit.Read());
         LatencyStatsOptions statsOptions = FastPortConfiguration.BindLatencyStats(configuration);
-        await using FastPortServer? hosted = settings.Server is null
-            ? await EmbeddedServer.StartAsync(configuration, settings, loggerFactory).ConfigureAwait(false)
-            : null;
+        LoadSettings connecting = settings;
+        FastPortServerOptions? hosting = settings.Server is null ? EmbeddedServer.Options(configuration, settings) : null;
+        if (hosting is not null)
+        {
+            connecting = settings with { Transport = LoopShares.Divide(settings.Transport, hosting, Environment.ProcessorCount) };
+        }
+
+        await using FastPortServer? hosted = hosting is null
+            ? null
+            : await EmbeddedServer.StartAsync(hosting, loggerFactory).ConfigureAwait(false);
         string server = settings.Server ?? hosted!.Endpoints[0].ToString();
         var stats = new LatencyStats(LatencyRole.Client, statsOptions.MaxSamplesInMemory, static _ => "Echo", _time);
-        await using ILoad load = CreateLoad(server, stats);
+        await using ILoad load = CreateLoad(connecting, server, stats);
         await ConnectAsync(load, interrupted).ConfigureAwait(false);
         await output.WriteAsync(LoadSummary.Heading(settings, server)).ConfigureAwait(false);
-        LoadMeasurement measured = await MeasureAsync(load, stats, statsOptions, interrupted).ConfigureAwait(false);
+        LoadMeasurement measured = await MeasureAsync(load, stats, statsOptions, hosted, interrupted).ConfigureAwait(false);
         var result = LoadResult.From(settings, server, measured, _errors);
-        await output.WriteAsync(LoadSummary.Text(result, _errors)).ConfigureAwait(false);
+        await output.WriteAsync(LoadSummary.Text(result, _errors, status is not null && TerminalText.IsColored)).ConfigureAwait(false);
         return result;
     }
 
@@ -54,15 +61,18 @@ internal sealed class LoadRun(
     }
 
     private async Task<LoadMeasurement> MeasureAsync(
-        ILoad load, LatencyStats stats, LatencyStatsOptions options, CancellationToken interrupted)
+        ILoad load, LatencyStats stats, LatencyStatsOptions options, FastPortServer? hosted, CancellationToken interrupted)
     {
         LatencyStatsWriter? writer = null;
+        var bound = new RunBound(hosted);
         LoadMeasurement measured;
         try
         {
             await using ProgressReporter? progress = ProgressReporter.Start(
                 status, new RunProgress(settings, load, _errors, _time, interrupted).Next, _time);
-            measured = await load.RunAsync(StartWriter, interrupted).ConfigureAwait(false);
+            measured = await load.RunAsync(WarmedUp, interrupted).ConfigureAwait(false);
+            measured = measured with { BoundBy = bound.Describe(settings, measured) };
+            await output.WriteAsync(LoadSummary.Beginning(settings, measured)).ConfigureAwait(false);
         }
         finally
         {
@@ -87,8 +97,9 @@ internal sealed class LoadRun(
         return measured;
 
         // Not before the measured time: an interval of the warm-up would be written.
-        void StartWriter()
+        void WarmedUp()
         {
+            bound = new RunBound(hosted);
             if (settings.Mode == LoadMode.Echo)
             {
                 // One-way loads have no latencies to write.
@@ -98,14 +109,14 @@ internal sealed class LoadRun(
         }
     }
 
-    private ILoad CreateLoad(string server, LatencyStats stats)
+    private ILoad CreateLoad(LoadSettings connecting, string server, LatencyStats stats)
     {
         var watch = new ConnectionWatch(loggerFactory.CreateLogger("FastPort.Client"), _time);
         return settings.Mode switch
         {
-            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors, settings.MeasuresSessions), watch, _time),
-            LoadMode.Sink => new SinkLoad(settings, server, _errors, watch, _time),
-            _ => new SourceLoad(settings, server, _errors, watch, _time),
+            LoadMode.Echo => new EchoLoad(connecting, server, new LoadRecorder(stats, _errors, settings.MeasuresSessions), watch, _time),
+            LoadMode.Sink => new SinkLoad(connecting, server, _errors, watch, _time),
+            _ => new SourceLoad(connecting, server, _errors, watch, _time),
         };
     }
 }

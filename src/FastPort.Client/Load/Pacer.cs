@@ -17,14 +17,12 @@ internal sealed class Pacer : IDisposable
     private long _visited;
     private volatile bool _stopped;
 
-    /// <param name="rate">Messages per second over all lanes.</param>
-    /// <param name="lanes">The lanes; lane i has a <see cref="SendSchedule"/> of this rate with number i.</param>
-    /// <param name="start">The start of all schedules, on the monotonic clock in nanoseconds.</param>
-    public Pacer(double rate, EchoLane[] lanes, long start)
+    /// <param name="schedule">The messages of all lanes together.</param>
+    /// <param name="lanes">The lanes; lane i has a <see cref="SendSchedule"/> of the same rate and start with number i.</param>
+    public Pacer(SendSchedule schedule, EchoLane[] lanes)
     {
         _lanes = lanes;
-        _schedule = new SendSchedule(rate, 1, 0);
-        _schedule.Begin(start);
+        _schedule = schedule;
         _thread = new Thread(Run) { IsBackground = true, Name = "FastPort pacer" };
     }
 

@@ -36,6 +36,9 @@ internal sealed class SendSchedule(double rate, int connections, int index)
         return true;
     }
 
+    /// <summary>Takes all messages that are due before a moment, and gives none of them.</summary>
+    public void SkipBefore(long nanoseconds) => _taken = Math.Max(_taken, CountBefore(nanoseconds));
+
     /// <summary>Number of messages that were due within [from, to) and were not taken.</summary>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) =>
         Math.Max(0, CountBefore(toNanoseconds) - Math.Max(_taken, CountBefore(fromNanoseconds)));

@@ -61,6 +61,8 @@ internal sealed class SinkLoad : ILoad
         {
             Reconnects = _connections.Lost,
             Throughput = timeline.End(),
+            Interruptions = timeline.Interruptions,
+            InterruptedTime = timeline.InterruptedTime,
         };
     }
 

@@ -69,6 +69,8 @@ internal sealed class SourceLoad : ILoad
         {
             Reconnects = _connections.Lost,
             Throughput = timeline.End(),
+            Interruptions = timeline.Interruptions,
+            InterruptedTime = timeline.InterruptedTime,
         };
         foreach (SourceLane lane in _lanes)
         {

@@ -32,6 +32,7 @@ internal sealed class ThroughputTimeline
     // Samples of a whole column, and those that the last column has.
     private int _samplesPerColumn = 1;
     private int _samples;
+    private bool _interrupted;
 
     /// <summary>Begins: the measured time begins.</summary>
     /// <param name="before">Messages until now, which belong to no column.</param>
@@ -44,6 +45,12 @@ internal sealed class ThroughputTimeline
         (_begun, _lastMessages, _lastErrors) = (time.GetTimestamp(), before, errors());
         _timer = time.CreateTimer(static timeline => ((ThroughputTimeline)timeline!).Tick(), this, Interval, Interval);
     }
+
+    /// <summary>How often no message came for a second or longer. Read after the end.</summary>
+    public long Interruptions { get; private set; }
+
+    /// <summary>How long <see cref="Interruptions"/> lasted in all.</summary>
+    public TimeSpan InterruptedTime { get; private set; }
 
     /// <summary>The measured time ends. Returns its columns. Call once.</summary>
     public IReadOnlyList<ThroughputColumn> End()
@@ -61,11 +68,22 @@ internal sealed class ThroughputTimeline
     {
         lock (_gate)
         {
-            Sample(joins: _columns.Count != 0 && _samples < _samplesPerColumn);
+            CountInterruption(Sample(joins: _columns.Count != 0 && _samples < _samplesPerColumn));
         }
     }
 
-    private void Sample(bool joins)
+    private void CountInterruption(ThroughputColumn second)
+    {
+        bool goesOn = _interrupted;
+        _interrupted = second.Messages == 0;
+        if (_interrupted)
+        {
+            Interruptions += goesOn ? 0 : 1;
+            InterruptedTime += second.Length;
+        }
+    }
+
+    private ThroughputColumn Sample(bool joins)
     {
         TimeSpan now = _time.GetElapsedTime(_begun);
         (long messages, long errors) = (_messages(), _errors());
@@ -75,7 +93,7 @@ internal sealed class ThroughputTimeline
         {
             _columns[^1] = Merge(_columns[^1], since);
             _samples++;
-            return;
+            return since;
         }
 
         if (_columns.Count == MaxColumns)
@@ -91,6 +109,7 @@ internal sealed class ThroughputTimeline
 
         _columns.Add(since);
         _samples = 1;
+        return since;
     }
 
     private static ThroughputColumn Merge(ThroughputColumn a, ThroughputColumn b) =>

@@ -7,8 +7,12 @@ namespace FastPort.Client.Reports;
 /// <param name="Before">The value before.</param>
 /// <param name="After">The value after.</param>
 /// <param name="Format">Number format of the values.</param>
-internal sealed record ComparisonRow(string Name, double? Before, double? After, string Format)
+/// <param name="IsAlarm">Whether the figure should be 0.</param>
+internal sealed record ComparisonRow(string Name, double? Before, double? After, string Format, bool IsAlarm = false)
 {
+    /// <summary>Whether a figure is not 0 that should be.</summary>
+    public bool Alarms => IsAlarm && (Before is not (null or 0) || After is not (null or 0));
+
     /// <summary>The change in %; null if a value is missing or the value before is 0.</summary>
     public double? ChangePercent => Before is { } before && After is { } after && before != 0 ? (after - before) / before * 100 : null;
 
@@ -38,27 +42,43 @@ internal sealed class Comparison
     private const string Whole = "#,##0";
     private const string Fraction = "#,##0.00";
 
-    public Comparison(LoadResult before, LoadResult after)
+    /// <param name="before">The result before.</param>
+    /// <param name="after">The result after.</param>
+    /// <param name="differences">In which settings and surroundings the runs differ, a sentence each.</param>
+    public Comparison(LoadResult before, LoadResult after, IReadOnlyList<string> differences)
     {
         List<ComparisonRow> rows =
         [
             new("messages/s", before.MessagesPerSecond, after.MessagesPerSecond, Whole),
+        ];
+        if (before.Rate is not null || after.Rate is not null)
+        {
+            rows.Add(new("messages/s asked for", before.Rate, after.Rate, "#,##0.###"));
+        }
+
+        rows.AddRange(
+        [
             new("payload MB/s", before.BytesPerSecond / 1e6, after.BytesPerSecond / 1e6, Fraction),
             new("messages", before.Messages, after.Messages, Whole),
             new("duration s", before.DurationSeconds, after.DurationSeconds, Fraction),
-            new("errors", before.Errors, after.Errors, Whole),
-        ];
+            new("errors", before.Errors, after.Errors, Whole, IsAlarm: true),
+        ]);
         if (before.MissedSends is not null || after.MissedSends is not null)
         {
-            rows.Add(new("missed sends", before.MissedSends, after.MissedSends, Whole));
+            rows.Add(new("missed sends", before.MissedSends, after.MissedSends, Whole, IsAlarm: true));
         }
 
-        rows.Add(new("reconnects", before.Reconnects, after.Reconnects, Whole));
+        rows.Add(new("reconnects", before.Reconnects, after.Reconnects, Whole, IsAlarm: true));
+        if (before.Interruptions is not null || after.Interruptions is not null)
+        {
+            rows.Add(new("interruptions", before.Interruptions, after.Interruptions, Whole, IsAlarm: true));
+        }
+
         AddLatency(rows, "round trip", before.RoundTrip, after.RoundTrip);
         AddLatency(rows, "server", before.ServerTime, after.ServerTime);
         AddLatency(rows, "network", before.Network, after.Network);
         Rows = rows;
-        Differences = FindDifferences(before, after);
+        Differences = [.. differences.Select(SafeText.Message)];
     }
 
     /// <summary>The figures.</summary>
@@ -86,47 +106,5 @@ internal sealed class Comparison
 
         void Add(string figure, Func<LatencyFigures, double> value) => rows.Add(new ComparisonRow(
             $"{name} {figure} us", before is null ? null : value(before), after is null ? null : value(after), Fraction));
-    }
-
-    private static List<string> FindDifferences(LoadResult before, LoadResult after)
-    {
-        List<string> differences = [];
-        Compare("mode", before.Mode, after.Mode);
-        Compare("connections", before.Connections, after.Connections);
-        Compare("in_flight", before.InFlight, after.InFlight);
-        Compare("payload_bytes", before.PayloadBytes, after.PayloadBytes);
-        Compare("rate", before.Rate, after.Rate);
-        if (before.Transport is not null && after.Transport is not null)
-        {
-            // Results of earlier versions have no transport.
-            Compare("transport", before.Transport, after.Transport);
-        }
-
-        if (before.WarmUpSeconds is not null && after.WarmUpSeconds is not null)
-        {
-            // Nor have they these four.
-            Compare("warmup_s", before.WarmUpSeconds, after.WarmUpSeconds);
-            Compare("loops", before.Loops, after.Loops);
-            Compare("spin_us", before.SpinMicroseconds, after.SpinMicroseconds);
-            Compare("pin_loops", before.PinLoops, after.PinLoops);
-        }
-
-        Compare("os", before.Environment.Os, after.Environment.Os);
-        Compare("cpu_count", before.Environment.CpuCount, after.Environment.CpuCount);
-        Compare("runtime", before.Environment.Runtime, after.Environment.Runtime);
-        Compare("gc", before.Environment.Gc, after.Environment.Gc);
-        return differences;
-
-        void Compare<T>(string name, T x, T y)
-        {
-            if (!EqualityComparer<T>.Default.Equals(x, y))
-            {
-                differences.Add(string.Create(CultureInfo.InvariantCulture, $"{name} differs: {Shown(x)} before, {Shown(y)} after."));
-            }
-        }
-
-        static string Shown<T>(T value) => value is null
-            ? "none"
-            : SafeText.Of(string.Create(CultureInfo.InvariantCulture, $"{value}"));
     }
 }

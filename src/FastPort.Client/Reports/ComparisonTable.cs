@@ -7,11 +7,14 @@ internal static class ComparisonTable
 {
     private static readonly string[] Headings = ["", "before", "after", "change"];
 
-    public static string Text(Comparison comparison) => Write(comparison, string.Empty, "  ", string.Empty, separator: false);
+    /// <param name="comparison">The comparison.</param>
+    /// <param name="colored">Whether what should be zero is red where it is not. Defaults to not.</param>
+    public static string Text(Comparison comparison, bool colored = false) =>
+        Write(comparison, string.Empty, "  ", string.Empty, separator: false, colored);
 
-    public static string Markdown(Comparison comparison) => Write(comparison, "| ", " | ", " |", separator: true);
+    public static string Markdown(Comparison comparison) => Write(comparison, "| ", " | ", " |", separator: true, colored: false);
 
-    private static string Write(Comparison comparison, string left, string between, string right, bool separator)
+    private static string Write(Comparison comparison, string left, string between, string right, bool separator, bool colored)
     {
         List<string[]> lines = [Headings, .. comparison.Rows.Select(static row => row.Cells)];
         int[] widths = new int[Headings.Length];
@@ -23,27 +26,34 @@ internal static class ComparisonTable
             }
         }
 
+        // Above the figures: who reads them must know first that they are not of one test.
         var text = new StringBuilder();
-        for (int line = 0; line < lines.Count; line++)
-        {
-            AppendLine(lines[line].Select((cell, i) => i == 0 ? cell.PadRight(widths[i]) : cell.PadLeft(widths[i])));
-            if (separator && line == 0)
-            {
-                AppendLine(widths.Select(static (width, i) => i == 0 ? new string('-', width) : new string('-', width - 1) + ":"));
-            }
-        }
-
         if (comparison.Differences.Count != 0)
         {
-            text.Append('\n');
+            text.Append(TerminalText.Red("The two runs are not the same test:", colored)).Append('\n');
+            text.Append(separator ? "\n" : string.Empty);
             foreach (string difference in comparison.Differences)
             {
-                text.Append(separator ? "- " : string.Empty).Append(difference).Append('\n');
+                text.Append("- ").Append(difference).Append('\n');
+            }
+
+            text.Append('\n');
+        }
+
+        for (int line = 0; line < lines.Count; line++)
+        {
+            AppendLine(
+                lines[line].Select((cell, i) => i == 0 ? cell.PadRight(widths[i]) : cell.PadLeft(widths[i])),
+                colored && line > 0 && comparison.Rows[line - 1].Alarms);
+            if (separator && line == 0)
+            {
+                AppendLine(widths.Select(static (width, i) => i == 0 ? new string('-', width) : new string('-', width - 1) + ":"), false);
             }
         }
 
         return text.ToString();
 
-        void AppendLine(IEnumerable<string> cells) => text.Append(left).AppendJoin(between, cells).Append(right).Append('\n');
+        void AppendLine(IEnumerable<string> cells, bool red) =>
+            text.Append(left).Append(TerminalText.Red(string.Join(between, cells), red)).Append(right).Append('\n');
     }
 }

@@ -24,6 +24,7 @@ internal sealed record LoadResult
     /// <summary>Measured seconds, without warm-up.</summary>
     public required double DurationSeconds { get; init; }
 
+    /// <summary>Messages served within the measured time.</summary>
     public required long Messages { get; init; }
 
     public required long Errors { get; init; }
@@ -45,10 +46,22 @@ internal sealed record LoadResult
     /// <summary>Errors by kind; empty in results read from JSON.</summary>
     public IReadOnlyDictionary<LoadErrorKind, long> ErrorKinds { get; init; } = new Dictionary<LoadErrorKind, long>();
 
-    /// <summary>Messages of the open loop that were never sent; null in the closed loop.</summary>
+    /// <summary>Messages of the open loop that were due in the measured time and never sent; null in the closed loop.</summary>
     public long? MissedSends { get; init; }
 
     public long Reconnects { get; init; }
+
+    /// <summary>How often nothing was answered for over a second; null in results of versions that do not tell it.</summary>
+    public long? Interruptions { get; init; }
+
+    /// <summary>How long <see cref="Interruptions"/> lasted in all; null like these.</summary>
+    public double? InterruptedSeconds { get; init; }
+
+    /// <summary>What limited the rate; null in results read from JSON.</summary>
+    public string? BoundBy { get; init; }
+
+    /// <summary>Whether the server ran inside the load client; null in results read from JSON.</summary>
+    public bool? Hosted { get; init; }
 
     public required LoadEnvironment Environment { get; init; }
 
@@ -107,6 +120,10 @@ internal sealed record LoadResult
             ErrorKinds = Enum.GetValues<LoadErrorKind>().ToDictionary(static kind => kind, kind => errors[kind]),
             MissedSends = measured.Missed,
             Reconnects = measured.Reconnects,
+            Interruptions = measured.Interruptions,
+            InterruptedSeconds = measured.InterruptedTime.TotalSeconds,
+            BoundBy = measured.BoundBy,
+            Hosted = settings.Server is null,
             Environment = LoadEnvironment.Current,
             Transport = settings.Transport.ClientTransport,
             WarmUpSeconds = settings.WarmUp.TotalSeconds,

@@ -76,6 +76,8 @@ internal static class LoadResultReader
             PinLoops = document.PinLoops,
             MissedSends = document.MissedSends,
             Reconnects = document.Reconnects ?? 0,
+            Interruptions = document.Interruptions,
+            InterruptedSeconds = document.InterruptedSeconds,
         };
     }
 
@@ -102,7 +104,9 @@ internal static class LoadResultReader
         [property: JsonPropertyName("spin_us")] int? SpinMicroseconds = null,
         bool? PinLoops = null,
         long? MissedSends = null,
-        long? Reconnects = null);
+        long? Reconnects = null,
+        long? Interruptions = null,
+        [property: JsonPropertyName("interrupted_s")] double? InterruptedSeconds = null);
 }
 
 /// <summary>A given file is not a result of a load run.</summary>

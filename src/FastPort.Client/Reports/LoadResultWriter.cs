@@ -55,14 +55,8 @@ internal static class LoadResultWriter
         WriteNumber(json, "warmup_s", result.WarmUpSeconds);
         WriteNumber(json, "loops", result.Loops);
         WriteNumber(json, "spin_us", result.SpinMicroseconds);
-        if (result.PinLoops is { } pinLoops)
-        {
-            json.WriteBoolean("pin_loops", pinLoops);
-        }
-        else
-        {
-            json.WriteNull("pin_loops");
-        }
+        WriteFlag(json, "pin_loops", result.PinLoops);
+        WriteFlag(json, "hosted", result.Hosted);
 
         if (result.Started is { } started)
         {
@@ -72,6 +66,9 @@ internal static class LoadResultWriter
         json.WriteString("command_line", result.CommandLine);
         WriteNumber(json, "missed_sends", result.MissedSends);
         json.WriteNumber("reconnects", result.Reconnects);
+        WriteNumber(json, "interruptions", result.Interruptions);
+        WriteNumber(json, "interrupted_s", result.InterruptedSeconds is { } seconds ? Math.Round(seconds, 3) : null);
+        json.WriteString("bound_by", result.BoundBy);
         json.WriteStartObject("errors_by_kind");
         foreach ((LoadErrorKind kind, long count) in result.ErrorKinds)
         {
@@ -92,6 +89,18 @@ internal static class LoadResultWriter
         if (number is { } given)
         {
             json.WriteNumber(name, given);
+        }
+        else
+        {
+            json.WriteNull(name);
+        }
+    }
+
+    private static void WriteFlag(Utf8JsonWriter json, string name, bool? flag)
+    {
+        if (flag is { } given)
+        {
+            json.WriteBoolean(name, given);
         }
         else
         {

@@ -32,27 +32,45 @@ internal static class LoadSummary
             """);
     }
 
+    /// <summary>The first lines of the report: what limited the rate, and which messages the latencies are about.</summary>
+    public static string Beginning(LoadSettings settings, LoadMeasurement measured)
+    {
+        double rate = measured.Duration > TimeSpan.Zero ? measured.Messages / measured.Duration.TotalSeconds : 0;
+        string latencies = settings switch
+        {
+            { Mode: not LoadMode.Echo } => string.Empty,
+            { Rate: not null } => "latencies of the messages that were due in the measured time, each from when it was due\n",
+            _ => "latencies of the messages that were answered in the measured time, each from when it was sent\n",
+        };
+        return string.Create(
+            CultureInfo.InvariantCulture, $"{rate:#,##0} messages/s{Asked(settings.Rate)}, bound by {measured.BoundBy}\n{latencies}");
+    }
+
     /// <summary>The result of the run.</summary>
-    public static string Text(LoadResult result, LoadErrors errors)
+    /// <param name="result">The result.</param>
+    /// <param name="errors">The errors of the run.</param>
+    /// <param name="colored">Whether what should be zero is red where it is not.</param>
+    public static string Text(LoadResult result, LoadErrors errors, bool colored)
     {
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
-            $"{result.Messages:#,##0} messages in {result.DurationSeconds:0.00} s: {result.MessagesPerSecond:#,##0} messages/s, "
-            + $"{result.BytesPerSecond / 1e6:#,##0.00} MB/s of payload; {result.Errors:#,##0} errors");
-        if (result.WarmUpErrors != 0)
-        {
-            text.Append(CultureInfo.InvariantCulture, $" ({result.WarmUpErrors:#,##0} of them during warm-up)");
-        }
-
+            $"{result.Messages:#,##0} messages in {result.DurationSeconds:0.00} s: {result.MessagesPerSecond:#,##0} messages/s"
+            + $"{Asked(result.Rate)}, {result.BytesPerSecond / 1e6:#,##0.00} MB/s of payload; ");
+        string warmUp = result.WarmUpErrors == 0
+            ? string.Empty
+            : string.Create(CultureInfo.InvariantCulture, $" ({result.WarmUpErrors:#,##0} of them during warm-up)");
+        text.Append(Alarm(result.Errors, "errors", colored)).Append(warmUp);
         if (result.MissedSends is { } missed)
         {
-            text.Append(CultureInfo.InvariantCulture, $", {missed:#,##0} missed sends");
+            text.Append(", ").Append(Alarm(missed, "missed sends", colored));
         }
 
-        if (result.Reconnects != 0)
+        text.Append(", ").Append(Alarm(result.Reconnects, "reconnects", colored));
+        text.Append(", ").Append(Alarm(result.Interruptions ?? 0, "interruptions", colored));
+        if (result.InterruptedSeconds is > 0 and { } seconds)
         {
-            text.Append(CultureInfo.InvariantCulture, $", {result.Reconnects:#,##0} reconnects");
+            text.Append(CultureInfo.InvariantCulture, $" of {seconds:0.0} s in all");
         }
 
         text.Append('\n');
@@ -63,6 +81,12 @@ internal static class LoadSummary
 
         return text.ToString();
     }
+
+    private static string Asked(double? rate) =>
+        rate is { } asked ? string.Create(CultureInfo.InvariantCulture, $" of {asked:#,##0.###} asked for") : string.Empty;
+
+    private static string Alarm(long count, string name, bool colored) =>
+        TerminalText.Red(string.Create(CultureInfo.InvariantCulture, $"{count:#,##0} {name}"), colored && count != 0);
 
     private static string Describe(LoadErrorKind kind) => kind switch
     {

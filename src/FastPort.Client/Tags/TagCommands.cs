@@ -60,15 +60,17 @@ internal sealed class TagCommands
     {
         Command = new Command("tags", "Browses, reads, writes and watches the tags of an OPC UA bridge.")
         {
-            Add("browse", "Lists tags, folders and methods.", _path, _recursive),
-            Add("read", "Reads tags.", _names, _maxAge, _timeout),
-            Add("write", "Writes tags. The values are read as the tags' types.", _pairs, _timeout),
-            Add("watch", "Prints changes of tags until Ctrl+C.", _names, _interval, _queue, _count, _seconds),
+            Add("browse", "Lists tags, folders and methods.", "simulation --recursive", _path, _recursive),
+            Add("read", "Reads tags.", "simulation/Int32.0 simulation/Double.0", _names, _maxAge, _timeout),
+            Add("write", "Writes tags. The values are read as the tags' types.", "simulation/Int32.0 7", _pairs, _timeout),
+            Add(
+                "watch", "Prints changes of tags until Ctrl+C.", "simulation/Int32.* --interval 500", _names, _interval, _queue, _count,
+                _seconds),
         };
 
-        Command Add(string name, string description, Argument argument, params Option[] options)
+        Command Add(string name, string description, string example, Argument argument, params Option[] options)
         {
-            var command = new Command(name, description) { argument, _endpoint, _tokenFile, _json };
+            var command = new ExampleCommand(name, description, $"tags {name} {example}") { argument, _endpoint, _tokenFile, _json };
             _access.AddTo(command, _endpoint, new TagSettings().Endpoint);
             Array.ForEach(options, command.Add);
             command.SetAction((result, _) => run(name, Settings(name, result)));

@@ -25,7 +25,8 @@ internal static class TopCommand
         Option<int?> interval = WholeNumberOption.Create(
             "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
         Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
-        var command = new Command("top", "Shows the live figures of a server: messages, latencies by type, errors.")
+        var command = new ExampleCommand(
+            "top", "Shows the live figures of a server: messages, latencies by type, errors.", "top tcp://127.0.0.1:6628")
         {
             endpoint, tokenFile, interval, count,
         };

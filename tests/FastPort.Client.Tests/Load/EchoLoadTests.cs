@@ -349,6 +349,77 @@ public sealed class EchoLoadTests
         Assert.Equal(500, result.Rate);
     }
 
+    // The server answers far less than is asked for, so that a warm-up leaves a backlog longer than the measured time.
+    [Fact]
+    public async Task Open_loop_above_the_servers_capacity_reports_what_was_served()
+    {
+        const int Rate = 1_000_000;
+        long answered = 0;
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapQueued(
+            DiagnosticType.Echo,
+            async context =>
+            {
+                await Task.Delay(1);
+                Interlocked.Increment(ref answered);
+                context.Reply(context.Body.Span);
+            }));
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with
+        {
+            Server = server.Uri(),
+            Rate = Rate,
+            WarmUp = TimeSpan.FromSeconds(1),
+            Duration = TimeSpan.FromSeconds(2),
+        });
+
+        Assert.Equal(0, result.Errors);
+        Assert.InRange(result.Messages, 1, answered);
+
+        // Of those that were due, some were sent, and the others missed. What was in flight at either end is on one side only.
+        long inFlight = result.Connections * result.InFlight;
+        long due = (long)(result.DurationSeconds * Rate);
+        Assert.InRange(result.RoundTrip!.Count, 1, result.Messages + inFlight);
+        Assert.InRange(result.RoundTrip.Count + result.MissedSends!.Value, due - 1, due + 1);
+        Assert.InRange(result.Messages, result.RoundTrip.Count - inFlight, result.RoundTrip.Count + inFlight);
+
+        // The last ones waited since long before they were sent.
+        Assert.True(result.RoundTrip.Max > result.ServerTime!.Max);
+        Assert.Contains($" messages/s of {Rate:#,##0} asked for, bound by ", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.Contains("latencies of the messages that were due in the measured time", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_time_without_a_reply_is_an_interruption()
+    {
+        var stall = TimeSpan.FromSeconds(1.5);
+        int messages = 0;
+        using var enough = new CancellationTokenSource();
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapInline(
+            DiagnosticType.Echo,
+            (ref InlineRequest request) =>
+            {
+                // The one loop of the server holds all connections up.
+                if (Interlocked.Increment(ref messages) is var number && number == 1000)
+                {
+                    Thread.Sleep(stall);
+                }
+                else if (number == 2000)
+                {
+                    _ = enough.CancelAsync();
+                }
+
+                request.Reply(request.Body.ToArray());
+            }), configure: static options => options.Loops = 1);
+
+        LoadResult result = await _run.RunAsync(
+            TestRun.Short with { Server = server.Uri(), Connections = 1, WarmUp = TimeSpan.Zero, Duration = TestRun.Patience },
+            enough.Token);
+
+        Assert.InRange(result.Interruptions!.Value, 1, long.MaxValue);
+        Assert.InRange(result.InterruptedSeconds!.Value, 1.4, double.MaxValue);
+        Assert.Contains(" interruptions of ", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Open_loop_sends_on_every_connection()
     {

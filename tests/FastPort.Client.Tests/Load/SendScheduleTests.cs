@@ -84,7 +84,7 @@ public sealed class SendScheduleTests
         var recorder = new LoadRecorder(new LatencyStats(LatencyRole.Client, 1000), new LoadErrors(), measureSessions: false);
         EchoLane[] lanes = [.. Enumerable.Range(0, connections).Select(
             i => new EchoLane(i, 1, new EchoPayload(0), recorder, new SendSchedule(rate, connections, i)))];
-        using var pacer = new Pacer(rate, lanes, Second);
+        using var pacer = new Pacer(Begun(rate, 1, 0), lanes);
         SendSchedule[] schedules = [.. Enumerable.Range(0, connections).Select(i => Begun(rate, connections, i))];
         long due = Second;
         for (int number = 0; number < 1000; number++)

@@ -44,6 +44,20 @@ public sealed class ThroughputTimelineTests
     }
 
     [Fact]
+    public void Seconds_without_a_message_are_an_interruption()
+    {
+        ThroughputTimeline timeline = Begin();
+        Pass(10, 0);
+        Pass(0, 0);
+        Pass(0, 0);
+        Pass(20, 0);
+        Pass(0, 0);
+        timeline.End();
+
+        Assert.Equal((2, TimeSpan.FromSeconds(3)), (timeline.Interruptions, timeline.InterruptedTime));
+    }
+
+    [Fact]
     public void A_long_run_has_at_most_600_columns_and_loses_nothing()
     {
         ThroughputTimeline timeline = Begin();

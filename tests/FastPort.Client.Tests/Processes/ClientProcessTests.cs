@@ -28,7 +28,8 @@ public sealed class ClientProcessTests : IDisposable
         Assert.Equal(0, await client.EndAsync());
 
         string[] expected =
-            ["samples", "min", "avg", "P50", "P95", "P99", "max", "round trip", "server", "network", " messages in ", "0 errors"];
+            ["samples", "min", "avg", "P50", "P95", "P99", "max", "round trip", "server", "network", " messages in ", "0 errors",
+                ", bound by ", "latencies of the messages that were answered in the measured time"];
         foreach (string text in expected)
         {
             Assert.Contains(text, client.Output, StringComparison.Ordinal);
@@ -115,13 +116,60 @@ public sealed class ClientProcessTests : IDisposable
     }
 
     [Fact]
-    public async Task A_page_that_cannot_be_written_is_a_sentence_and_exit_code_1()
+    public async Task Runs_of_different_settings_are_flagged_above_their_figures_in_the_text_and_on_the_page()
     {
         await File.WriteAllBytesAsync(Path.Combine(_directory, "a.json"), LoadResultWriter.ToUtf8(Results.Before));
-        using var client = new ClientProcess(_directory, ["compare", "a.json", "a.json", "--html", "missing/diff.html"]);
+        await File.WriteAllBytesAsync(
+            Path.Combine(_directory, "b.json"), LoadResultWriter.ToUtf8(Results.Before with { Connections = 64 }));
+        using var client = new ClientProcess(_directory, ["compare", "a.json", "b.json", "--html", "diff.html"]);
 
-        Assert.Equal(1, await client.EndAsync());
-        Assert.Contains("could not be written to 'missing/diff.html'", await client.Error, StringComparison.Ordinal);
+        Assert.Equal(0, await client.EndAsync());
+        Assert.StartsWith(
+            "The two runs are not the same test:\n- connections differs: 32 before, 64 after.\n", client.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "\"differences\":[\"connections differs: 32 before, 64 after.\"]",
+            await File.ReadAllTextAsync(Path.Combine(_directory, "diff.html")), StringComparison.Ordinal);
+    }
+
+    // Before the run: none of its lines is printed, and no file is left behind.
+    [Theory]
+    [InlineData("--json", "load", "--connections", "1", "--html", "good.html")]
+    [InlineData("--html", "load", "--connections", "1", "--json", "good.json")]
+    [InlineData("--html", "compare", "a.json", "a.json")]
+    [InlineData("--markdown", "compare", "a.json", "a.json")]
+    public async Task A_file_that_cannot_be_written_is_found_before_the_run(string option, params string[] args)
+    {
+        await File.WriteAllBytesAsync(Path.Combine(_directory, "a.json"), LoadResultWriter.ToUtf8(Results.Before));
+        foreach (string path in (string[])["missing/file", "."])
+        {
+            using var client = new ClientProcess(_directory, [.. args, option, path]);
+
+            Assert.Equal(2, await client.EndAsync());
+            Assert.StartsWith($"{option} is '{path}'", await client.Error, StringComparison.Ordinal);
+            Assert.Empty(client.Output);
+        }
+
+        Assert.Equal(["a.json"], Directory.GetFiles(_directory).Select(Path.GetFileName));
+    }
+
+    [Theory]
+    [InlineData("load", "[default: 10s]", "[default: 2s]", "[default: echo]")]
+    [InlineData("compare")]
+    [InlineData("tags browse")]
+    [InlineData("tags read")]
+    [InlineData("tags write")]
+    [InlineData("tags watch")]
+    [InlineData("top")]
+    public async Task Help_fits_the_page_shows_defaults_as_they_are_typed_and_ends_with_an_example(string command, params string[] expected)
+    {
+        using var client = new ClientProcess(_directory, [.. command.Split(' '), "--help"]);
+
+        Assert.Equal(0, await client.EndAsync());
+        Assert.All(client.Output.Split('\n'), static line => Assert.InRange(line.TrimEnd().Length, 0, 100));
+        Assert.All(expected, text => Assert.Contains(text, client.Output, StringComparison.Ordinal));
+        Assert.DoesNotContain("00:00", client.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("[default: ]", client.Output, StringComparison.Ordinal);
+        Assert.Matches($@"\nExample:\n  \S+ {command} \S.*\n$", client.Output);
     }
 
     [Fact]
@@ -250,7 +298,7 @@ public sealed class ClientProcessTests : IDisposable
         using var client = new ClientProcess(_directory, ["compare", before, after, "--markdown", "table.md"]);
 
         Assert.Equal(0, await client.EndAsync());
-        Assert.Equal(ComparisonTable.Text(new Comparison(Reports.Results.Before, Reports.Results.After)), client.Output);
+        Assert.Equal(ComparisonTable.Text(new Comparison(Reports.Results.Before, Reports.Results.After, [])), client.Output);
         Assert.StartsWith("| ", await File.ReadAllTextAsync(Path.Combine(_directory, "table.md")), StringComparison.Ordinal);
     }
 

@@ -1,4 +1,7 @@
+using System.Text;
+using System.Text.Json;
 using FastPort.Client.Reports;
+using FastPort.Telemetry.Reports.Html;
 using Xunit;
 
 namespace FastPort.Client.Tests.Reports;
@@ -8,7 +11,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Shows_before_after_and_change_as_text()
     {
-        string[] lines = ComparisonTable.Text(new Comparison(Results.Before, Results.After)).Split('\n');
+        string[] lines = ComparisonTable.Text(Of(Results.Before, Results.After)).Split('\n');
 
         Assert.Equal("                         before       after   change", lines[0]);
         Assert.Equal("messages/s                5,330       9,992  +87.5 %", lines[1]);
@@ -24,7 +27,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Shows_missed_sends_of_open_loops()
     {
-        Comparison comparison = new(Results.Before with { MissedSends = 200 }, Results.After with { MissedSends = 50 });
+        Comparison comparison = Of(Results.Before with { MissedSends = 200 }, Results.After with { MissedSends = 50 });
 
         Assert.Contains(comparison.Rows, static row => row.Cells is ["missed sends", "200", "50", "-75.0 %"]);
     }
@@ -32,7 +35,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Texts_of_a_file_do_not_control_the_terminal()
     {
-        Comparison comparison = new(Results.Before, Results.Before with { Environment = Results.Here with { Os = "L\u001B[2Jinux" } });
+        Comparison comparison = Of(Results.Before, Results.Before with { Environment = Results.Here with { Os = "L\u001B[2Jinux" } });
 
         Assert.Equal([@"os differs: Linux before, L\u001B[2Jinux after."], comparison.Differences);
     }
@@ -40,7 +43,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Shows_the_same_as_Markdown()
     {
-        string[] lines = ComparisonTable.Markdown(new Comparison(Results.Before, Results.After)).Split('\n');
+        string[] lines = ComparisonTable.Markdown(Of(Results.Before, Results.After)).Split('\n');
 
         Assert.Equal("|                     |     before |      after |  change |", lines[0]);
         Assert.Equal("| ------------------- | ---------: | ---------: | ------: |", lines[1]);
@@ -50,7 +53,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Leaves_out_the_latencies_of_one_way_loads()
     {
-        Comparison comparison = new(Results.Sink, Results.Sink);
+        Comparison comparison = Of(Results.Sink, Results.Sink);
 
         Assert.Equal(
             ["messages/s", "payload MB/s", "messages", "duration s", "errors", "reconnects"], comparison.Rows.Select(static r => r.Name));
@@ -60,7 +63,7 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Says_in_what_the_runs_differ()
     {
-        Comparison comparison = new(
+        Comparison comparison = Of(
             Results.Before,
             Results.Before with { Connections = 64, Rate = 100, Transport = "sockets", Environment = Results.Here with { CpuCount = 8 } });
 
@@ -71,7 +74,12 @@ public sealed class ComparisonTableTests
                 "cpu_count differs: 2 before, 8 after.",
             ],
             comparison.Differences);
-        Assert.EndsWith("cpu_count differs: 2 before, 8 after.\n", ComparisonTable.Text(comparison), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The two runs are not the same test:\n- connections differs: 32 before, 64 after.\n", ComparisonTable.Text(comparison),
+            StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The two runs are not the same test:\n\n- connections differs: 32 before, 64 after.\n", ComparisonTable.Markdown(comparison),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -85,10 +93,44 @@ public sealed class ComparisonTableTests
                 "warmup_s differs: 2 before, 0.5 after.", "loops differs: none before, 1 after.", "spin_us differs: none before, 0 after.",
                 "pin_loops differs: none before, True after.",
             ],
-            new Comparison(before, after).Differences);
+            Of(before, after).Differences);
     }
 
     [Fact]
-    public void A_result_that_does_not_tell_its_transport_and_warm_up_differs_from_none() => Assert.Empty(
-        new Comparison(Results.Before with { Transport = null }, Results.Before with { WarmUpSeconds = 2, Loops = 1 }).Differences);
+    public void What_one_of_the_results_does_not_tell_is_no_difference()
+    {
+        byte[] old = Encoding.UTF8.GetBytes(Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before))
+            .Replace("\"transport\": \"epoll\",", string.Empty, StringComparison.Ordinal)
+            .Replace("\"warmup_s\": null,", string.Empty, StringComparison.Ordinal));
+
+        Assert.Empty(Differences(old, LoadResultWriter.ToUtf8(Results.Before with { Transport = "sockets", WarmUpSeconds = 2 })));
+    }
+
+    [Theory]
+    [InlineData(10, 10.2, 0)]
+    [InlineData(10, 5, 1)]
+    public void Runs_of_different_length_are_told(double before, double after, int differences) => Assert.Equal(
+        differences,
+        Of(Results.Before with { DurationSeconds = before }, Results.Before with { DurationSeconds = after }).Differences.Count);
+
+    [Fact]
+    public void Shows_the_rate_asked_for_beside_the_rate_reached_and_the_interruptions()
+    {
+        Comparison comparison = Of(
+            Results.Before with { Rate = 8000, Interruptions = 0 }, Results.After with { Rate = 10_000, Interruptions = 2 });
+
+        string[] lines = ComparisonTable.Text(comparison, colored: true).Split('\n');
+
+        Assert.Equal(["messages/s", "messages/s asked for"], comparison.Rows.Take(2).Select(static row => row.Name));
+        Assert.Contains(comparison.Rows, static row => row.Cells is ["interruptions", "0", "2", "-"]);
+        Assert.Contains(lines, static line => line.StartsWith("\u001b[31minterruptions", StringComparison.Ordinal));
+        Assert.Contains(lines, static line => line.StartsWith("\u001b[31merrors", StringComparison.Ordinal));
+        Assert.DoesNotContain('\u001b', ComparisonTable.Text(comparison));
+    }
+
+    private static Comparison Of(LoadResult before, LoadResult after) => new(
+        before, after, Differences(LoadResultWriter.ToUtf8(before), LoadResultWriter.ToUtf8(after)));
+
+    private static IReadOnlyList<string> Differences(byte[] before, byte[] after) => MeasurementDifferences.Find(
+        JsonDocument.Parse(before).RootElement, JsonDocument.Parse(after).RootElement);
 }

@@ -70,7 +70,7 @@ public sealed class LoadResultJsonTests
         LoadResult[] results =
         [
             Results.Before, Results.After, Results.Sink, Results.Before with { Transport = null },
-            Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 },
+            Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2, Interruptions = 3, InterruptedSeconds = 4.5 },
             Results.Before with { WarmUpSeconds = 0.5, Loops = 2, SpinMicroseconds = 20, PinLoops = true },
         ];
         foreach (LoadResult result in results)

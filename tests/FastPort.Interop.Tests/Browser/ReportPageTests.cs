@@ -103,6 +103,42 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Equal(0, await page.Locator("canvas").CountAsync());
     }
 
+    [BrowserTheory]
+    [InlineData(1280, ColorScheme.Light)]
+    [InlineData(390, ColorScheme.Dark)]
+    public async Task What_should_be_zero_is_a_tile_that_alarms_where_it_is_not(int width, ColorScheme scheme)
+    {
+        IPage page = await OpenAsync(HtmlReport.Create(OpenLoop(served: 500, missed: 1500)), width, scheme);
+
+        Assert.Equal(
+            ["messages/s 500", "messages/s asked for 2,000", "errors 0", "missed sends 1,500", "reconnects 0", "interruptions 2"],
+            (await TilesAsync(page, string.Empty))[..6]);
+        Assert.Equal(["messages/s 500", "missed sends 1,500", "interruptions 2"], await TilesAsync(page, ".alarm"));
+        Assert.Equal("500 messages in 1.000 s, bound by the server", await page.Locator("h1 + p").InnerTextAsync());
+        Assert.Equal(
+            "Of the 400 messages due in the measured time, from when each was due",
+            await page.Locator("section:has(h2:text-is('Latencies')) caption").InnerTextAsync());
+        Assert.Equal("2026-11-28 20:15:00 UTC", await page.Locator("tr:has(th:text-is('started')) td").InnerTextAsync());
+        Assert.Equal(width, await page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
+        await AssertAccessibleAsync(page);
+    }
+
+    [BrowserFact]
+    public async Task Runs_of_different_settings_are_flagged_above_their_figures()
+    {
+        byte[] before = OpenLoop(served: 2000, missed: 0);
+        byte[] after = System.Text.Encoding.UTF8.GetBytes(System.Text.Encoding.UTF8.GetString(OpenLoop(served: 500, missed: 1500))
+            .Replace("\"connections\":1", "\"connections\":64", StringComparison.Ordinal));
+        IPage page = await OpenAsync(HtmlReport.Compare(before, after));
+
+        Assert.Equal(["connections differs: 1 before, 64 after."], await page.Locator(".warning li").AllInnerTextsAsync());
+        Assert.Equal(1, await page.Locator(".warning + .tiles").CountAsync());
+        await AssertAccessibleAsync(page);
+
+        IPage same = await OpenAsync(HtmlReport.Compare(before, before));
+        Assert.Equal(0, await same.Locator(".warning").CountAsync());
+    }
+
     [BrowserFact]
     public async Task A_one_way_load_has_its_throughput_over_time()
     {
@@ -186,6 +222,25 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.Contains("Over time", await page.Locator("h2").AllInnerTextsAsync());
         Assert.True(await IsDrawnAsync(page));
     }
+
+    // A second of 2,000 messages/s.
+    private static byte[] OpenLoop(int served, int missed) => System.Text.Encoding.UTF8.GetBytes(
+        $$"""
+        {"schema":2,"mode":"echo","server":"tcp://127.0.0.1:6628","connections":1,"in_flight":16,"payload_bytes":64,"rate":2000,
+         "duration_s":1.0,"messages":{{served}},"errors":0,"messages_per_s":{{served}},"bytes_per_s":64000,
+         "rtt_us":{"count":400,"min":1,"avg":2,"p50":1,"p90":3,"p95":3,"p99":3,"p999":3,"max":3,"p99_over_avg":1.5},
+         "server_us":null,"network_us":null,"environment":{"os":"Linux","cpu_count":2},"per_connection":null,
+         "missed_sends":{{missed}},"reconnects":0,"interruptions":{{(missed == 0 ? 0 : 2)}},"interrupted_s":0,"bound_by":"the server",
+         "started":"2026-11-28T20:15:00.1234567Z"}
+        """);
+
+    // Name and value of each.
+    private static Task<string[]> TilesAsync(IPage page, string which) => page.EvaluateAsync<string[]>(
+        """
+        which => [...document.querySelectorAll(`.tiles li${which}`)].map(
+          tile => `${tile.children[0].innerText} ${tile.children[1].innerText}`)
+        """,
+        which);
 
     // Three seconds; in one of them nothing was answered.
     private static byte[] WithOutage(int empty)

@@ -21,7 +21,7 @@ public static class HtmlReport
     public static byte[] Create(ReadOnlyMemory<byte> json)
     {
         ReportData data = ReportReader.Read(json);
-        return Page($"FastPort report: {data.Title}", new ReportPage(null, data));
+        return Page($"FastPort report: {data.Title}", new ReportPage(null, data, []));
     }
 
     /// <summary>Makes the page that compares two measurements.</summary>
@@ -32,13 +32,21 @@ public static class HtmlReport
     public static byte[] Compare(ReadOnlyMemory<byte> before, ReadOnlyMemory<byte> after)
     {
         ReportData data = ReportReader.Read(after);
-        return Page($"FastPort comparison: {data.Title}", new ReportPage(ReportReader.Read(before), data));
+        ReportData old = ReportReader.Read(before);
+        using var x = JsonDocument.Parse(before);
+        using var y = JsonDocument.Parse(after);
+        return Page(
+            $"FastPort comparison: {data.Title}",
+            new ReportPage(old, data, MeasurementDifferences.Find(x.RootElement, y.RootElement)));
     }
 
     private static byte[] Page(string title, ReportPage page)
     {
-        var reduced = new ReportPage(
-            page.Before is null ? null : ReportReduction.Reduce(page.Before), ReportReduction.Reduce(page.After));
+        ReportPage reduced = page with
+        {
+            Before = page.Before is null ? null : ReportReduction.Reduce(page.Before),
+            After = ReportReduction.Reduce(page.After),
+        };
 
         // The serializer escapes < > & and quotes, so the data cannot end the element that holds it.
         string data = JsonSerializer.Serialize(reduced, ReportJson.Default.ReportPage);

@@ -18,6 +18,18 @@ internal sealed record ReportData
 
     public required long Errors { get; init; }
 
+    /// <summary>Messages per second that an open loop asked for; null for other measurements.</summary>
+    public double? AskedPerS { get; init; }
+
+    /// <summary>What limited the rate; null if the file does not tell it.</summary>
+    public string? BoundBy { get; init; }
+
+    /// <summary>Which messages the latencies are about; null: all of them.</summary>
+    public string? LatenciesOf { get; init; }
+
+    /// <summary>Counts that should be 0, besides <see cref="Errors"/>.</summary>
+    public IReadOnlyList<ReportCount> Alarms { get; init; } = [];
+
     /// <summary>The latencies over all messages; empty if the measurement has none.</summary>
     public required IReadOnlyList<ReportLatency> Latencies { get; init; }
 
@@ -32,6 +44,9 @@ internal sealed record ReportData
     /// <summary>Null in files of schema 1.</summary>
     public ReportTimeline? Timeline { get; init; }
 }
+
+/// <summary>A count and its name.</summary>
+internal sealed record ReportCount(string Name, long Count);
 
 /// <summary>One message type, one session or one operation.</summary>
 internal sealed record ReportScope(
@@ -80,7 +95,8 @@ internal sealed record ReportTimeline(
 /// <summary>The two measurements of a comparison, or one.</summary>
 /// <param name="Before">Null in a report of one measurement.</param>
 /// <param name="After">The measurement.</param>
-internal sealed record ReportPage(ReportData? Before, ReportData After);
+/// <param name="Differences">In which settings and surroundings the two differ, a sentence each.</param>
+internal sealed record ReportPage(ReportData? Before, ReportData After, IReadOnlyList<string> Differences);
 
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,

@@ -86,7 +86,8 @@ internal static class ReportReader
         List<string[]> facts = Facts(
             root,
             ("server", "server"), ("transport", "transport"), ("connections", "connections"), ("in flight", "in_flight"),
-            ("payload bytes", "payload_bytes"), ("missed sends", "missed_sends"), ("reconnects", "reconnects"), ("started", "started"),
+            ("payload bytes", "payload_bytes"), ("warm-up, s", "warmup_s"), ("loops", "loops"), ("spin, µs", "spin_us"),
+            ("loops bound to cores", "pin_loops"), ("time without a reply, s", "interrupted_s"), ("started", "started"),
             ("command line", "command_line"));
         facts.Insert(1, ["load", $"{mode}, {loop}"]);
         return new ReportData
@@ -99,6 +100,12 @@ internal static class ReportReader
             Messages = root.GetProperty("messages").GetInt64(),
             PerS = root.GetProperty("messages_per_s").GetDouble(),
             Errors = root.GetProperty("errors").GetInt64(),
+            AskedPerS = rate.ValueKind == JsonValueKind.Null ? null : rate.GetDouble(),
+            BoundBy = root.TryGetProperty("bound_by", out JsonElement bound) ? bound.GetString() : null,
+            LatenciesOf = rate.ValueKind == JsonValueKind.Null
+                ? "messages answered in the measured time, from when each was sent"
+                : "messages due in the measured time, from when each was due",
+            Alarms = Alarms(root, ("missed sends", "missed_sends"), ("reconnects", "reconnects"), ("interruptions", "interruptions")),
             Latencies = ResultLatencies(root, root.TryGetProperty("histograms", out JsonElement histograms) ? histograms : null),
             Sessions = Worst(sessions),
             SessionsMeasured = sessions.Length,
@@ -106,6 +113,21 @@ internal static class ReportReader
         };
 
         string Whole(string name) => root.GetProperty(name).GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
+    }
+
+    // Of what the file tells.
+    private static List<ReportCount> Alarms(JsonElement root, params ReadOnlySpan<(string Name, string Field)> fields)
+    {
+        List<ReportCount> alarms = [];
+        foreach ((string name, string field) in fields)
+        {
+            if (root.TryGetProperty(field, out JsonElement value) && value.ValueKind != JsonValueKind.Null)
+            {
+                alarms.Add(new ReportCount(name, value.GetInt64()));
+            }
+        }
+
+        return alarms;
     }
 
     private static ReportScope[] Worst(ReportScope[] sessions) =>
@@ -180,7 +202,7 @@ internal static class ReportReader
         {
             if (root.TryGetProperty(field, out JsonElement value) && value.ValueKind != JsonValueKind.Null)
             {
-                facts.Add([label, value.ToString()]);
+                facts.Add([label, Fact(value)]);
             }
         }
 
@@ -191,6 +213,12 @@ internal static class ReportReader
 
         return facts;
     }
+
+    // A moment with its date and zone.
+    private static string Fact(JsonElement value) =>
+        value.ValueKind == JsonValueKind.String && value.TryGetDateTimeOffset(out DateTimeOffset moment)
+            ? moment.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss 'UTC'", CultureInfo.InvariantCulture)
+            : value.ToString();
 
     private static ReportHistogram? Histogram(JsonElement parent, string name)
     {
