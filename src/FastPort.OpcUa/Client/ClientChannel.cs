@@ -49,6 +49,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <summary>What decoders of messages and of their parts accept: what the largest message holds.</summary>
     public new EncodingLimits Limits => base.Limits;
 
+    /// <summary>The endpoint, as the server is told it.</summary>
+    public string EndpointUrl => _endpointUrl;
+
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
 

@@ -33,6 +33,12 @@ internal static partial class ClientLog
     [LoggerMessage(7108, LogLevel.Warning, "Subscription {Subscription} of {Endpoint}: its items are not triggered again: {Status}")]
     public static partial void TriggeringRefused(ILogger logger, string endpoint, uint subscription, StatusCode status);
 
+    [LoggerMessage(
+        7110,
+        LogLevel.Warning,
+        "The password is sent to {Endpoint} so that whoever listens can read it, as UnsafePlainPassword says")]
+    public static partial void PasswordInClear(ILogger logger, string endpoint);
+
     [LoggerMessage(EventId = 7109, Message = "Subscription {Subscription} of {Endpoint} is not made again yet: {Problem}")]
     public static partial void SubscriptionRefused(ILogger logger, LogLevel level, string endpoint, uint subscription, string problem);
 }

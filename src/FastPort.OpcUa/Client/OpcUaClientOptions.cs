@@ -62,8 +62,16 @@ public sealed class OpcUaClientOptions : ClientOptions
 
     /// <summary>
     /// The user's password. It is sent encrypted, or not at all; with policy None too the server's certificate must be trusted for that.
+    /// See also <see cref="UnsafePlainPassword"/>.
     /// </summary>
     public string Password { get; set; } = string.Empty;
+
+    /// <summary>
+    /// Whether the password is sent so that whoever listens can read it, to a server that takes it in no other way: for devices without
+    /// encryption, in a network where nobody else is. Where the server offers to encrypt it, it is encrypted all the same. Defaults to
+    /// false.
+    /// </summary>
+    public bool UnsafePlainPassword { get; set; }
 
     /// <summary>
     /// The certificate of the user, with its RSA key, instead of a name; null for none. The caller disposes it, after the client. Defaults
@@ -140,6 +148,7 @@ public sealed class OpcUaClientOptions : ClientOptions
         section.Section(nameof(Certificates), Certificates.Describe);
         UserName = section.Text(nameof(UserName), UserName, static _ => true, string.Empty);
         Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a text, empty for none" : null);
+        UnsafePlainPassword = section.Flag(nameof(UnsafePlainPassword), UnsafePlainPassword);
         if (UserCertificate is { HasPrivateKey: false })
         {
             section.Refuse(nameof(UserCertificate), "a certificate without private key", "give one with its key");

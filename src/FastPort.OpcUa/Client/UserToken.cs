@@ -13,7 +13,8 @@ internal sealed class UserToken
     private readonly SecurityPolicy _channelPolicy;
     private readonly MessageSecurityMode _mode;
     private readonly ClientSession _session;
-    private readonly Action<X509Certificate2, string?>? _mustTrust;
+    private readonly Action<X509Certificate2, ByteString, string?>? _mustTrust;
+    private readonly bool _sendsPlain;
 
     // The policies of tokens of the user's kind, for messages.
     private readonly string _offered;
@@ -25,7 +26,8 @@ internal sealed class UserToken
     /// <param name="mode">The mode of the channel.</param>
     /// <param name="session">The session, with the server's certificate and nonce.</param>
     /// <param name="mustTrust">
-    /// Throws unless the server's certificate can be trusted, which has this application URI; null if the channel has shown that already.
+    /// Throws unless the server's certificate can be trusted, which came in this chain and has this application URI; null if the channel
+    /// has shown that already.
     /// </param>
     /// <exception cref="OpcUaException">
     /// The endpoint accepts no such user, or the password would be sent in the clear, or encrypted for somebody who is not trusted.
@@ -36,21 +38,20 @@ internal sealed class UserToken
         SecurityPolicy channelPolicy,
         MessageSecurityMode mode,
         ClientSession session,
-        Action<X509Certificate2, string?>? mustTrust)
+        Action<X509Certificate2, ByteString, string?>? mustTrust)
     {
         _endpointUrl = endpointUrl;
         _channelPolicy = channelPolicy;
         _mode = mode;
         _session = session;
         _mustTrust = mustTrust;
+        _sendsPlain = options.UnsafePlainPassword;
         UserTokenType type = options.UserCertificate is not null ? UserTokenType.Certificate
             : options.UserName is not null ? UserTokenType.UserName
             : UserTokenType.Anonymous;
         UserTokenPolicy[] accepted =
         [
-            .. session.Endpoints
-                .Where(e => e.SecurityPolicyUri == channelPolicy.Uri && e.SecurityMode == mode)
-                .SelectMany(static e => e.UserIdentityTokens ?? []),
+            .. EndpointList.Of(session.Endpoints, channelPolicy, mode).SelectMany(static e => e.UserIdentityTokens ?? []),
         ];
         UserTokenPolicy[] offered = Array.FindAll(accepted, one => one.TokenType == type);
         _offered = PeerText.Escape(string.Join(", ", offered.Select(one => NameOf(one).Replace(SecurityPolicy.Prefix, string.Empty))));
@@ -78,6 +79,14 @@ internal sealed class UserToken
 
     /// <summary>The token.</summary>
     public ExtensionObject Encoded { get; }
+
+    /// <summary>
+    /// The token for servers that know the legacy format of passwords only, where <see cref="Encoded"/> has the other one; else null.
+    /// </summary>
+    public ExtensionObject? Legacy { get; private set; }
+
+    /// <summary>Whether the password is sent so that whoever listens can read it.</summary>
+    public bool IsPlain { get; private set; }
 
     /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
     public SignatureData Signature { get; private set; }
@@ -154,31 +163,41 @@ internal sealed class UserToken
             }
 
             // Without security of the channel anybody could have answered, with a certificate of his own (OPC 10000-4, 7.42).
-            _mustTrust?.Invoke(certificate!, _session.Endpoints[0].Server.ApplicationUri);
-            token.Password = Encrypt(tokenPolicy, key, secret);
+            _mustTrust?.Invoke(certificate!, _session.ServerCertificate, _session.ApplicationUri);
+            token.Password = Encrypt(() => EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span));
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
+            if (secret.Length > EncryptedSecret.MaxBytes)
+            {
+                // The one that the standard asks for, which names the algorithm itself; many servers do not know it.
+                Legacy = token.ToExtensionObject();
+                token.Password = Encrypt(() => RsaEncryptedSecret.Encrypt(
+                    tokenPolicy, key, certificate!.GetCertHash(), secret, _session.ServerNonce.Span, DateTime.UtcNow));
+                token.EncryptionAlgorithm = null;
+            }
         }
-        else if (_mode == MessageSecurityMode.SignAndEncrypt && tokenPolicy is not null)
+        else if (tokenPolicy is not null && (_mode == MessageSecurityMode.SignAndEncrypt || _sendsPlain))
         {
             token.Password = secret;
+            IsPlain = _mode != MessageSecurityMode.SignAndEncrypt;
         }
         else
         {
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
                 $"{_endpointUrl} takes a password with the policies {_offered}: in the clear, or encrypted as the client cannot. "
-                + "Use a security policy with SignAndEncrypt.");
+                + "Use a security policy with SignAndEncrypt"
+                + (tokenPolicy is null ? "." : $", or set {nameof(OpcUaClientOptions.UnsafePlainPassword)} where nobody else can listen."));
         }
 
         return token.ToExtensionObject();
     }
 
     // A key that can be read may still be of no use, as one with another exponent than it can have.
-    private byte[] Encrypt(SecurityPolicy policy, RSA key, byte[] secret)
+    private byte[] Encrypt(Func<byte[]> encrypt)
     {
         try
         {
-            return EncryptedSecret.Encrypt(policy, key, secret, _session.ServerNonce.Span);
+            return encrypt();
         }
         catch (CryptographicException)
         {

@@ -38,8 +38,14 @@ internal sealed class ChannelCredentials : IDisposable
     /// <summary>This side's certificate in DER.</summary>
     public byte[] OwnCertificate => _own.Der;
 
+    /// <summary>The application URI in this side's certificate; null if there is none.</summary>
+    public string? OwnApplicationUri => _own.ApplicationUri;
+
     /// <summary>SHA-1 of this side's certificate.</summary>
     public byte[] OwnThumbprint => _own.Thumbprint;
+
+    /// <summary>The peer's certificate.</summary>
+    public X509Certificate2 Peer => _peer;
 
     /// <summary>The peer's certificate in DER, without its issuers.</summary>
     public ReadOnlyMemory<byte> PeerCertificate => _peer.RawDataMemory;

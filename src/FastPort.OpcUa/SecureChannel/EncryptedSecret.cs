@@ -3,9 +3,15 @@ using System.Security.Cryptography;
 
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <summary>A password as it is sent: with the server's nonce, encrypted with the server's key (OPC 10000-4, 7.41.2.2).</summary>
+/// <summary>
+/// A password of up to 64 bytes as it is sent: with the server's nonce, encrypted with the server's key (OPC 10000-4, 7.41.2.2, the legacy
+/// format). Many clients and servers use it for longer ones, too.
+/// </summary>
 internal static class EncryptedSecret
 {
+    /// <summary>The longest password that the standard allows in this format, in bytes.</summary>
+    public const int MaxBytes = 64;
+
     /// <summary>Encrypts a secret.</summary>
     /// <param name="policy">The policy of the user token, not None.</param>
     /// <param name="server">The server's public key.</param>
@@ -37,7 +43,9 @@ internal static class EncryptedSecret
         secret = [];
         int block = server.KeySize / 8;
         int perBlock = block - policy.EncryptionOverheadBytes;
-        int maxBlocks = (sizeof(uint) + maxBytes + nonce.Length + perBlock - 1) / perBlock;
+
+        // One more than is needed where the last block is full: some clients then send one of zeros.
+        int maxBlocks = ((sizeof(uint) + maxBytes + nonce.Length) / perBlock) + 1;
         if (encrypted.IsEmpty || encrypted.Length % block != 0 || encrypted.Length / block > maxBlocks)
         {
             return false;
@@ -57,11 +65,14 @@ internal static class EncryptedSecret
             return false;
         }
 
-        int secretLength = length - sizeof(uint) - nonce.Length;
-        bool isValid = secretLength >= 0 && secretLength <= maxBytes
-            && BinaryPrimitives.ReadUInt32LittleEndian(plain) == (uint)(secretLength + nonce.Length)
-            && CryptographicOperations.FixedTimeEquals(plain.AsSpan(sizeof(uint) + secretLength, nonce.Length), nonce);
-        secret = isValid ? plain[sizeof(uint)..(sizeof(uint) + secretLength)] : [];
+        // The length says where the content ends. What fills the last block must be zeros (OPC 10000-4, 7.41.2.2).
+        ReadOnlySpan<byte> content = length < sizeof(uint) ? default : plain.AsSpan(sizeof(uint)..length);
+        uint used = length < sizeof(uint) ? uint.MaxValue : BinaryPrimitives.ReadUInt32LittleEndian(plain);
+        long secretLength = used - (long)nonce.Length;
+        bool isValid = used <= (uint)content.Length && secretLength >= 0 && secretLength <= maxBytes
+            && CryptographicOperations.FixedTimeEquals(content[(int)secretLength..(int)used], nonce)
+            && !content[(int)used..].ContainsAnyExcept((byte)0);
+        secret = isValid ? content[..(int)secretLength].ToArray() : [];
         CryptographicOperations.ZeroMemory(plain);
         return isValid;
     }

@@ -119,10 +119,14 @@ public sealed class OpcUaServer : IAsyncDisposable
         return _server.StartAsync(cancellationToken);
     }
 
-    /// <summary>Stops accepting, and ends all channels and sessions.</summary>
+    /// <summary>
+    /// Stops accepting, and ends all channels and sessions. From its beginning on ServerStatus says that the server shuts down; clients
+    /// that monitor it are told before their channels close, others can read it during <see cref="ServerOptions.DrainDelay"/>.
+    /// </summary>
     /// <param name="cancellationToken">Ends the stop at once.</param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
+        Announce();
         await _server.StopAsync(cancellationToken).ConfigureAwait(false);
         Unwatch();
         Sessions.Dispose();
@@ -131,6 +135,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync()
     {
+        Announce();
         Unwatch();
         await _server.DisposeAsync().ConfigureAwait(false);
         Sessions.Dispose();
@@ -216,6 +221,18 @@ public sealed class OpcUaServer : IAsyncDisposable
             ? (EndpointDescription[])[DescribeEndpoint(endpointUrl, one, MessageSecurityMode.None)]
             : [.. Options.SecurityModes.Distinct().Select(mode => DescribeEndpoint(endpointUrl, one, mode))]),
     ];
+
+    // Once: a second stop waits for the first.
+    private void Announce()
+    {
+        if (AddressSpace.TryShutDown(Time.GetUtcNow() + Options.DrainDelay))
+        {
+            foreach ((_, Subscription subscription) in Sessions.Subscriptions)
+            {
+                subscription.TellStatus();
+            }
+        }
+    }
 
     private void Unwatch()
     {

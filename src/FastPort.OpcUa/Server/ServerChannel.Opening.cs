@@ -37,7 +37,7 @@ internal sealed partial class ServerChannel
                 ? new ChannelFault(
                     StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.")
                 : Credentials is null ? null
-                : CheckTrust(Credentials.ValidatePeer(), Credentials.PeerThumbprint);
+                : CheckTrust(Credentials.ValidatePeer(), Credentials.Peer, header.SenderCertificate.Memory);
         }
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
@@ -70,8 +70,10 @@ internal sealed partial class ServerChannel
             return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The client's certificate cannot be read.");
         }
 
-        Func<X509Certificate2, StatusCode> validate = one => certificates.Validate(one, applicationUri: null);
-        if (CheckTrust(validate(certificate), certificate.GetCertHash()) is { } refused)
+        // Its issuers too, for each renewal.
+        byte[] sent = header.SenderCertificate.ToArray()!;
+        Func<X509Certificate2, StatusCode> validate = one => certificates.Validate(one, sent);
+        if (CheckTrust(validate(certificate), certificate, sent) is { } refused)
         {
             certificate.Dispose();
             return refused;
@@ -82,7 +84,7 @@ internal sealed partial class ServerChannel
         return null;
     }
 
-    private ChannelFault? CheckTrust(StatusCode status, byte[] thumbprint)
+    private ChannelFault? CheckTrust(StatusCode status, X509Certificate2 certificate, ReadOnlyMemory<byte> sent)
     {
         if (!status.IsBad)
         {
@@ -92,10 +94,9 @@ internal sealed partial class ServerChannel
         if (_server.MayWarn())
         {
             // One that nobody trusts yet was saved.
-            string advice = status == StatusCodes.BadCertificateUntrusted
-                ? $". To trust it, {_server.Certificates!.HowToTrust}"
-                : string.Empty;
-            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, Convert.ToHexString(thumbprint), status, advice);
+            string advised = _server.Certificates!.Advise(status, certificate, sent);
+            string advice = advised.Length == 0 ? string.Empty : $". {advised}";
+            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status, advice);
         }
 
         // A stranger is not told more than that (OPC 10000-4, 6.1.3).

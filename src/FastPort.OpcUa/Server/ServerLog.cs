@@ -17,6 +17,9 @@ internal static partial class ServerLog
     public static partial void CertificateRefused(
         ILogger logger, EndPoint? peer, string thumbprint, StatusCode status, string advice);
 
+    [LoggerMessage(7009, LogLevel.Warning, "The certificate of {Peer} is refused: BadCertificateUriInvalid. {Problem}")]
+    public static partial void ClientUriRefused(ILogger logger, EndPoint? peer, string problem);
+
     [LoggerMessage(7004, LogLevel.Warning, "A user of {Peer} was refused: {Reason}")]
     public static partial void UserRefused(ILogger logger, EndPoint? peer, string reason);
 

@@ -21,7 +21,7 @@ internal static class SessionServices
         }
 
         ChannelCredentials? credentials = call.Channel.Credentials;
-        if (Refuse(call.Channel, request) is { } refused)
+        if (Refuse(call, request) is { } refused)
         {
             call.Fault(refused);
             return;
@@ -270,22 +270,42 @@ internal static class SessionServices
         call.Reply(new CancelResponse { CancelCount = (uint)canceled });
     }
 
-    private static StatusCode? Refuse(ServerChannel channel, in CreateSessionRequest request)
+    private static StatusCode? Refuse(in ServiceCall call, in CreateSessionRequest request)
     {
-        if (!channel.AllowsSessions)
+        if (!call.Channel.AllowsSessions)
         {
             return StatusCodes.BadSecurityPolicyRejected;
         }
 
-        if (channel.Credentials is not { } credentials)
+        if (call.Channel.Credentials is not { } credentials)
         {
             return null;
         }
 
         return request.ClientNonce.Length < NonceBytes ? StatusCodes.BadNonceInvalid
             : !credentials.IsPeer(request.ClientCertificate.Span) ? StatusCodes.BadCertificateInvalid
-            : credentials.PeerApplicationUri is not { } uri || uri != request.ClientDescription.ApplicationUri
-                ? StatusCodes.BadCertificateUriInvalid
-            : null;
+            : credentials.PeerApplicationUri is { } uri && uri == request.ClientDescription.ApplicationUri ? null
+            : RefuseUri(call, credentials, request.ClientDescription.ApplicationUri);
+    }
+
+    // Unless every certificate is accepted.
+    private static StatusCode? RefuseUri(in ServiceCall call, ChannelCredentials credentials, string? applicationUri)
+    {
+        OpcUaServer server = call.Server;
+        bool isAccepted = server.Options.Certificates.UnsafeTrustAll;
+        if (server.MayWarn())
+        {
+            if (isAccepted)
+            {
+                server.Certificates!.TellUri(credentials.Peer, applicationUri);
+            }
+            else
+            {
+                ServerLog.ClientUriRefused(
+                    server.Logger, call.Channel.RemoteEndPoint, CertificateStore.DescribeUris(credentials.Peer, applicationUri));
+            }
+        }
+
+        return isAccepted ? null : StatusCodes.BadCertificateUriInvalid;
     }
 }

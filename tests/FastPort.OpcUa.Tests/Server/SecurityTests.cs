@@ -292,35 +292,6 @@ public sealed class SecurityTests : IDisposable
         Assert.Contains("#Basic256Sha256 with SignAndEncrypt", e.Message, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public async Task An_application_uri_that_is_not_in_the_certificate_is_refused()
-    {
-        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Basic256Sha256);
-        await using OpcUaClient first = await ConnectAsync(server, OpcUaSecurityPolicy.Basic256Sha256, MessageSecurityMode.Sign);
-
-        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
-            () => ConnectAsync(server, OpcUaSecurityPolicy.Basic256Sha256, MessageSecurityMode.Sign, "urn:somebody:else"));
-
-        Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
-    }
-
-    [Fact]
-    public async Task A_client_that_names_no_application_is_refused_though_its_certificate_names_none_either()
-    {
-        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Basic256Sha256);
-        using var own = new ApplicationCertificate(Issue("CN=nobody"));
-        await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, ChannelClient.Credentials(server, own));
-        await client.Channel.Opened.InTimeAsync();
-
-        ServiceResult<CreateSessionResponse> result = await client.Channel.SendAsync(
-            NodeId.Null,
-            new CreateSessionRequest { ClientNonce = ChannelCredentials.CreateNonce(), ClientCertificate = own.Der },
-            new Stack<PendingRequest<CreateSessionResponse>>(),
-            CancellationToken.None);
-
-        Assert.Equal(StatusCodes.BadCertificateUriInvalid, result.Status);
-    }
-
     // An authority, if it has no issuer.
     private static X509Certificate2 Issue(string name, X509Certificate2? issuer = null, string host = "")
     {
@@ -370,9 +341,9 @@ public sealed class SecurityTests : IDisposable
     }
 
     private static Task<OpcUaClient> ConnectAsync(
-        TestServer server, OpcUaSecurityPolicy policy, MessageSecurityMode mode, string applicationUri = "urn:test:client")
+        TestServer server, OpcUaSecurityPolicy policy, MessageSecurityMode mode)
     {
-        var options = new OpcUaClientOptions { SecurityPolicy = policy, SecurityMode = mode, ApplicationUri = applicationUri };
+        var options = new OpcUaClientOptions { SecurityPolicy = policy, SecurityMode = mode, ApplicationUri = "urn:test:client" };
         options.Certificates.Directory = Shared["client"];
         options.Certificates.UnsafeTrustAll = true;
         return server.ConnectAsync(options);

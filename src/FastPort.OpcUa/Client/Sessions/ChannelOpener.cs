@@ -26,33 +26,38 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     /// <summary>Opens a channel with the policy of the options.</summary>
     public async Task<ClientChannelLink> OpenAsync(CancellationToken cancellationToken)
     {
-        ChannelCredentials? credentials = options.SecurityPolicy == OpcUaSecurityPolicy.None
-            ? null
-            : await FindCredentialsAsync(cancellationToken).ConfigureAwait(false);
-        return await OpenAsync(credentials, cancellationToken).ConfigureAwait(false);
+        if (options.SecurityPolicy == OpcUaSecurityPolicy.None && !IsDiscovery)
+        {
+            return await OpenAsync(endpointUrl, credentials: null, cancellationToken).ConfigureAwait(false);
+        }
+
+        EndpointDescription endpoint = await FindEndpointAsync(cancellationToken).ConfigureAwait(false);
+        ChannelCredentials? credentials = options.SecurityPolicy == OpcUaSecurityPolicy.None ? null : MakeCredentials(endpoint);
+        return await OpenAsync(SessionUrlOf(endpoint), credentials, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Opens a channel without security, for discovery.</summary>
-    public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) => OpenAsync(credentials: null, cancellationToken);
+    public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) =>
+        OpenAsync(endpointUrl, credentials: null, cancellationToken);
 
     /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
     /// <param name="certificate">The certificate.</param>
+    /// <param name="sent">What the server has sent: the certificate, and maybe those of its issuers behind it.</param>
     /// <param name="applicationUri">The server's URI, as it says; null if it says none, which no certificate is for.</param>
     /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
-    public void CheckTrust(X509Certificate2 certificate, string? applicationUri)
+    public void CheckTrust(X509Certificate2 certificate, ByteString sent, string? applicationUri)
     {
-        StatusCode status = Validate(certificate, applicationUri);
+        StatusCode status = Validate(certificate, sent, applicationUri);
         if (status.IsGood)
         {
             return;
         }
 
-        // Others are not saved: to trust them is of no use, as for one that has expired.
-        bool isOtherHost = status == StatusCodes.BadCertificateHostNameInvalid;
-        string names = isOtherHost ? $" It is for {CertificateHosts.Describe(certificate)}, not for {Host}." : string.Empty;
-        string advice = isOtherHost || status == StatusCodes.BadCertificateUntrusted
-            ? $" To trust it{(isOtherHost ? " under any name" : string.Empty)}, {Store.HowToTrust}."
+        string names = status == StatusCodes.BadCertificateHostNameInvalid
+            ? $" It is for {CertificateHosts.Describe(certificate)}, not for {Host}."
+            : status == StatusCodes.BadCertificateUriInvalid ? $" {CertificateStore.DescribeUris(certificate, applicationUri)}."
             : string.Empty;
+        string advice = Store.Advise(status, certificate, sent.Memory) is { Length: > 0 } advised ? $" {advised}." : string.Empty;
         throw new OpcUaException(
             status, $"The certificate {certificate.Thumbprint} of {endpointUrl} is refused: {status}.{names}{advice}");
     }
@@ -64,12 +69,22 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         Endpoint.Parse(endpointUrl) is { Scheme: not ("unix" or "inproc"), Host: { Length: > 0 } host } ? host : null;
 
     // A server that says no URI has none that could be in the certificate (OPC 10000-4, 5.5.1).
-    private StatusCode Validate(X509Certificate2 certificate, string? applicationUri) =>
-        Store.Validate(certificate, applicationUri ?? string.Empty, Host);
+    private StatusCode Validate(X509Certificate2 certificate, ByteString sent, string? applicationUri) =>
+        Store.Validate(certificate, applicationUri ?? string.Empty, Host, sent.Memory);
 
     private CertificateStore Store => _store ??= new CertificateStore(options.Certificates, clock.Time, logger);
 
-    private async Task<ClientChannelLink> OpenAsync(ChannelCredentials? credentials, CancellationToken cancellationToken)
+    // Some servers, as those of Milo, list their endpoints at a URL of its own, where they give no sessions.
+    private bool IsDiscovery => Endpoint.Parse(endpointUrl).Path.EndsWith("/discovery", StringComparison.OrdinalIgnoreCase);
+
+    // Host and port stay those of the client: the server may not know by which it can be reached.
+    private string SessionUrlOf(in EndpointDescription endpoint) =>
+        IsDiscovery && Endpoint.TryParse(endpoint.EndpointUrl, out Endpoint? listed, out _)
+            ? (Endpoint.Parse(endpointUrl) with { Path = listed.Path, Query = listed.Query }).ToString()
+            : endpointUrl;
+
+    private async Task<ClientChannelLink> OpenAsync(
+        string sessionUrl, ChannelCredentials? credentials, CancellationToken cancellationToken)
     {
         Endpoint endpoint = Endpoint.Parse(endpointUrl);
         TransportCollection transports = options.CreateTransports().MapScheme("opc.tcp", over: "tcp", defaultPort: 4840);
@@ -91,7 +106,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             throw;
         }
 
-        var channel = new ClientChannel(endpointUrl, options, credentials, clock);
+        var channel = new ClientChannel(sessionUrl, options, credentials, clock);
         connection.Start(channel);
         try
         {
@@ -105,8 +120,27 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
     }
 
-    // The server's certificate is asked for without security, then checked, and used from the first message on.
-    private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
+    // The endpoint of the options' policy and mode; asked for without security.
+    private async Task<EndpointDescription> FindEndpointAsync(CancellationToken cancellationToken)
+    {
+        EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
+        var policy = SecurityPolicy.Of(options.SecurityPolicy);
+        MessageSecurityMode mode = policy.IsNone ? MessageSecurityMode.None : options.SecurityMode;
+        EndpointDescription endpoint = EndpointList.Of(endpoints, policy, mode).FirstOrDefault();
+        if (endpoint.SecurityPolicyUri is null)
+        {
+            string offered = string.Join(", ", endpoints.Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"));
+            throw new OpcUaException(
+                StatusCodes.BadSecurityPolicyRejected,
+                $"{endpointUrl} does not offer {options.SecurityPolicy} with {mode}; it offers "
+                + $"{PeerText.Escape(offered, MaxOfferedText)}.");
+        }
+
+        return endpoint;
+    }
+
+    // The server's certificate is checked, and used from the first message on.
+    private ChannelCredentials MakeCredentials(EndpointDescription endpoint)
     {
         _certificates ??= new ApplicationCertificates(
             Store,
@@ -116,19 +150,6 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             [Environment.MachineName],
             clock.Time,
             logger);
-        EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
-        var policy = SecurityPolicy.Of(options.SecurityPolicy);
-        EndpointDescription endpoint = Array.Find(
-            endpoints, one => one.SecurityPolicyUri == policy.Uri && one.SecurityMode == options.SecurityMode);
-        if (endpoint.SecurityPolicyUri is null)
-        {
-            string offered = string.Join(", ", endpoints.Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"));
-            throw new OpcUaException(
-                StatusCodes.BadSecurityPolicyRejected,
-                $"{endpointUrl} does not offer {options.SecurityPolicy} with {options.SecurityMode}; it offers "
-                + $"{PeerText.Escape(offered, MaxOfferedText)}.");
-        }
-
         if (CertificateStore.TryReadLeaf(endpoint.ServerCertificate.Span) is not { } certificate)
         {
             throw new OpcUaException(StatusCodes.BadCertificateInvalid, $"The certificate of {endpointUrl} cannot be read.");
@@ -136,7 +157,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
 
         try
         {
-            CheckTrust(certificate, endpoint.Server.ApplicationUri);
+            CheckTrust(certificate, endpoint.ServerCertificate, endpoint.Server.ApplicationUri);
         }
         catch
         {
@@ -145,7 +166,10 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
 
         return new ChannelCredentials(
-            policy, _certificates.Own, certificate, one => Validate(one, endpoint.Server.ApplicationUri));
+            SecurityPolicy.Of(options.SecurityPolicy),
+            _certificates.Own,
+            certificate,
+            one => Validate(one, endpoint.ServerCertificate, endpoint.Server.ApplicationUri));
     }
 
     private async Task<EndpointDescription[]> DiscoverAsync(CancellationToken cancellationToken)

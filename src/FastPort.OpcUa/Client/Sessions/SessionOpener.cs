@@ -139,7 +139,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                     ApplicationName = options.ApplicationName,
                     ApplicationType = ApplicationType.Client,
                 },
-                EndpointUrl = endpointUrl,
+                EndpointUrl = channel.EndpointUrl,
                 SessionName = options.ApplicationName,
                 ClientNonce = nonce,
                 ClientCertificate = credentials?.OwnCertificate,
@@ -148,6 +148,14 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             },
             new Stack<PendingRequest<CreateSessionResponse>>(),
             cancellationToken).ConfigureAwait(false);
+        if (credentials is not null && result.Status == StatusCodes.BadCertificateUriInvalid)
+        {
+            throw new OpcUaException(
+                result.Status,
+                $"CreateSession of {endpointUrl} failed: {result.Status}. The client says that it is {_channels.ApplicationUri}, and its "
+                + $"certificate is for {credentials.OwnApplicationUri ?? "no application"}. {CertificateStore.HowToAgree}.");
+        }
+
         CreateSessionResponse created = ServiceFailure.Check(result, "CreateSession", endpointUrl);
         if (credentials is not null
             && !(credentials.IsPeer(created.ServerCertificate.Span)
@@ -156,15 +164,59 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             throw ServiceFailure.Create(StatusCodes.BadApplicationSignatureInvalid, "CreateSession", endpointUrl);
         }
 
-        return new ClientSession(created);
+        EndpointDescription[] others = await FindMissingAsync(channel, created, cancellationToken).ConfigureAwait(false);
+        return new ClientSession(created, [.. created.ServerEndpoints ?? [], .. others]);
     }
 
-    private UserToken MakeUserToken(ClientChannel channel, ClientSession session) => channel.Credentials is { } credentials
-        ? new UserToken(endpointUrl, options, credentials.Policy, options.SecurityMode, session, mustTrust: null)
-        : new UserToken(endpointUrl, options, SecurityPolicy.None, MessageSecurityMode.None, session, _channels.CheckTrust);
+    // Where the response says too little of the endpoint, with which users it accepts and the certificate that encrypts their passwords,
+    // GetEndpoints has it. A server that does not answer that may do without.
+    private async Task<EndpointDescription[]> FindMissingAsync(
+        ClientChannel channel, CreateSessionResponse created, CancellationToken cancellationToken)
+    {
+        EndpointDescription[] told = created.ServerEndpoints ?? [];
+        (SecurityPolicy policy, MessageSecurityMode mode) = KindOf(channel);
+        bool namesUsers = EndpointList.Of(told, policy, mode).Any(static one => one.UserIdentityTokens is { Length: > 0 });
+        bool hasCertificate = created.ServerCertificate.Length != 0 || EndpointList.CertificateIn(told).Length != 0;
+        if (namesUsers && (hasCertificate || (options.UserName is null && options.UserCertificate is null)))
+        {
+            return [];
+        }
 
-    private static async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
+        ServiceResult<GetEndpointsResponse> result = await channel.SendAsync(
+            NodeId.Null,
+            new GetEndpointsRequest { EndpointUrl = channel.EndpointUrl },
+            new Stack<PendingRequest<GetEndpointsResponse>>(),
+            cancellationToken).ConfigureAwait(false);
+        return result.Status.IsGood ? result.Response.Endpoints ?? [] : [];
+    }
+
+    private (SecurityPolicy Policy, MessageSecurityMode Mode) KindOf(ClientChannel channel) => channel.Credentials is { } credentials
+        ? (credentials.Policy, options.SecurityMode)
+        : (SecurityPolicy.None, MessageSecurityMode.None);
+
+    private UserToken MakeUserToken(ClientChannel channel, ClientSession session)
+    {
+        (SecurityPolicy policy, MessageSecurityMode mode) = KindOf(channel);
+        return new UserToken(endpointUrl, options, policy, mode, session, policy.IsNone ? _channels.CheckTrust : null);
+    }
+
+    private async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
         ClientChannel channel, ClientSession session, UserToken user, CancellationToken cancellationToken)
+    {
+        if (user.IsPlain)
+        {
+            ClientLog.PasswordInClear(logger, endpointUrl);
+        }
+
+        ServiceResult<ActivateSessionResponse> result =
+            await SendActivateAsync(channel, session, user, user.Encoded, cancellationToken).ConfigureAwait(false);
+        return result.Status == StatusCodes.BadIdentityTokenInvalid && user.Legacy is { } legacy
+            ? await SendActivateAsync(channel, session, user, legacy, cancellationToken).ConfigureAwait(false)
+            : result;
+    }
+
+    private static async Task<ServiceResult<ActivateSessionResponse>> SendActivateAsync(
+        ClientChannel channel, ClientSession session, UserToken user, ExtensionObject token, CancellationToken cancellationToken)
     {
         ChannelCredentials? credentials = channel.Credentials;
         ServiceResult<ActivateSessionResponse> result = await channel.SendAsync(
@@ -176,7 +228,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                     Algorithm = credentials.Policy.SignatureUri,
                     Signature = credentials.SignPeer(session.ServerNonce.Span),
                 },
-                UserIdentityToken = user.Encoded,
+                UserIdentityToken = token,
                 UserTokenSignature = user.Signature,
             },
             new Stack<PendingRequest<ActivateSessionResponse>>(),

@@ -50,11 +50,16 @@ internal sealed class ApplicationCertificates : IDisposable
     /// <summary>The URI of this application instance, which peers compare with that in the certificate.</summary>
     public string ApplicationUri { get; }
 
-    /// <inheritdoc cref="CertificateStore.HowToTrust"/>
-    public string HowToTrust => _store.HowToTrust;
+    /// <inheritdoc cref="CertificateStore.Advise"/>
+    public string Advise(StatusCode status, X509Certificate2 certificate, ReadOnlyMemory<byte> sent) =>
+        _store.Advise(status, certificate, sent);
 
-    /// <summary>Checks a peer's certificate. Good if it can be trusted.</summary>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) => _store.Validate(certificate, applicationUri);
+    /// <inheritdoc cref="CertificateStore.TellUri"/>
+    public void TellUri(X509Certificate2 certificate, string? applicationUri) => _store.TellUri(certificate, applicationUri);
+
+    /// <summary>Checks the certificate of a peer that has connected, without its URI. Good if it can be trusted.</summary>
+    public StatusCode Validate(X509Certificate2 certificate, ReadOnlyMemory<byte> sent) =>
+        _store.Validate(certificate, applicationUri: null, sent: sent);
 
     public void Dispose() => Own.Dispose();
 }
@@ -78,6 +83,14 @@ internal static partial class CertificateLog
         "The own certificate in {Directory} is for {CertificateUri}, not for {ApplicationUri}: peers refuse it. Set ApplicationUri to that "
             + "of the certificate, or delete certificate and key to have new ones made")]
     public static partial void OtherApplication(ILogger logger, string directory, string? certificateUri, string applicationUri);
+
+    [LoggerMessage(
+        7204,
+        LogLevel.Warning,
+        "The certificate {Thumbprint} is for {CertificateUri}, and its application says that it is {ApplicationUri}: it is accepted "
+            + "because UnsafeTrustAll is set")]
+    public static partial void OtherApplicationTrusted(
+        ILogger logger, string thumbprint, string certificateUri, string applicationUri);
 
     [LoggerMessage(
         7203, LogLevel.Error, "The revocation list {File} does not count, so whom it revokes may be trusted: {Problem}")]

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.SecureChannel;
@@ -19,6 +20,9 @@ internal sealed class CertificateStore
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
     private const int MaxRejected = 100;
+
+    // Certificates behind a peer's own that are looked at: chains are short, and a stranger can send any number.
+    private const int MaxSentIssuers = 10;
 
     private readonly string _trusted;
     private readonly string _issuers;
@@ -64,8 +68,37 @@ internal sealed class CertificateStore
     /// <summary>The file of the application's own certificate.</summary>
     public string OwnCertificate => Path.Combine(Own, "certificate.pem");
 
+    /// <summary>What to do where an application says that it is another one than its certificate.</summary>
+    public const string HowToAgree =
+        "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
+
     /// <summary>What an administrator does to have a certificate trusted that was refused and saved, with the full paths.</summary>
     public string HowToTrust => $"move its file from {_rejected} to {_trusted}";
+
+    /// <summary>Whose certificate it is, and what the application says; for messages.</summary>
+    public static string DescribeUris(X509Certificate2 certificate, string? applicationUri) =>
+        $"It is for {NameOf(ApplicationUriOf(certificate))}, and the application says that it is {NameOf(applicationUri)}. {HowToAgree}";
+
+    /// <summary>What an administrator can do about a certificate that was refused, without a full stop; empty for nothing.</summary>
+    /// <param name="status">Why it was refused.</param>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="sent">What the peer has sent: the certificate, and maybe those of its issuers behind it.</param>
+    public string Advise(StatusCode status, X509Certificate2 certificate, ReadOnlyMemory<byte> sent)
+    {
+        if (status == StatusCodes.BadCertificateChainIncomplete)
+        {
+            using var list = new TrustList(OwnCertificate, _trusted, _issuers);
+            using var issuers = new SentIssuers(sent.Span, MaxSentIssuers);
+            string missing = PeerText.Escape(list.MissingIssuer(certificate, issuers.Certificates) ?? certificate.Issuer);
+            return $"The certificate of its issuer '{missing}' is missing: put that into {_issuers}, or into {_trusted} to trust all that "
+                + $"it has issued. To trust this one alone, {HowToTrust}";
+        }
+
+        // Others are not saved: to trust them is of no use, as for one that has expired.
+        return status == StatusCodes.BadCertificateHostNameInvalid ? $"To trust it under any name, {HowToTrust}"
+            : status == StatusCodes.BadCertificateUntrusted ? $"To trust it, {HowToTrust}"
+            : string.Empty;
+    }
 
     /// <summary>The full path of the application's own certificate in a directory of certificates.</summary>
     public static string OwnCertificateIn(string directory) => Path.GetFullPath(Path.Combine(directory, "own", "certificate.pem"));
@@ -109,7 +142,12 @@ internal sealed class CertificateStore
     /// The host that was connected to, which must stand in it unless the certificate is trusted for itself: an authority may have issued
     /// others for other hosts. Null for a peer that has connected.
     /// </param>
-    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri, string? host = null)
+    /// <param name="sent">
+    /// What the peer has sent: the certificate, and maybe those of its issuers behind it, which help to find one that is trusted and are
+    /// not trusted themselves. Defaults to nothing.
+    /// </param>
+    public StatusCode Validate(
+        X509Certificate2 certificate, string? applicationUri, string? host = null, ReadOnlyMemory<byte> sent = default)
     {
         using RSA? key = TryGetKey(certificate);
         if (key is null || (!_trustsAll && key.KeySize is < MinKeyBits or > MaxKeyBits))
@@ -119,21 +157,27 @@ internal sealed class CertificateStore
 
         if (_trustsAll)
         {
+            if (applicationUri is not null && ApplicationUriOf(certificate) != applicationUri)
+            {
+                TellUri(certificate, applicationUri);
+            }
+
             return StatusCodes.Good;
         }
 
         StatusCode trust;
         bool isKnown;
         using (var list = new TrustList(OwnCertificate, _trusted, _issuers))
+        using (var issuers = new SentIssuers(sent.Span, MaxSentIssuers))
         {
-            trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
+            trust = list.Check(certificate, issuers.Certificates, _time.GetUtcNow(), _requiresLists);
             isKnown = list.Holds(certificate);
             TellUnusable(list);
         }
 
         if (trust.IsBad)
         {
-            if (trust == StatusCodes.BadCertificateUntrusted)
+            if (trust == StatusCodes.BadCertificateUntrusted || trust == StatusCodes.BadCertificateChainIncomplete)
             {
                 Reject(certificate);
             }
@@ -165,6 +209,10 @@ internal sealed class CertificateStore
             : StatusCodes.BadCertificateUriInvalid;
     }
 
+    /// <summary>Says in the log that a certificate for another application, or for none, is accepted since all are.</summary>
+    public void TellUri(X509Certificate2 certificate, string? applicationUri) => CertificateLog.OtherApplicationTrusted(
+        _logger, certificate.Thumbprint, NameOf(ApplicationUriOf(certificate)), NameOf(applicationUri));
+
     /// <summary>The URI of the subject's alternative names; null if there is none.</summary>
     public static string? ApplicationUriOf(X509Certificate2 certificate)
     {
@@ -193,6 +241,10 @@ internal sealed class CertificateStore
 
         return null;
     }
+
+    /// <summary>A URI of a peer, for messages.</summary>
+    public static string NameOf(string? applicationUri) =>
+        string.IsNullOrEmpty(applicationUri) ? "no application" : PeerText.Escape(applicationUri);
 
     // Whether the key may sign and encrypt (OPC 10000-6, 6.2.2); one or the other of a certificate that is trusted for itself. Without the
     // extension a key may do anything (RFC 5280, 4.2.1.3).

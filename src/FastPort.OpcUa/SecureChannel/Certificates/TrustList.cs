@@ -30,27 +30,28 @@ internal sealed class TrustList : IDisposable
 
     /// <summary>Good if the certificate is trusted itself or through a chain of issuers, and nothing of the chain is revoked.</summary>
     /// <param name="certificate">The certificate.</param>
+    /// <param name="sent">Certificates that have come with it: a path may go through them, and does not end with one.</param>
     /// <param name="now">The present time.</param>
     /// <param name="requireLists">Whether each authority of the chain must have a revocation list.</param>
-    public StatusCode Check(X509Certificate2 certificate, DateTimeOffset now, bool requireLists)
+    public StatusCode Check(
+        X509Certificate2 certificate, X509Certificate2Collection sent, DateTimeOffset now, bool requireLists)
     {
-        X509Certificate2[] known = [.. _trusted, .. _issuers];
-        using var chain = new X509Chain();
-        chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
-        chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
-        chain.ChainPolicy.DisableCertificateDownloads = true;
-        chain.ChainPolicy.VerificationTime = now.UtcDateTime;
-
-        // Times have statuses of their own.
-        chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
-        chain.ChainPolicy.CustomTrustStore.AddRange(known);
-        chain.ChainPolicy.ExtraStore.AddRange(known);
+        using X509Chain chain = MakeChain(sent, now);
         bool isWhole = chain.Build(certificate);
-        X509Certificate2[] path = [.. chain.ChainElements.Select(static element => element.Certificate)];
+        X509Certificate2[] path = PathOf(chain);
         bool isTrusted = Holds(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
-        return !isTrusted ? StatusCodes.BadCertificateUntrusted
+        return !isTrusted ? IsWhole(path) ? StatusCodes.BadCertificateUntrusted : StatusCodes.BadCertificateChainIncomplete
             : path.Skip(1).All(one => IsInTime(one, now)) ? CheckRevocation(path, now, requireLists)
             : StatusCodes.BadCertificateIssuerTimeInvalid;
+    }
+
+    /// <summary>The name of the issuer at which the path from a certificate breaks off; null if it does not.</summary>
+    public string? MissingIssuer(X509Certificate2 certificate, X509Certificate2Collection sent)
+    {
+        using X509Chain chain = MakeChain(sent, certificate.NotBefore);
+        chain.Build(certificate);
+        X509Certificate2[] path = PathOf(chain);
+        return IsWhole(path) ? null : path[^1].Issuer;
     }
 
     /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
@@ -75,13 +76,36 @@ internal sealed class TrustList : IDisposable
         _issuers.ForEach(static one => one.Dispose());
     }
 
+    private X509Chain MakeChain(X509Certificate2Collection sent, DateTimeOffset now)
+    {
+        X509Certificate2[] known = [.. _trusted, .. _issuers];
+        var chain = new X509Chain();
+        chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
+        chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
+        chain.ChainPolicy.DisableCertificateDownloads = true;
+        chain.ChainPolicy.VerificationTime = now.UtcDateTime;
+
+        // Times have statuses of their own.
+        chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
+        chain.ChainPolicy.CustomTrustStore.AddRange(known);
+        chain.ChainPolicy.ExtraStore.AddRange(known);
+        chain.ChainPolicy.ExtraStore.AddRange(sent);
+        return chain;
+    }
+
+    private static X509Certificate2[] PathOf(X509Chain chain) => [.. chain.ChainElements.Select(static element => element.Certificate)];
+
+    // Whether it ends with one that has issued itself. One that could not be looked at ends with nothing.
+    private static bool IsWhole(X509Certificate2[] path) =>
+        path.Length == 0 || path[^1].SubjectName.RawData.AsSpan().SequenceEqual(path[^1].IssuerName.RawData);
+
     // The path begins with the certificate; each is issued by the next one.
     private StatusCode CheckRevocation(X509Certificate2[] path, DateTimeOffset now, bool requireLists)
     {
         for (int i = 0; i < path.Length; i++)
         {
             bool isLast = i == path.Length - 1;
-            if (isLast && path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData))
+            if (isLast && IsWhole(path))
             {
                 break;
             }

@@ -20,6 +20,17 @@ public sealed partial class AddressSpace
         (NodeIds.ServerCapabilities, NodeIds.HasComponent, NodeIds.AggregateFunctions, "AggregateFunctions", NodeIds.FolderType),
     ];
 
+    // When the server will have stopped accepting, in ticks of UTC; 0 while it is not told to stop.
+    private long _shutsDownAt;
+
+    /// <summary>From now on the server's status says that it shuts down. False if it has said so before.</summary>
+    /// <param name="at">When it will have stopped accepting.</param>
+    internal bool TryShutDown(DateTimeOffset at) => Interlocked.CompareExchange(ref _shutsDownAt, at.UtcTicks, 0) == 0;
+
+    /// <summary>Whether the value of a node says that the server shuts down.</summary>
+    internal static bool TellsShutdown(NodeId node) => node.NamespaceIndex == 0
+        && node.Number is (NodeIds.ServerStatus or NodeIds.State or NodeIds.SecondsTillShutdown);
+
     private void AddServer(OpcUaServerOptions options, TimeProvider time)
     {
         foreach ((uint parent, uint reference, uint id, string name, uint type) in ServerObjects)
@@ -53,8 +64,9 @@ public sealed partial class AddressSpace
         {
             StartTime = started,
             CurrentTime = time.GetUtcNow().UtcDateTime,
-            State = ServerState.Running,
+            State = Volatile.Read(ref _shutsDownAt) == 0 ? ServerState.Running : ServerState.Shutdown,
             BuildInfo = build,
+            SecondsTillShutdown = SecondsTillShutdown(time),
             ShutdownReason = new LocalizedText(null, string.Empty),
         };
 
@@ -87,6 +99,12 @@ public sealed partial class AddressSpace
             };
             AddStandard(node, parent, NodeIds.HasComponent, variableType);
         }
+    }
+
+    private uint SecondsTillShutdown(TimeProvider time)
+    {
+        double left = TimeSpan.FromTicks(Volatile.Read(ref _shutsDownAt) - time.GetUtcNow().Ticks).TotalSeconds;
+        return (uint)Math.Max(Math.Ceiling(left), 0);
     }
 
     private void AddServerProperties(OpcUaServerOptions options)

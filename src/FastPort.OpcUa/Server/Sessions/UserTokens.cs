@@ -1,6 +1,7 @@
 using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography;
+using System.Text.Unicode;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -84,8 +85,9 @@ internal static class UserTokens
         var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
         UserNameIdentityToken name = decoder.ReadStructure<UserNameIdentityToken>();
         if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 and <= MaxTextLength }
-            || !TryReadPassword(call, nonce, name, out byte[] secret))
+            || !TryReadPassword(call, nonce, name, out byte[] secret) || !Utf8.IsValid(secret))
         {
+            // What is no text may be encrypted for somebody else: the application must not see it as the password.
             return StatusCodes.BadIdentityTokenInvalid;
         }
 
@@ -96,20 +98,36 @@ internal static class UserTokens
         return StatusCodes.Good;
     }
 
-    // Without encryption of its own only on an encrypted channel.
+    // In one of two formats, of which one names the algorithm. Some clients name none with the other either: they use the policy's. Without
+    // encryption of its own only on an encrypted channel.
     private static bool TryReadPassword(in ServiceCall call, byte[] nonce, in UserNameIdentityToken token, out byte[] secret)
     {
-        if (string.IsNullOrEmpty(token.EncryptionAlgorithm))
+        ReadOnlySpan<byte> sent = token.Password.Span;
+        if (call.Server.Certificates?.Own.PrivateKey is not { } key)
         {
-            secret = token.Password.ToArray() ?? [];
-            return call.Channel.SecurityMode == MessageSecurityMode.SignAndEncrypt && secret.Length <= MaxTextLength;
+            secret = [];
+            return false;
         }
 
-        secret = [];
-        return SecurityPolicy.FindEncryption(token.EncryptionAlgorithm) is { } policy
-            && call.Server.Certificates is { } certificates
-            && EncryptedSecret.TryDecrypt(policy, certificates.Own.PrivateKey, token.Password.Span, nonce, MaxTextLength, out secret);
+        if (RsaEncryptedSecret.IsFormatOf(sent))
+        {
+            return RsaEncryptedSecret.TryDecrypt(key, sent, nonce, MaxTextLength, out secret);
+        }
+
+        bool isNamed = !string.IsNullOrEmpty(token.EncryptionAlgorithm);
+        SecurityPolicy? policy = isNamed ? SecurityPolicy.FindEncryption(token.EncryptionAlgorithm) : TokenPolicy(call);
+        if (policy is not null && EncryptedSecret.TryDecrypt(policy, key, sent, nonce, MaxTextLength, out secret))
+        {
+            return true;
+        }
+
+        secret = sent.ToArray();
+        return !isNamed && call.Channel.SecurityMode == MessageSecurityMode.SignAndEncrypt && secret.Length <= MaxTextLength;
     }
+
+    // As Describe has offered it.
+    private static SecurityPolicy TokenPolicy(in ServiceCall call) =>
+        call.Channel.Credentials?.Policy ?? SecurityPolicy.Basic256Sha256;
 
     // The user has signed the server's certificate and nonce, so it has the key (OPC 10000-4, 7.41.5).
     private static StatusCode TryReadCertificate(
@@ -126,7 +144,7 @@ internal static class UserTokens
         }
 
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
-        SecurityPolicy policy = call.Channel.Credentials?.Policy ?? SecurityPolicy.Basic256Sha256;
+        SecurityPolicy policy = TokenPolicy(call);
         using RSA? key = CertificateStore.TryGetKey(certificate);
         StatusCode status = key is not { KeySize: >= MinKeyBits and <= MaxKeyBits } ? StatusCodes.BadIdentityTokenInvalid
             : signature.Algorithm != policy.SignatureUri || !key.VerifyData(

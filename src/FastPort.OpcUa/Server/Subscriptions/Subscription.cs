@@ -286,8 +286,12 @@ internal sealed partial class Subscription
         }
     }
 
-    // On a timer's thread: under the gate of the session that has the subscription by then. Nothing may leave it.
-    private void RunDue(CycleTimer timer, Func<long, bool> action)
+    /// <summary>Reports the status of the server at once, if a client monitors it: the server is about to stop. On any thread.</summary>
+    public void TellStatus() => RunDue(timer: null, OnStopping);
+
+    // On a timer's thread, or without a timer on another: under the gate of the session that has the subscription by then. Nothing may
+    // leave it.
+    private void RunDue(CycleTimer? timer, Func<long, bool> action)
     {
         while (true)
         {
@@ -301,7 +305,14 @@ internal sealed partial class Subscription
 
                 try
                 {
-                    timer.Run(action);
+                    if (timer is null)
+                    {
+                        action(Time.GetTimestamp());
+                    }
+                    else
+                    {
+                        timer.Run(action);
+                    }
                 }
                 catch (Exception e)
                 {
@@ -311,6 +322,22 @@ internal sealed partial class Subscription
                 return;
             }
         }
+    }
+
+    private bool OnStopping(long now)
+    {
+        foreach (MonitoredItem item in _polled.Where(static item => AddressSpace.TellsShutdown(item.Node.Id)))
+        {
+            item.Poll();
+        }
+
+        Collect(now);
+        if (HasNotifications())
+        {
+            _owner.PublishSoon(this);
+        }
+
+        return false;
     }
 
     // Returns whether items are left for the next call.
