@@ -308,11 +308,11 @@ public sealed class TokenTests : IDisposable
 
         await server.ConnectAsync(TokenOf(claims));
         await server.ConnectAsync(TokenOf(claims));
-        Assert.Equal(warnings, server.Log.WithId(9104).Count());
+        Assert.Equal(warnings, server.Log.WithId(9104).Count);
         _time.Advance(TimeSpan.FromHours(1));
         await server.ConnectAsync(TokenOf(claims));
 
-        Assert.Equal(2 * warnings, server.Log.WithId(9104).Count());
+        Assert.Equal(2 * warnings, server.Log.WithId(9104).Count);
         Assert.All(server.Log.WithId(9104), static line => Assert.Contains("TokenRolesClaim", line.Text, StringComparison.Ordinal));
     }
 
