@@ -109,7 +109,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         {
             return ConnectionText.Parse(text);
         }
-        catch (ArgumentException)
+        catch (Exception e) when (e is ArgumentException or FormatException)
         {
             return null;
         }

@@ -18,7 +18,7 @@ internal static class ConnectionText
         text.StartsWith(Plain, StringComparison.OrdinalIgnoreCase) || text.StartsWith(Encrypted, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Reads it.</summary>
-    /// <exception cref="ArgumentException">It cannot be read. The message may have a part of it, and so of a password.</exception>
+    /// <exception cref="ArgumentException">It cannot be read, as for <see cref="FormatException"/>. The message may have a part of it, and so of a password.</exception>
     public static ConfigurationOptions Parse(string text) => IsUrl(text) ? ParseUrl(text) : ConfigurationOptions.Parse(text);
 
     private static ConfigurationOptions ParseUrl(string text)
@@ -33,7 +33,7 @@ internal static class ConnectionText
         if (hosts.Any(static host => host.Length == 0 || host.Contains('=', StringComparison.Ordinal))
             || options.Any(static option => option.Contains(',', StringComparison.Ordinal)))
         {
-            throw new ArgumentException("A host is empty, or an option has a comma.");
+            throw new FormatException("A host is empty, or an option has a comma.");
         }
 
         var connection = ConfigurationOptions.Parse(string.Join(',', hosts.Concat(options)));
@@ -48,7 +48,7 @@ internal static class ConnectionText
         {
             connection.DefaultDatabase = int.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
                 ? number
-                : throw new ArgumentException("The database is no number.");
+                : throw new FormatException("The database is no number.");
         }
 
         if (at >= 0)
@@ -57,7 +57,7 @@ internal static class ConnectionText
             int colon = user.IndexOf(':', StringComparison.Ordinal);
             if (colon < 0)
             {
-                throw new ArgumentException("There is a user without a password.");
+                throw new FormatException("There is a user without a password.");
             }
 
             connection.User = colon == 0 ? connection.User : Uri.UnescapeDataString(user[..colon]);
