@@ -69,4 +69,20 @@ internal static partial class BackplaneLog
         6015, LogLevel.Warning,
         "Node '{Node}' wants more than {Max} prefixes of topics: what is published here on those beyond does not reach it")]
     public static partial void TooManyInterests(ILogger logger, string node, int max);
+
+    [LoggerMessage(
+        6016, LogLevel.Warning,
+        "The keys of {Count} of this node's routing ids were lost at Redis, or overwritten, and are set again. Find out whether Redis "
+        + "evicts keys, or another program writes to it")]
+    public static partial void KeysLost(ILogger logger, int count);
+
+    [LoggerMessage(
+        6017, LogLevel.Warning,
+        "{Problem} Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in the configuration of Redis)")]
+    public static partial void MayEvict(ILogger logger, string problem);
+
+    [LoggerMessage(
+        6018, LogLevel.Information,
+        "The maxmemory-policy of Redis at {Server} cannot be read, by INFO memory or CONFIG GET: see to it that it is noeviction")]
+    public static partial void EvictionUnknown(ILogger logger, string server);
 }

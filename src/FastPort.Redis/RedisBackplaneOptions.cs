@@ -1,4 +1,5 @@
 using FastPort.Configuration;
+using FastPort.Redis.Connecting;
 using StackExchange.Redis;
 
 namespace FastPort.Redis;
@@ -11,7 +12,8 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
 
     /// <summary>
     /// Where Redis is, as StackExchange.Redis writes it: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or Sentinels
-    /// with <c>serviceName=...</c>. Defaults to <c>127.0.0.1:6379</c>.
+    /// with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a comma
+    /// needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
     /// </summary>
     public string Connection { get; set; } = "127.0.0.1:6379";
 
@@ -69,24 +71,45 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
             return example;
         }
 
-        if (Parse(text) is { } whole)
+        if (ConnectionText.IsUrl(text))
         {
-            return whole.EndPoints.Count != 0 ? null : $"it has no address; {example}";
+            return Parse(text) is { EndPoints.Count: > 0 } ? null
+                : "give redis://user:password@host:6379/0?option=value, rediss:// for TLS; in the password %40 is @, %2C a comma, %2F a "
+                    + "slash, %3F a question mark, %25 a percent sign";
         }
 
         string[] parts = text.Split(',');
+        if (Parse(text) is { } whole)
+        {
+            return whole.EndPoints.Count == 0 ? $"it has no address; {example}"
+                : RestOfPassword(parts) is { } rest
+                    ? $"part {rest + 1} of {parts.Length}, between commas, is an address behind a password. Put addresses first; a "
+                        + "password with a comma is given as redis://:PASSWORD@127.0.0.1:6379 with %2C for the comma"
+                : null;
+        }
+
         int wrong = Array.FindIndex(parts, static part => part.Length != 0 && Parse(part) is null);
         return wrong < 0 ? example
             : $"part {wrong + 1} of {parts.Length}, between commas, is no address and no known option with a value; {example}";
+    }
+
+    // What follows the comma of a password would be taken for one more server, and named in messages.
+    private static int? RestOfPassword(string[] parts)
+    {
+        int password = Array.FindIndex(parts, static part => part.TrimStart().StartsWith("password=", StringComparison.OrdinalIgnoreCase));
+        int address = password < 0 ? -1 : Array.FindIndex(parts, password, IsAddress);
+        return address >= 0 && Array.FindIndex(parts, 0, password, IsAddress) >= 0 ? address : null;
+
+        static bool IsAddress(string part) => part.Trim().Length != 0 && !part.Contains('=', StringComparison.Ordinal);
     }
 
     private static ConfigurationOptions? Parse(string text)
     {
         try
         {
-            return ConfigurationOptions.Parse(text);
+            return ConnectionText.Parse(text);
         }
-        catch (ArgumentException)
+        catch (Exception e) when (e is ArgumentException or FormatException)
         {
             return null;
         }

@@ -18,12 +18,17 @@ internal sealed class RunningBackplane : IAsyncDisposable
     private static readonly TimeSpan QuietBeforeLeaving = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan QuietCheckInterval = TimeSpan.FromMilliseconds(20);
 
+    // An operator may change it while Redis runs, or a server with another one takes over.
+    private static readonly TimeSpan EvictionReadInterval = TimeSpan.FromMinutes(1);
+
     private readonly RedisBackplaneOptions _options;
     private readonly TimeProvider _time;
     private readonly RedisConnection _redis;
     private readonly TargetQueues _targets;
     private readonly BatchReceiver _receiver;
     private readonly ILogger _logger;
+    private readonly PeriodicTimer _evictionReads;
+    private Task _readingEviction = Task.CompletedTask;
 
     private RunningBackplane(
         RedisBackplaneOptions options,
@@ -40,11 +45,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
         _redis = connection;
         _logger = logger;
         ConnectionMultiplexer redis = connection.Redis;
+        Eviction = new EvictionPolicy(redis, logger);
+        _evictionReads = new PeriodicTimer(EvictionReadInterval, time);
         IDatabase database = redis.GetDatabase();
         Members = new Membership(database, options.KeyPrefix, options.Node, options.Lease, time) { ClaimAgain = ClaimAgainAsync };
+        bool isCluster = redis.GetServers().Any(static server => server.ServerType == ServerType.Cluster);
         Transport = new RelayTransport(database, options.KeyPrefix, Members, options.Lease, relayTimeout, time, logger)
         {
-            IsCluster = redis.GetServers().Any(static server => server.ServerType == ServerType.Cluster),
+            IsCluster = isCluster,
             LookUp = (id, relay) => Lookups!.Send(id, relay),
             Forget = (id, token) => Lookups!.Forget(id, token),
             InterestsLost = instance => Topics!.Lost(instance),
@@ -53,6 +61,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         Questions = new PeerQuestions(Transport, Members, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, logger)
         {
+            IsCluster = isCluster,
             ChallengeAsync = Transport.ChallengeAsync,
             TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),
         };
@@ -106,6 +115,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public PeerQuestions Questions { get; }
 
+    public EvictionPolicy Eviction { get; }
+
     /// <summary>Bytes of relays that wait here: for other nodes, for the locations of their targets, and for room in sessions.</summary>
     public long QueuedBytes =>
         Transport.Links.Sum(static link => (long)link.QueuedBytes) + Lookups.WaitingBytes + _targets.Bytes;
@@ -146,6 +157,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
             await running.Members.JoinAsync(cancellationToken).ConfigureAwait(false);
             running.Directory.Start();
             BackplaneLog.Joined(logger, options.Node, running.Members.Members.Count - 1, where);
+            await running.Eviction.ReadAsync().ConfigureAwait(false);
+            running._readingEviction = running.ReadEvictionAsync();
             return running;
         }
         catch (Exception e)
@@ -177,6 +190,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        _evictionReads.Dispose();
+        await _readingEviction.ConfigureAwait(false);
         await PassOnAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
         await Members.DisposeAsync().ConfigureAwait(false);
@@ -237,6 +252,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
             {
                 await Task.Delay(Pause, cancellationToken).ConfigureAwait(false);
             }
+        }
+    }
+
+    private async Task ReadEvictionAsync()
+    {
+        while (await _evictionReads.WaitForNextTickAsync().ConfigureAwait(false))
+        {
+            await Eviction.ReadAsync().ConfigureAwait(false);
         }
     }
 

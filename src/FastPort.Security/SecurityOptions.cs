@@ -34,8 +34,17 @@ public sealed class SecurityOptions : IDescribedOptions
     /// <summary>The claim with the user's name. Defaults to <c>sub</c>.</summary>
     public string TokenNameClaim { get; set; } = "sub";
 
-    /// <summary>The claim with the user's roles. Defaults to <c>roles</c>.</summary>
+    /// <summary>
+    /// The claim with the user's roles: an array, or a text. Within other claims, names with dots in between, such as Keycloak's
+    /// <c>realm_access.roles</c>; a claim that has the whole text as its name goes first. Defaults to <c>roles</c>.
+    /// </summary>
     public string TokenRolesClaim { get; set; } = "roles";
+
+    /// <summary>
+    /// What is between the roles where the claim is a text, such as a space in <c>"operator night"</c>. Defaults to empty: a text is one
+    /// role.
+    /// </summary>
+    public string TokenRolesSeparator { get; set; } = string.Empty;
 
     /// <summary>
     /// How much earlier than its <c>nbf</c> a token is accepted, for clocks that differ; 0 to an hour. Its end (<c>exp</c>) is exact: the
@@ -108,6 +117,7 @@ public sealed class SecurityOptions : IDescribedOptions
         TokenIssuer = Optional(nameof(TokenIssuer), TokenIssuer);
         TokenNameClaim = Needed(nameof(TokenNameClaim), TokenNameClaim, "the claim with the user's name");
         TokenRolesClaim = Needed(nameof(TokenRolesClaim), TokenRolesClaim, "the claim with the user's roles");
+        TokenRolesSeparator = Optional(nameof(TokenRolesSeparator), TokenRolesSeparator);
         TokenClockSkew = section.Time(nameof(TokenClockSkew), TokenClockSkew, TimeSpan.Zero, Hour);
         AllowAnonymous = section.Flag(nameof(AllowAnonymous), AllowAnonymous);
         UnixUsers = section.Flag(nameof(UnixUsers), UnixUsers);

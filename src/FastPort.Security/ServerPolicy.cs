@@ -44,6 +44,10 @@ public sealed class ServerPolicy : IDisposable
         };
     }
 
+    /// <summary>Whether there are rules for roles, and none of them is for a role of the identity.</summary>
+    /// <param name="user">The identity.</param>
+    internal bool HasNoRoleOf(ClaimsPrincipal user) => _file.Current.HasNoRoleOf(user);
+
     /// <summary>Raised when the policy has changed and is in force. A handler must not block.</summary>
     public event Action? Changed;
 

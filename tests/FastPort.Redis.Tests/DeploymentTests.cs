@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
 using FastPort.Redis.Tests.Support;
@@ -48,6 +49,26 @@ public sealed class DeploymentTests
         await nodes.RelayAsync();
         await nodes.DoTheRestAsync();
         await nodes.LeaveAsync();
+
+        string url = $"rediss://{RedisUser.Name}:{RedisUser.Password}@{redis.Connection}";
+        await using Node third = await Node.StartAsync(url, "c", Node.LongLease);
+        Assert.True(third.Backplane.IsConnected);
+    }
+
+    /// <summary>With characters in the password that end it in the other form of the text.</summary>
+    [RedisTheory]
+    [InlineData("redis://fastport:s3c%2Cre%3Dt%40@{0}", "s3c,re=t@")]
+    [InlineData("redis://fastport:s3cret@{0}/0?protocol=resp2&connectTimeout=4000", "s3cret")]
+    [InlineData("{0},user=fastport,password=s3c=ret", "s3c=ret")]
+    public async Task Redis_may_be_named_by_a_URL(string connection, string password)
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync(
+            ["--user", "fastport", "on", $">{password}", .. RedisUser.Documented.Split(' ')]);
+
+        await using Node node = await Node.StartAsync(
+            string.Format(CultureInfo.InvariantCulture, connection, redis.Connection), "a", Node.LongLease);
+
+        Assert.True(node.Backplane.IsConnected);
     }
 
     [RedisTheory]

@@ -37,7 +37,7 @@ internal static class CertificateFile
     /// <exception cref="CertificateException">They cannot be used.</exception>
     public static X509Certificate2Collection LoadAuthorities(string file)
     {
-        PemText pem = new(CertificateBytes.ReadText(file, "authority"));
+        PemText pem = PemCertificate.Read(file, "authority");
         return pem.Certificates.Count != 0
             ? PemCertificate.Parse(pem.Certificates, file)
             : throw new CertificateException(

@@ -13,25 +13,26 @@ internal static class PemCertificate
     /// <param name="given">The password itself; null to read it.</param>
     public static LoadedCertificate Load(string file, string keyFile, string passwordFile, string? given = null)
     {
-        PemText pem = new(CertificateBytes.ReadText(file, "certificate"));
+        PemText pem = Read(file, "certificate");
         if (pem.Certificates.Count == 0)
         {
             throw NoCertificate(file, pem);
         }
 
         X509Certificate2Collection chain = Parse(pem.Certificates.Skip(1), file);
-        PemText keyPem = keyFile.Length == 0 ? pem : new PemText(CertificateBytes.ReadText(keyFile, "key"));
-        if (keyPem.Key is not { } key)
+        PemText keyPem = keyFile.Length == 0 ? pem : Read(keyFile, "key");
+        if (keyPem.Key is not { } block)
         {
             throw NoKey(file, keyFile, keyPem);
         }
 
-        string? password = keyPem.IsKeyEncrypted ? ReadPassword(keyFile.Length == 0 ? file : keyFile, passwordFile, given) : null;
+        string key = block.Text;
+        string? password = block.IsEncrypted ? ReadPassword(keyFile.Length == 0 ? file : keyFile, passwordFile, given) : null;
         try
         {
             X509Certificate2 certificate = password is null
-                ? X509Certificate2.CreateFromPem(pem.Certificates[0], key)
-                : X509Certificate2.CreateFromEncryptedPem(pem.Certificates[0], key, password);
+                ? X509Certificate2.CreateFromPem(pem.Certificates[0].Text, key)
+                : X509Certificate2.CreateFromEncryptedPem(pem.Certificates[0].Text, key, password);
             return new LoadedCertificate(certificate, chain);
         }
         catch (Exception e) when (e is CryptographicException or ArgumentException)
@@ -42,23 +43,35 @@ internal static class PemCertificate
         }
     }
 
+    /// <summary>The blocks of a file.</summary>
+    /// <param name="file">The file.</param>
+    /// <param name="what">What it is, for messages: "key".</param>
+    /// <exception cref="CertificateException">It cannot be read, or a block is damaged.</exception>
+    public static PemText Read(string file, string what)
+    {
+        PemText pem = new(CertificateBytes.ReadText(file, what));
+        return pem.Damage is null
+            ? pem
+            : throw new CertificateException($"The {what} file {file} is damaged: {pem.Damage}. Copy or issue it again.");
+    }
+
     /// <summary>Certificates without keys.</summary>
-    public static X509Certificate2Collection Parse(IEnumerable<string> blocks, string file)
+    public static X509Certificate2Collection Parse(IEnumerable<PemBlock> blocks, string file)
     {
         X509Certificate2Collection certificates = [];
-        try
+        foreach (PemBlock block in blocks)
         {
-            foreach (string block in blocks)
+            try
             {
-                certificates.Add(X509Certificate2.CreateFromPem(block));
+                certificates.Add(X509Certificate2.CreateFromPem(block.Text));
             }
+            catch (CryptographicException e)
+            {
+                throw new CertificateException($"The certificate in block {block.Number} of {file} is damaged. Copy or issue it again.", e);
+            }
+        }
 
-            return certificates;
-        }
-        catch (CryptographicException e)
-        {
-            throw new CertificateException($"A certificate in {file} is damaged. Copy or issue it again.", e);
-        }
+        return certificates;
     }
 
     private static string ReadPassword(string keyFile, string passwordFile, string? given) => passwordFile.Length == 0

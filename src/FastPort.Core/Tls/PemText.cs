@@ -1,42 +1,110 @@
-using System.Security.Cryptography;
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text.RegularExpressions;
 
 namespace FastPort.Tls;
 
-/// <summary>What a PEM text holds: the blocks of its certificates, in order, and of its first private key.</summary>
-internal sealed class PemText
+/// <summary>
+/// What a PEM text (RFC 7468) holds: its blocks in order, and the first that is damaged. A block that lacks a line must not be passed over:
+/// a chain or a list of authorities would be short of a certificate without a word. Blocks need no line end between them, as files are
+/// joined of which the last line has none.
+/// </summary>
+internal sealed partial class PemText
 {
-    private const string EncryptedKey = "ENCRYPTED PRIVATE KEY";
+    private const string LegacyEncryption = "Proc-Type: 4,ENCRYPTED";
 
-    private readonly List<string> _certificates = [];
+    private readonly List<PemBlock> _blocks = [];
 
-    /// <summary>Finds the blocks; what stands around them is passed over, as are blocks of other kinds.</summary>
+    /// <summary>Finds the blocks; what stands around them is passed over.</summary>
     public PemText(string text)
     {
-        HasLegacyKey = text.Contains("Proc-Type: 4,ENCRYPTED", StringComparison.Ordinal);
-        for (ReadOnlySpan<char> rest = text; PemEncoding.TryFind(rest, out PemFields fields); rest = rest[fields.Location.End..])
+        Match? begin = null;
+        int number = 0;
+        foreach (Match edge in Edges().Matches(text))
         {
-            ReadOnlySpan<char> label = rest[fields.Label];
-            if (label is "CERTIFICATE")
+            string label = edge.Groups["label"].Value;
+            if (edge.Groups["begin"].Success)
             {
-                _certificates.Add(rest[fields.Location].ToString());
+                Missing(begin, number);
+                begin = edge;
+                number++;
             }
-            else if (Key is null && label.EndsWith("PRIVATE KEY"))
+            else if (begin?.Groups["label"].Value == label)
             {
-                Key = rest[fields.Location].ToString();
-                IsKeyEncrypted = label is EncryptedKey;
+                Add(
+                    new PemBlock(number, label, text[begin.Index..(edge.Index + edge.Length)]),
+                    text[(begin.Index + begin.Length)..edge.Index]);
+                begin = null;
             }
+            else
+            {
+                Missing(begin, number);
+                Damage ??= string.Create(
+                    CultureInfo.InvariantCulture, $"END {label} in line {LineOf(edge.Index)} has no line BEGIN {label} before it");
+                begin = null;
+            }
+        }
+
+        Missing(begin, number);
+
+        void Missing(Match? start, int block)
+        {
+            if (start is not null)
+            {
+                string label = start.Groups["label"].Value;
+                Damage ??= string.Create(
+                    CultureInfo.InvariantCulture, $"block {block}, BEGIN {label} in line {LineOf(start.Index)}, has no line END {label}");
+            }
+        }
+
+        int LineOf(int index) => text.AsSpan(0, index).Count('\n') + 1;
+    }
+
+    /// <summary>Which block is damaged, the first of several, and how; null if none is. No sentence yet.</summary>
+    public string? Damage { get; private set; }
+
+    /// <summary>The blocks that are whole.</summary>
+    public IReadOnlyList<PemBlock> Blocks => _blocks;
+
+    /// <summary>Those of certificates.</summary>
+    public IReadOnlyList<PemBlock> Certificates => [.. _blocks.Where(static block => block.Label == "CERTIFICATE")];
+
+    /// <summary>The first private key; null for none.</summary>
+    public PemBlock? Key => _blocks.Find(static block => block.IsPrivateKey);
+
+    /// <summary>Whether a key is encrypted in the way OpenSSL had before PKCS#8, which .NET does not read.</summary>
+    public bool HasLegacyKey { get; private set; }
+
+    private void Add(PemBlock block, string content)
+    {
+        if (content.Contains(LegacyEncryption, StringComparison.Ordinal))
+        {
+            HasLegacyKey = true;
+        }
+        else if (Base64.IsValid(content))
+        {
+            _blocks.Add(block);
+        }
+        else
+        {
+            Damage ??= string.Create(
+                CultureInfo.InvariantCulture, $"block {block.Number}, {block.Label}, is not base64: characters are missing or were added");
         }
     }
 
-    /// <summary>Each certificate's block.</summary>
-    public IReadOnlyList<string> Certificates => _certificates;
+    [GeneratedRegex("-----(?:(?<begin>BEGIN)|END) (?<label>[^\r\n-]+)-----", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant)]
+    private static partial Regex Edges();
+}
 
-    /// <summary>The block of the first private key; null for none.</summary>
-    public string? Key { get; }
+/// <summary>One block of a PEM text.</summary>
+/// <param name="Number">Its place, from 1.</param>
+/// <param name="Label">What it is: CERTIFICATE.</param>
+/// <param name="Text">All of it, with its first and last line.</param>
+internal sealed record PemBlock(int Number, string Label, string Text)
+{
+    /// <summary>Whether it is a private key, encrypted or not.</summary>
+    public bool IsPrivateKey => Label.EndsWith("PRIVATE KEY", StringComparison.Ordinal);
 
-    /// <summary>Whether <see cref="Key"/> needs a password.</summary>
-    public bool IsKeyEncrypted { get; }
-
-    /// <summary>Whether a key is encrypted in the way OpenSSL had before PKCS#8, which .NET does not read.</summary>
-    public bool HasLegacyKey { get; }
+    /// <summary>Whether it needs a password.</summary>
+    public bool IsEncrypted => Label == "ENCRYPTED PRIVATE KEY";
 }

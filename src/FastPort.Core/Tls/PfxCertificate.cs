@@ -50,7 +50,27 @@ internal static class PfxCertificate
         }
         catch (CryptographicException e)
         {
-            throw new CertificateException($"The certificate file {file} is damaged or no PFX file. Export it again.", e);
+            throw new CertificateException(
+                IsCertificateRepeated(bytes, password)
+                    ? $"The certificate file {file} holds the certificate of its private key more than once. Export it again, with each "
+                        + "certificate once."
+                    : $"The certificate file {file} is damaged or no PFX file. Export it again.",
+                e);
+        }
+    }
+
+    // .NET refuses such a file, as a second certificate leads to the same key, and does not tell it from others by an error of its own.
+    private static bool IsCertificateRepeated(byte[] bytes, string? password)
+    {
+        try
+        {
+            X509Certificate2Collection all = X509CertificateLoader.LoadPkcs12Collection(
+                bytes, password, Storage, new Pkcs12LoaderLimits { IgnorePrivateKeys = true });
+            return all.DistinctBy(static one => one.Thumbprint).Count() < all.Count;
+        }
+        catch (CryptographicException)
+        {
+            return false;
         }
     }
 }

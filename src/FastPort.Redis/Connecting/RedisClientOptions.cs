@@ -20,13 +20,16 @@ internal static class RedisClientOptions
 
     public static ConfigurationOptions Read(RedisBackplaneOptions options)
     {
-        var connection = ConfigurationOptions.Parse(options.Connection);
+        ConfigurationOptions connection = ConnectionText.Parse(options.Connection);
         int lease = (int)options.Lease.TotalMilliseconds;
         connection.ClientName ??= $"fastport-{options.Node}";
         connection.LoggerFactory = null;
 
         // Keys have routing ids, which peers choose: a peer could write anything into the log.
         connection.IncludeDetailInExceptions = false;
+
+        // Without it the client refuses INFO and CONFIG GET, which say whether Redis evicts keys. What the user may do is up to Redis.
+        connection.AllowAdmin = true;
 
         // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
         connection.BacklogPolicy = BacklogPolicy.FailFast;

@@ -8,12 +8,12 @@ namespace FastPort.Redis.Directory;
 /// <content>Sets the keys of this node's ids again, and finds out which of them other nodes have by now.</content>
 internal sealed partial class ClaimDirectory
 {
-    private static readonly TimeSpan KeepEvery = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestTurn = TimeSpan.FromSeconds(1);
 
     private const int KeptAtOnce = 256;
 
-    // Ids whose keys could not be set, tried again each second.
-    private const int RetriedPerTurn = 4 * KeptAtOnce;
+    // Ids whose keys could not be set.
+    private const int RetriedPerSecond = 4 * KeptAtOnce;
 
     private readonly SemaphoreSlim _keepNow = new(0);
     private Task _keeping = Task.CompletedTask;
@@ -86,8 +86,8 @@ internal sealed partial class ClaimDirectory
 
         string value = (string)(await redis.ScriptEvaluateAsync(
             DirectoryScripts.Keep, [Key(own.Utf8)], [Value(token), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
-        bool isNode = Location.TryParse(value, out Location location);
-        bool isOwn = isNode && location.Instance == members.Self.Instance;
+        _ = Location.TryParse(value, out Location location);
+        bool isOwn = location.Instance == members.Self.Instance;
         RoutingIdClaim[] lost;
         bool isGone;
         lock (_gate)
@@ -124,10 +124,7 @@ internal sealed partial class ClaimDirectory
             return true;
         }
 
-        string id = Encoding.UTF8.GetString(own.Utf8);
-        string reason = isNode
-            ? $"A session of another node took over the routing id '{id}'."
-            : $"The key of routing id '{id}' was overwritten with a foreign value.";
+        string reason = $"A session of another node took over the routing id '{Encoding.UTF8.GetString(own.Utf8)}'.";
         foreach (RoutingIdClaim claim in lost)
         {
             claim.Lose(reason);
@@ -205,19 +202,25 @@ internal sealed partial class ClaimDirectory
         }
     }
 
-    // Sets the keys again: some of them each second, as all at once would hold up relays, with those that have failed a second before,
-    // and all after a lost connection.
+    // In each turn: looks at some keys, so that all are looked at within a lease, if they are not too many; sets some keys again, as all at
+    // once would hold up relays, with those that are lost and those that have failed before; and sets all after a lost connection.
     private async Task RunAsync()
     {
+        TimeSpan turn = members.Lease / 5 < LongestTurn ? members.Lease / 5 : LongestTurn;
+
         // A claim may have to wait for the next round, and a turn takes as long as Redis does: two rounds are two thirds of a key's life.
-        var walk = new ClaimWalk(_own, turnsOfRound: (int)(KeyLife / 3 / KeepEvery));
+        var walk = new ClaimWalk(_own, turnsOfRound: (int)(KeyLife / 3 / turn));
+
+        // A fifth of the lease is left for what the turns themselves take, and to set a key again.
+        var checks = new ClaimWalk(_own, turnsOfRound: (int)(members.Lease * 0.8 / turn));
+        int retried = (int)(RetriedPerSecond * turn.TotalSeconds);
         IReadOnlySet<OwnId> failed = new HashSet<OwnId>();
         bool all = false;
         while (true)
         {
             try
             {
-                all |= await _keepNow.WaitAsync(KeepEvery, _stop.Token).ConfigureAwait(false);
+                all |= await _keepNow.WaitAsync(turn, _stop.Token).ConfigureAwait(false);
                 while (_keepNow.Wait(0, CancellationToken.None))
                 {
                     // Once for all connections that were lost.
@@ -225,10 +228,13 @@ internal sealed partial class ClaimDirectory
 
                 if (members.IsValid)
                 {
+                    double most = ReadsPerSecond * turn.TotalSeconds / members.Members.Count;
+
                     // Those that have failed wait in line: a server that refuses is not asked about all of its ids each second.
-                    KeptIds kept = await KeepAllAsync(
-                        all ? All() : walk.NextTurn().Union(failed.Take(RetriedPerTurn))).ConfigureAwait(false);
-                    failed = all ? kept.Failed : failed.Skip(RetriedPerTurn).Union(kept.Failed).ToHashSet();
+                    KeptIds kept = await KeepAllAsync(all ? All() : walk.NextTurn()
+                        .Union(failed.Take(retried))
+                        .Union(await FindChangedAsync(checks.NextTurn(most)).ConfigureAwait(false))).ConfigureAwait(false);
+                    failed = all ? kept.Failed : failed.Skip(retried).Union(kept.Failed).ToHashSet();
                     Volatile.Write(ref _isFailing, failed.Count != 0);
                     all = false;
                 }

@@ -41,8 +41,12 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
     /// <summary>Tells the former owner of an id that it was taken over, or may have been.</summary>
     public required Action<Location, byte[]> TellTakenOver { get; init; }
 
-    /// <summary>Runs a script on a key of an id that nobody can have, which changes nothing.</summary>
-    public Task ProbeAsync() => redis.ScriptEvaluateAsync(DirectoryScripts.Release, [_keyPrefix], [string.Empty]);
+    /// <summary>Runs a script on a key of an id that nobody can have, and reads it; changes nothing.</summary>
+    public async Task ProbeAsync()
+    {
+        await redis.ScriptEvaluateAsync(DirectoryScripts.Release, [_keyPrefix], [string.Empty]).ConfigureAwait(false);
+        await ReadAsync([_keyPrefix]).ConfigureAwait(false);
+    }
 
     /// <summary>This node's entry of an id; null if none of its sessions has claimed it.</summary>
     public OwnId? Find(ReadOnlySpan<byte> id) =>

@@ -12,11 +12,12 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnId> claims, int 
     private double _due;
 
     /// <summary>The claims of the next turn; none in some turns of a small table.</summary>
-    public List<OwnId> NextTurn()
+    /// <param name="most">How many at most: rounds of a large table take more turns then.</param>
+    public List<OwnId> NextTurn(double most = double.PositiveInfinity)
     {
         _round ??= claims.GetEnumerator();
         List<OwnId> some = [];
-        _due += (double)claims.Count / turnsOfRound;
+        _due += Math.Min((double)claims.Count / turnsOfRound, most);
         while (_due >= 1)
         {
             if (!_round.MoveNext())

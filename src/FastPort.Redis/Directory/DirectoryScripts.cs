@@ -27,14 +27,14 @@ internal static class DirectoryScripts
 
     /// <summary>
     /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns the key's value: another one if the id belongs to a
-    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master.
+    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master. What is no claim at
+    /// all, or of another type, is overwritten. A token of more than 18 digits, which fills 64 bits, is none.
     /// </summary>
     public const string Keep = """
         local value = redis.pcall('GET', KEYS[1])
-        if type(value) == 'table' then return 'of another type' end
-        if value and value ~= ARGV[1] then
-          local last = tonumber(string.sub(value, 18)) or math.huge
-          if last >= tonumber(string.sub(ARGV[1], 18)) then
+        if type(value) == 'string' and value ~= ARGV[1] then
+          local last = tonumber(string.match(value, '^' .. string.rep('%x', 16) .. ':(%d+)$'))
+          if last and #value <= 35 and last >= tonumber(string.sub(ARGV[1], 18)) then
             if string.sub(value, 1, 16) == string.sub(ARGV[1], 1, 16) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
             return value
           end

@@ -48,16 +48,13 @@ public static class RedisBackplaneRegistration
             NamedServices.Options<FastPortServerOptions>(provider, name),
             provider.GetService<IMeterFactory>()));
         builder.Services.AddOptions<HealthCheckServiceOptions>().Configure<IServiceProvider>((checks, provider) =>
-        {
-            if (NamedServices.Options<RedisBackplaneOptions>(provider, name).RequireBackplane)
-            {
-                checks.Registrations.Add(new HealthCheckRegistration(
-                    name.Length == 0 ? "fastport-backplane" : $"fastport-backplane-{name}",
-                    services => new BackplaneHealthCheck(NamedServices.Get<RedisBackplane>(services, name)),
-                    failureStatus: null,
-                    tags: null));
-            }
-        });
+            checks.Registrations.Add(new HealthCheckRegistration(
+                name.Length == 0 ? "fastport-backplane" : $"fastport-backplane-{name}",
+                services => new BackplaneHealthCheck(NamedServices.Get<RedisBackplane>(services, name)),
+                NamedServices.Options<RedisBackplaneOptions>(provider, name).RequireBackplane
+                    ? HealthStatus.Unhealthy
+                    : HealthStatus.Degraded,
+                tags: null)));
         return builder.ConfigureComponents((provider, components) =>
         {
             RedisBackplane backplane = NamedServices.Get<RedisBackplane>(provider, name);

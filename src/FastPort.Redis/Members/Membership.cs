@@ -57,6 +57,9 @@ internal sealed class Membership : IAsyncDisposable
     /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
     public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
+    /// <summary>How long a lease is.</summary>
+    public TimeSpan Lease => _lease;
+
     /// <summary>What is left of the lease; zero without one.</summary>
     public TimeSpan LeaseLeft
     {

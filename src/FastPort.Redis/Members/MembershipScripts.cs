@@ -11,12 +11,13 @@ internal static class MembershipScripts
     /// node, its lease in milliseconds, the version it knows, "name " if it joins and must be the only one of its name.
     /// <para>
     /// Returns 1 if the lease went on, 0 if it began, -1 and the other node if the name is taken; then the version; then, if the version is
-    /// another one, all nodes.
+    /// another one, all nodes. A key of another type is overwritten: the lease began then.
     /// </para>
     /// </summary>
     public const string Renew = """
         local time = redis.call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
+        if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then redis.call('DEL', KEYS[1]) end
         if ARGV[4] ~= '' then
           for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf')) do
             if node ~= ARGV[1] and string.sub(node, 1, #ARGV[4]) == ARGV[4] then return {-1, node} end
@@ -25,8 +26,8 @@ internal static class MembershipScripts
         local goesOn = redis.call('ZSCORE', KEYS[1], ARGV[1]) and 1 or 0
         redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
         local dead = redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)
-        local version = redis.call('GET', KEYS[2])
-        if goesOn == 0 or dead > 0 or not version then
+        local version = redis.pcall('GET', KEYS[2])
+        if goesOn == 0 or dead > 0 or type(version) ~= 'string' then
           version = time[1] .. '.' .. time[2] .. '.' .. ARGV[1]
           redis.call('SET', KEYS[2], version)
         end

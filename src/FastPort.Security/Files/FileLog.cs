@@ -16,4 +16,10 @@ internal static partial class FileLog
 
     [LoggerMessage(9103, LogLevel.Warning, "{Path}: {Key} has an unknown kind. Tokens that it signs are refused")]
     public static partial void KeyLeftOut(ILogger logger, string path, string key);
+
+    [LoggerMessage(
+        9104, LogLevel.Warning,
+        "A token has no role that the policy has a rule for; it has {Count} in the claim '{Claim}'. Compare the tokens of the issuer with "
+        + "Security:TokenRolesClaim and TokenRolesSeparator. Said of one token an hour")]
+    public static partial void NoRole(ILogger logger, int count, string claim);
 }

@@ -1,3 +1,4 @@
+using System.Security.Claims;
 using FastPort.Configuration;
 using FastPort.Framing;
 using FastPort.Hosting;
@@ -30,6 +31,9 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly AutomaticBans? _automatic;
     private IReadOnlyList<Ban> _bansOfFile = [];
     private CertificateChains? _chains;
+
+    // When a token was last said to have no roles.
+    private long _rolesWarnedAt = long.MinValue;
 
     // The server's: the application may have set its own.
     private volatile BanList _serverBans;
@@ -66,7 +70,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 : null;
             if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
             {
-                _tokens = new TokenAuthentication(keys, options, time);
+                _tokens = new TokenAuthentication(keys, options, time) { Accepted = WarnOfRoles };
                 keys.Follow(LogLeftOut);
             }
 
@@ -108,6 +112,19 @@ internal sealed class ServerSecurity : IAsyncDisposable
             catch (SecurityFileException e)
             {
                 throw new FastPortOptionsException([e.Message]);
+            }
+        }
+
+        void WarnOfRoles(ClaimsPrincipal user)
+        {
+            // By one of several that come at once.
+            long last = Volatile.Read(ref _rolesWarnedAt);
+            long now = time.GetTimestamp();
+            if (_policy?.HasNoRoleOf(user) == true
+                && (last == long.MinValue || time.GetElapsedTime(last, now) >= TimeSpan.FromHours(1))
+                && Interlocked.CompareExchange(ref _rolesWarnedAt, now, last) == last)
+            {
+                FileLog.NoRole(_logger, user.FindAll(options.TokenRolesClaim).Count(), options.TokenRolesClaim);
             }
         }
 

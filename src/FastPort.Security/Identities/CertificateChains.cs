@@ -4,6 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using FastPort.Security.Files;
 using FastPort.Sessions;
+using FastPort.Tls;
 
 namespace FastPort.Security.Identities;
 
@@ -37,14 +38,24 @@ internal sealed class CertificateChains(
     public static X509Certificate2Collection? Read(byte[] pem, ICollection<string> problems)
     {
         X509Certificate2Collection all = [];
-        try
+        PemText text = new(Encoding.UTF8.GetString(pem));
+        if (text.Damage is not null)
         {
-            all.ImportFromPem(Encoding.UTF8.GetString(pem));
-        }
-        catch (CryptographicException e)
-        {
-            problems.Add(e.Message);
+            problems.Add($"Its {text.Damage}. Copy it again.");
             return null;
+        }
+
+        foreach (PemBlock block in text.Certificates)
+        {
+            try
+            {
+                all.Add(X509Certificate2.CreateFromPem(block.Text));
+            }
+            catch (CryptographicException e)
+            {
+                problems.Add($"The certificate in its block {block.Number} is damaged: {e.Message}");
+                return null;
+            }
         }
 
         if (all.Count == 0)

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Security.Claims;
+using System.Text.Json;
 using FastPort.Security.Files;
 using FastPort.Sessions;
 using Microsoft.IdentityModel.JsonWebTokens;
@@ -28,6 +29,9 @@ internal sealed class TokenAuthentication : IDisposable
     /// <param name="time">Source of time.</param>
     public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time) =>
         (_keys, _options, _time) = (keys, options, time);
+
+    /// <summary>Told of the identity of each good token.</summary>
+    public Action<ClaimsPrincipal>? Accepted { get; init; }
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
@@ -61,6 +65,11 @@ internal sealed class TokenAuthentication : IDisposable
             return AuthenticationResult.Refuse(WhatIsWrong(result, compact, now));
         }
 
+        if (HasCriticalHeader(result))
+        {
+            return AuthenticationResult.Refuse("The token's header has extensions (crit) that this server does not understand.");
+        }
+
         if (string.IsNullOrEmpty(result.ClaimsIdentity.Name))
         {
             return AuthenticationResult.Refuse($"The token has no claim '{_options.TokenNameClaim}', which names its user.");
@@ -72,11 +81,36 @@ internal sealed class TokenAuthentication : IDisposable
                 $"The token's claim '{_options.TokenNameClaim}' cannot be a user's name: {UserNames.Rules}.");
         }
 
-        return AuthenticationResult.Accept(
-            new ClaimsPrincipal(result.ClaimsIdentity), new DateTimeOffset(result.SecurityToken.ValidTo, TimeSpan.Zero));
+        SetRoles(result);
+        var user = new ClaimsPrincipal(result.ClaimsIdentity);
+        Accepted?.Invoke(user);
+        return AuthenticationResult.Accept(user, new DateTimeOffset(result.SecurityToken.ValidTo, TimeSpan.Zero));
     }
 
     public void Dispose() => _keys.Dispose();
+
+    // RFC 7515, 4.1.11: who does not understand one of these extensions refuses the token. None is understood here.
+    private static bool HasCriticalHeader(TokenValidationResult result)
+    {
+        using JsonDocument header = Part(((JsonWebToken)result.SecurityToken).EncodedHeader);
+        return header.RootElement.TryGetProperty("crit", out _);
+    }
+
+    private void SetRoles(TokenValidationResult result)
+    {
+        ClaimsIdentity identity = result.ClaimsIdentity;
+        foreach (Claim claim in identity.FindAll(_options.TokenRolesClaim).ToArray())
+        {
+            identity.RemoveClaim(claim);
+        }
+
+        using JsonDocument claims = Part(((JsonWebToken)result.SecurityToken).EncodedPayload);
+        identity.AddClaims(TokenRoles.Find(claims.RootElement, _options.TokenRolesClaim, _options.TokenRolesSeparator)
+            .Select(role => new Claim(_options.TokenRolesClaim, role, ClaimValueTypes.String, result.Issuer)));
+    }
+
+    // The library has read it before.
+    private static JsonDocument Part(string encoded) => JsonDocument.Parse(Base64UrlEncoder.DecodeBytes(encoded));
 
     // Says what the owner of a token can mend; nothing of the token but its times and names.
     private string WhatIsWrong(TokenValidationResult result, string compact, DateTimeOffset now) => result.Exception switch

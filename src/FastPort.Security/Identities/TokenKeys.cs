@@ -1,5 +1,7 @@
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
+using FastPort.Tls;
 using Microsoft.IdentityModel.Tokens;
 
 namespace FastPort.Security.Identities;
@@ -11,6 +13,11 @@ internal sealed class TokenKeys
 {
     /// <summary>Size of a file in bytes; a larger one is an error.</summary>
     public const int MaxBytes = 1024 * 1024;
+
+    // Object identifiers of the curves.
+    private const string P256 = "1.2.840.10045.3.1.7";
+    private const string P384 = "1.3.132.0.34";
+    private const string P521 = "1.3.132.0.35";
 
     private readonly List<SecurityKey> _keys = [];
     private readonly List<string> _leftOut = [];
@@ -44,7 +51,7 @@ internal sealed class TokenKeys
             }
             else
             {
-                read.AddPem(text);
+                read.AddPem(new PemText(text), problems);
             }
 
             if (problems.Count == before && read._keys.Count == 0)
@@ -105,32 +112,53 @@ internal sealed class TokenKeys
             && (string.IsNullOrEmpty(key.Crv)
                 || key.Crv is JsonWebKeyECTypes.P256 or JsonWebKeyECTypes.P384 or JsonWebKeyECTypes.P521));
 
-    private void AddPem(string text)
+    private void AddPem(PemText pem, ICollection<string> problems)
     {
-        ReadOnlySpan<char> rest = text;
-        while (PemEncoding.TryFind(rest, out PemFields fields))
+        if (pem.Damage is not null)
         {
-            ReadOnlySpan<char> label = rest[fields.Label];
-            string pem = rest[fields.Location].ToString();
-            if (label is "PUBLIC KEY")
-            {
-                _keys.Add(FromPublicKey(pem));
-            }
-            else if (label is "RSA PUBLIC KEY")
-            {
-                _keys.Add(RsaKey(pem));
-            }
-            else if (label is "CERTIFICATE")
-            {
-                _keys.Add(new X509SecurityKey(System.Security.Cryptography.X509Certificates.X509Certificate2.CreateFromPem(pem)));
-            }
-            else if (label.EndsWith("PRIVATE KEY", StringComparison.Ordinal))
-            {
-                throw new CryptographicException("a private key does not belong here; give the public key.");
-            }
-
-            rest = rest[fields.Location.End..];
+            problems.Add($"Its {pem.Damage}. Copy it again.");
         }
+
+        foreach (PemBlock block in pem.Blocks)
+        {
+            try
+            {
+                if (Read(block) is { } key)
+                {
+                    _keys.Add(key);
+                }
+            }
+            catch (Exception e) when (e is ArgumentException or CryptographicException)
+            {
+                problems.Add($"Its block {block.Number}, {block.Label}, cannot be used: {e.Message}");
+            }
+        }
+    }
+
+    // Null for what is no key.
+    private static SecurityKey? Read(PemBlock block) => block.Label switch
+    {
+        "PUBLIC KEY" => FromPublicKey(block.Text),
+        "RSA PUBLIC KEY" => RsaKey(block.Text),
+        "CERTIFICATE" => FromCertificate(block.Text),
+        _ when block.IsPrivateKey => throw new CryptographicException("a private key does not belong here; give the public key."),
+        _ => null,
+    };
+
+    private static SecurityKey FromCertificate(string pem)
+    {
+        var certificate = X509Certificate2.CreateFromPem(pem);
+        if (certificate.GetECDsaPublicKey() is { } curve)
+        {
+            // The library verifies with certificates of RSA only.
+            certificate.Dispose();
+            return EcKey(curve);
+        }
+
+        using RSA? rsa = certificate.GetRSAPublicKey();
+        return rsa is not null
+            ? new X509SecurityKey(certificate)
+            : throw new CryptographicException("its key is neither RSA nor EC.");
     }
 
     private static AsymmetricSecurityKey FromPublicKey(string pem)
@@ -139,14 +167,21 @@ internal sealed class TokenKeys
         try
         {
             curve.ImportFromPem(pem);
-            return new ECDsaSecurityKey(curve);
         }
         catch (CryptographicException)
         {
             curve.Dispose();
             return RsaKey(pem);
         }
+
+        return EcKey(curve);
     }
+
+    // Other curves verify nothing: no algorithm of tokens here has them.
+    private static ECDsaSecurityKey EcKey(ECDsa curve) =>
+        curve.ExportParameters(includePrivateParameters: false).Curve is { IsNamed: true, Oid.Value: P256 or P384 or P521 }
+            ? new ECDsaSecurityKey(curve)
+            : throw new CryptographicException("its curve is none of P-256, P-384 and P-521.");
 
     private static RsaSecurityKey RsaKey(string pem)
     {

@@ -23,6 +23,11 @@ internal sealed class Policy(IReadOnlyList<PolicyRule> rules)
         : _byUser.TryGetValue(user, out Grants? grants) ? grants
         : _byUser.GetValue(user, Find);
 
+    /// <summary>Whether there are rules for roles, and none of them is for a role of the identity.</summary>
+    /// <param name="user">The identity.</param>
+    public bool HasNoRoleOf(ClaimsPrincipal user) =>
+        rules.Any(static rule => rule.IsForRoles) && !rules.Any(rule => rule.IsForRoleOf(user));
+
     private Grants Find(ClaimsPrincipal user)
     {
         bool[] applies = [.. rules.Select(rule => rule.IsFor(user))];

@@ -45,6 +45,15 @@ internal sealed class PolicyRule
         return false;
     }
 
+    /// <summary>Whether it is for roles.</summary>
+    public bool IsForRoles => For.Any(IsRole);
+
+    /// <summary>Whether it is for one of the roles of an identity.</summary>
+    /// <param name="user">The identity.</param>
+    public bool IsForRoleOf(ClaimsPrincipal user) => For.Any(whom => IsRole(whom) && HasRole(whom.AsSpan(5), user));
+
+    private static bool IsRole(string whom) => whom.StartsWith("role:", StringComparison.Ordinal);
+
     private static bool HasRole(ReadOnlySpan<char> pattern, ClaimsPrincipal user)
     {
         foreach (ClaimsIdentity identity in user.Identities)

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Core.Tests.Support;
@@ -138,18 +139,48 @@ public sealed class CertificateFileErrorTests : IDisposable
     public void What_is_damaged()
     {
         const string Damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        string certificate = $"A certificate in {Pem} is damaged. Copy or issue it again.";
         File.WriteAllText(Pem, Damaged + Leaf.ToKeyPem());
-        Fails(certificate, Pem);
+        Fails($"The certificate in block 1 of {Pem} is damaged. Copy or issue it again.", Pem);
         File.WriteAllText(Pem, Leaf.ToPem() + Damaged + Leaf.ToKeyPem());
-        Fails(certificate, Pem);
-        AuthoritiesFail(certificate, Pem);
+        Fails($"The certificate in block 2 of {Pem} is damaged. Copy or issue it again.", Pem);
+        AuthoritiesFail($"The certificate in block 2 of {Pem} is damaged. Copy or issue it again.", Pem);
 
         File.WriteAllText(Pem, Leaf.ToPem() + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
         Fails($"The private key in {Pem} is damaged, or neither RSA nor ECDSA. Copy it again, or make another one.", Pem);
 
         File.WriteAllText(Pfx, "nothing");
         Fails($"The certificate file {Pfx} is damaged or no PFX file. Export it again.", Pfx);
+    }
+
+    private const string Begin = "-----BEGIN CERTIFICATE-----";
+    private const string End = "-----END CERTIFICATE-----";
+    private const string NoEnd = "block 2, BEGIN CERTIFICATE in line {0}, has no line END CERTIFICATE";
+    private const string NoBegin = "END CERTIFICATE in line {1} has no line BEGIN CERTIFICATE before it";
+    private const string NoBase64 = "block 2, CERTIFICATE, is not base64: characters are missing or were added";
+
+    /// <summary>A chain or a list of authorities would be short of a certificate without a word.</summary>
+    [Theory]
+    [InlineData(End, "", NoEnd)]
+    [InlineData(End, "-----END CERTIFICATE----", NoEnd)]
+    [InlineData(Begin, "", NoBegin)]
+    [InlineData(Begin, "----BEGIN CERTIFICATE-----", NoBegin)]
+    [InlineData($"{Begin}\nM", $"{Begin}\n", NoBase64)]
+    [InlineData($"{Begin}\nM", $"{Begin}\n!", NoBase64)]
+    public void A_block_that_is_not_whole(string part, string damaged, string problem)
+    {
+        string first = Leaf.ToPem().TrimEnd() + "\n";
+        string second = Other.ToPem().TrimEnd() + "\n";
+        Assert.Contains(part, second, StringComparison.Ordinal);
+        string text = first + second.Replace(part, damaged, StringComparison.Ordinal) + Leaf.ToKeyPem();
+        File.WriteAllText(Pem, text);
+        int begin = first.Count(static c => c == '\n') + 1;
+        int end = begin + second.Count(static c => c == '\n') - 1;
+        problem = string.Format(CultureInfo.InvariantCulture, problem, begin, end);
+
+        Fails($"The certificate file {Pem} is damaged: {problem}. Copy or issue it again.", Pem);
+        AuthoritiesFail($"The authority file {Pem} is damaged: {problem}. Copy or issue it again.", Pem);
+        Leaf.WritePem(_directory["leaf.pem"]);
+        Fails($"The key file {Pem} is damaged: {problem}. Copy or issue it again.", _directory["leaf.pem"], Pem);
     }
 
     [Fact]
@@ -163,6 +194,24 @@ public sealed class CertificateFileErrorTests : IDisposable
 
         Fails($"The certificate file {Pfx} holds no private key. Export it again, with its private key.", Pfx);
         Fails($"The certificate file {Pfx} holds its private key itself. Remove KeyFile.", Pfx, Key);
+    }
+
+    /// <summary>As `openssl pkcs12 -export -certfile fullchain.pem` makes it.</summary>
+    [Theory]
+    [InlineData(null)]
+    [InlineData("secret")]
+    public void A_PFX_file_with_its_certificate_twice(string? password)
+    {
+        using X509Certificate2 again = X509CertificateLoader.LoadCertificate(Leaf.Certificate.RawData);
+        File.WriteAllBytes(Pfx, new X509Certificate2Collection { Leaf.Certificate, again }.Export(X509ContentType.Pkcs12, password)!);
+        File.WriteAllText(Password, password);
+
+        Fails(
+            $"The certificate file {Pfx} holds the certificate of its private key more than once. Export it again, with each certificate "
+            + "once.",
+            Pfx,
+            "",
+            password is null ? "" : Password);
     }
 
     [Fact]

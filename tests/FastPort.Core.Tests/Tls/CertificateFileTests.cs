@@ -33,6 +33,18 @@ public sealed class CertificateFileTests : IDisposable
         AssertLeaf(CertificateFile.Load(_directory["a.pem"], "", ""));
     }
 
+    /// <summary>As `cat` joins files whose last lines have no end.</summary>
+    [Fact]
+    public void Blocks_need_no_line_end_between_them()
+    {
+        string joined = (Leaf.ToPem() + Leaf.ToKeyPem()).TrimEnd().Replace("-----\n-----", "----------", StringComparison.Ordinal);
+        Assert.Equal(2, joined.Split("----------").Length - 1);
+        File.WriteAllText(_directory["a.pem"], joined);
+
+        AssertLeaf(CertificateFile.Load(_directory["a.pem"], "", ""));
+        Assert.Equal(2, CertificateFile.LoadAuthorities(_directory["a.pem"]).Count);
+    }
+
     [Theory]
     [InlineData(null)]
     [InlineData("secret")]

@@ -30,6 +30,19 @@ public sealed class ClaimWalkTests
         }).QuickCheckThrowOnFailure();
 
     [Fact]
+    public void With_a_limit_a_round_takes_more_turns()
+    {
+        ConcurrentDictionary<byte[], OwnId> claims = new();
+        Add(claims, 100);
+        var walk = new ClaimWalk(claims, turnsOfRound: 4);
+
+        List<List<OwnId>> round = [.. Enumerable.Range(0, 40).Select(_ => walk.NextTurn(most: 2.5))];
+
+        Assert.All(round, static turn => Assert.InRange(turn.Count, 2, 3));
+        Assert.Equal(100, round.SelectMany(static turn => turn).Distinct().Count());
+    }
+
+    [Fact]
     public void Claims_that_stay_are_taken_however_others_come_and_go() => Prop.ForAll(
         Gen.Choose(0, 255).ArrayOf(8 * Turns).ToArbitrary(),
         static changes =>

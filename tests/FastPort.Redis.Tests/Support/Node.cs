@@ -4,6 +4,7 @@ using FastPort.Framing;
 using FastPort.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -76,6 +77,7 @@ internal sealed class Node : IAsyncDisposable
         });
         builder.Configuration.AddInMemoryCollection(settings.Select(static one => KeyValuePair.Create(one.Key, (string?)one.Value)));
         builder.Services.AddFastPort(builder.Configuration).AddRedisBackplane(builder.Configuration);
+        builder.Services.AddHealthChecks();
         return new Node(builder.Build(), log);
     }
 
@@ -104,6 +106,10 @@ internal sealed class Node : IAsyncDisposable
             throw;
         }
     }
+
+    /// <summary>What the check of the backplane says.</summary>
+    public async Task<HealthReportEntry> HealthAsync() =>
+        (await _host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync(Patience.Token)).Entries["fastport-backplane"];
 
     /// <summary>Its instance as it stands in Redis.</summary>
     public string Instance() => Redis.Members.Member.Format(Backplane.Running!.Members.Self.Instance);

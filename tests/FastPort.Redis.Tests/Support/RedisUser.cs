@@ -6,8 +6,12 @@ internal static class RedisUser
     /// <summary>The permissions of docs/scaling.md.</summary>
     public const string Documented = "~fastport:* ~{fastport:* &fastport:* +@all -@admin -@dangerous +info";
 
+    public const string Name = "fastport";
+
+    public const string Password = "secret";
+
     /// <summary>For the text of a connection.</summary>
-    public const string Credentials = "user=fastport,password=secret";
+    public const string Credentials = $"user={Name},password={Password}";
 
     /// <summary>Options of a server that has the user.</summary>
     public static string[] Options(string permissions) =>

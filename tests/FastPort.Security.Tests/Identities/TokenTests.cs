@@ -1,4 +1,6 @@
+using System.Security.Claims;
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
@@ -200,24 +202,118 @@ public sealed class TokenTests : IDisposable
             server.Log.WithId(9103).Select(static line => Regex.Match(line.Text, "key [^ ]+( '.*')?").Value));
     }
 
-    [Theory]
-    [InlineData("spki-ec")]
-    [InlineData("spki-rsa")]
-    [InlineData("pkcs1")]
-    [InlineData("certificate")]
-    public async Task Keys_may_be_PEM(string kind)
+    public static TheoryData<string, string> KindsOfKeys => new()
     {
-        string pem = kind switch
+        { "jwk", "ES256" }, { "jwk", "ES384" }, { "jwk", "ES512" }, { "jwk", "RS256" },
+        { "spki", "ES256" }, { "spki", "ES384" }, { "spki", "ES512" }, { "spki", "RS256" }, { "spki", "PS256" },
+        { "pkcs1", "RS256" },
+        { "certificate", "ES256" }, { "certificate", "ES384" }, { "certificate", "ES512" }, { "certificate", "RS256" },
+    };
+
+    /// <summary>Every kind that docs/security.md names.</summary>
+    [Theory]
+    [MemberData(nameof(KindsOfKeys))]
+    public async Task Each_kind_of_key_verifies_a_token(string kind, string algorithm)
+    {
+        using AsymmetricAlgorithm key = algorithm switch
         {
-            "spki-ec" => _key.ExportSubjectPublicKeyInfoPem(),
-            "spki-rsa" => _rsa.ExportSubjectPublicKeyInfoPem(),
-            "pkcs1" => _rsa.ExportRSAPublicKeyPem(),
-            _ => Certificate(),
+            "ES256" => ECDsa.Create(ECCurve.NamedCurves.nistP256),
+            "ES384" => ECDsa.Create(ECCurve.NamedCurves.nistP384),
+            "ES512" => ECDsa.Create(ECCurve.NamedCurves.nistP521),
+            _ => RSA.Create(2048),
         };
-        await File.WriteAllTextAsync(_directory["keys"], pem, TestContext.Current.CancellationToken);
+        string text = kind switch
+        {
+            "jwk" => $$"""{ "keys": [ {{Jwk(key, algorithm)}} ] }""",
+            "spki" => key.ExportSubjectPublicKeyInfoPem(),
+            "pkcs1" => ((RSA)key).ExportRSAPublicKeyPem(),
+            _ => Certificate(key),
+        };
+        await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
         await using SecureServer server = await StartAsync();
 
-        await server.ConnectAsync(kind == "spki-ec" ? Token(_key, null) : RsaToken());
+        await server.ConnectAsync(Sign(key, algorithm, $$"""{"alg":"{{algorithm}}"}""", Claims("https://other")));
+    }
+
+    [Fact]
+    public async Task Certificates_of_two_kinds_with_no_line_end_between_them_are_both_read()
+    {
+        string both = Certificate(_key) + Certificate(_rsa);
+        await File.WriteAllTextAsync(_directory["keys"], both, TestContext.Current.CancellationToken);
+        await using SecureServer server = await StartAsync();
+
+        await server.ConnectAsync(Token(_key, null));
+        await server.ConnectAsync(Sign(_rsa, "RS256", """{"alg":"RS256"}""", Claims("https://other")));
+    }
+
+    /// <summary>RFC 7515, 4.1.11.</summary>
+    [Theory]
+    [InlineData("""{"alg":"ES256","crit":["b64"],"b64":true}""")]
+    [InlineData("""{"alg":"ES256","crit":["exp"],"exp":300}""")]
+    [InlineData("""{"alg":"ES256","\u0063rit":["urn:example:policy"],"urn:example:policy":1}""")]
+    [InlineData("""{"alg":"ES256","crit":[]}""")]
+    [InlineData("""{"alg":"ES256","crit":null}""")]
+    public async Task A_token_with_an_extension_that_must_be_understood_is_refused(string head)
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+
+        RequestFailedException e = await RefusedAsync(server, Sign(_key, "ES256", head, Claims("https://other")));
+
+        Assert.Contains("extensions (crit)", e.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("roles", "", """ "roles": ["operator", "night"] """)]
+    [InlineData("roles", "", """ "roles": "operator night" """, "operator night")]
+    [InlineData("roles", " ", """ "roles": " operator  night" """)]
+    [InlineData("scope", " ", """ "scope": "operator night" """)]
+    [InlineData("roles", ",", """ "roles": "operator, night" """)]
+    [InlineData("realm_access.roles", "", """ "realm_access": { "roles": ["operator", "night"] } """)]
+    [InlineData("resource_access.my.client.roles", "", """ "resource_access": { "my.client": { "roles": ["operator", "night"] } } """)]
+    [InlineData("https://example.com/roles", "", """ "https://example.com/roles": ["operator", "night"] """)]
+    [InlineData("a.b", "", """ "a": { "b": "wrong" }, "a.b": ["operator", "night"] """)]
+    [InlineData("realm_access.roles", "", """ "realm_access": ["operator"], "roles": ["operator"] """, "")]
+    [InlineData("roles", "", """ "roles": [["operator"], null, {"a": 1}, 7] """, "7")]
+    public async Task Roles_are_where_the_issuer_puts_them(string claim, string separator, string claims, string roles = "operator,night")
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync(
+            o => (o.TokenRolesClaim, o.TokenRolesSeparator) = (claim, separator));
+
+        await server.ConnectAsync(TokenOf(claims));
+
+        ClaimsPrincipal user = Assert.Single(server.Server.Sessions).User!;
+        Assert.Equal(
+            roles, string.Join(',', user.FindAll(((ClaimsIdentity)user.Identity!).RoleClaimType).Select(static one => one.Value)));
+        Assert.All(roles.Split(','), role => Assert.True(role.Length == 0 || user.IsInRole(role)));
+    }
+
+    [Theory]
+    [InlineData("role:operator", """ "roles": ["operator"] """, 0)]
+    [InlineData("role:oper*", """ "roles": ["operator"] """, 0)]
+    [InlineData("user:anna", """ "realm_access": { "roles": ["operator"] } """, 0)]
+    [InlineData("role:operator", """ "realm_access": { "roles": ["operator"] } """, 1)]
+    [InlineData("role:operator", """ "roles": "operator night" """, 1)]
+    public async Task A_token_without_a_role_of_the_policy_is_warned_of_once_an_hour(string whom, string claims, int warnings)
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await File.WriteAllTextAsync(
+            _directory["policy"],
+            $$"""{ "rules": [ { "for": ["{{whom}}"], "send": ["*"] } ] }""",
+            TestContext.Current.CancellationToken);
+        await using SecureServer server = await StartAsync(
+            o => o.PolicyFile = _directory["policy"],
+            static o => o.Session.IdleTimeout = o.Session.HeartbeatInterval = TimeSpan.Zero);
+
+        await server.ConnectAsync(TokenOf(claims));
+        await server.ConnectAsync(TokenOf(claims));
+        Assert.Equal(warnings, server.Log.WithId(9104).Count);
+        _time.Advance(TimeSpan.FromHours(1));
+        await server.ConnectAsync(TokenOf(claims));
+
+        Assert.Equal(2 * warnings, server.Log.WithId(9104).Count);
+        Assert.All(server.Log.WithId(9104), static line => Assert.Contains("TokenRolesClaim", line.Text, StringComparison.Ordinal));
     }
 
     [Theory]
@@ -225,7 +321,10 @@ public sealed class TokenTests : IDisposable
     [InlineData("{}", "no key")]
     [InlineData("{ \"keys\": [", "neither")]
     [InlineData("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "a private key does not belong here")]
-    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "neither")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "Its block 1, PUBLIC KEY, cannot be used")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n", "Its block 1, BEGIN PUBLIC KEY in line 1, has no line END PUBLIC KEY.")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAA\n-----END PUBLIC KEY-----", "Its block 1, PUBLIC KEY, is not base64")]
+    [InlineData("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "Its block 1, CERTIFICATE, cannot be used")]
     public async Task A_file_without_a_key_does_not_start(string text, string problem)
     {
         await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
@@ -257,41 +356,60 @@ public sealed class TokenTests : IDisposable
     private void WriteKeys(params string[] keys) =>
         File.WriteAllText(_directory["keys"], $$"""{ "keys": [ {{string.Join(", ", keys)}} ] }""");
 
-    private static string Jwk(ECDsa key, string id)
+    private static string Jwk(AsymmetricAlgorithm key, string id)
     {
-        ECParameters parameters = key.ExportParameters(includePrivateParameters: false);
-        return JsonSerializer.Serialize(new Dictionary<string, string>(StringComparer.Ordinal)
+        var jwk = new Dictionary<string, string>(StringComparer.Ordinal) { ["use"] = "sig", ["kid"] = id };
+        if (key is ECDsa curve)
         {
-            ["kty"] = "EC",
-            ["crv"] = "P-256",
-            ["use"] = "sig",
-            ["kid"] = id,
-            ["x"] = Encode(parameters.Q.X!),
-            ["y"] = Encode(parameters.Q.Y!),
-        });
+            ECParameters parameters = curve.ExportParameters(includePrivateParameters: false);
+            (jwk["kty"], jwk["crv"]) = ("EC", $"P-{curve.KeySize}");
+            (jwk["x"], jwk["y"]) = (Encode(parameters.Q.X!), Encode(parameters.Q.Y!));
+        }
+        else
+        {
+            RSAParameters parameters = ((RSA)key).ExportParameters(includePrivateParameters: false);
+            (jwk["kty"], jwk["n"], jwk["e"]) = ("RSA", Encode(parameters.Modulus!), Encode(parameters.Exponent!));
+        }
+
+        return JsonSerializer.Serialize(jwk);
     }
 
-    private static string Token(ECDsa key, string? id, string issuer = "https://other")
-    {
-        string head = Encode(id is null ? """{"alg":"ES256","typ":"JWT"}""" : $$"""{"alg":"ES256","typ":"JWT","kid":"{{id}}"}""");
-        string signed = $"{head}.{Encode(Claims(issuer))}";
-        return $"{signed}.{Encode(key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256))}";
-    }
+    private static string Token(ECDsa key, string? id, string issuer = "https://other") => Sign(
+        key,
+        "ES256",
+        id is null ? """{"alg":"ES256","typ":"JWT"}""" : $$"""{"alg":"ES256","typ":"JWT","kid":"{{id}}"}""",
+        Claims(issuer));
 
-    private string RsaToken()
+    // Of the first key, with these claims besides those that each token needs.
+    private string TokenOf(string claims) => Sign(
+        _key, "ES256", """{"alg":"ES256","kid":"k1"}""", $$"""{ "sub": "anna", "aud": "fastport", "exp": 9000, {{claims}} }""");
+
+    private static string Sign(AsymmetricAlgorithm key, string algorithm, string head, string claims)
     {
-        string signed = $"{Encode("""{"alg":"RS256"}""")}.{Encode(Claims("https://other"))}";
-        return $"{signed}.{Encode(_rsa.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1))}";
+        string signed = $"{Encode(head)}.{Encode(claims)}";
+        byte[] bytes = Encoding.ASCII.GetBytes(signed);
+        HashAlgorithmName hash = algorithm[2..] switch
+        {
+            "256" => HashAlgorithmName.SHA256,
+            "384" => HashAlgorithmName.SHA384,
+            _ => HashAlgorithmName.SHA512,
+        };
+        byte[] signature = key is ECDsa curve
+            ? curve.SignData(bytes, hash)
+            : ((RSA)key).SignData(
+                bytes, hash, algorithm[0] == 'P' ? RSASignaturePadding.Pss : RSASignaturePadding.Pkcs1);
+        return $"{signed}.{Encode(signature)}";
     }
 
     private static string Claims(string issuer) =>
         $$"""{ "sub": "anna", "aud": ["fastport", "web"], "exp": 300, "nbf": 10, "iss": "{{issuer}}", "roles": ["operator", "night"] }""";
 
-    private string Certificate()
+    private static string Certificate(AsymmetricAlgorithm key)
     {
-        using var certificate = new System.Security.Cryptography.X509Certificates.CertificateRequest(
-            "CN=issuer", _rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1)
-            .CreateSelfSigned(DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddDays(1));
+        CertificateRequest request = key is ECDsa curve
+            ? new CertificateRequest("CN=issuer", curve, HashAlgorithmName.SHA256)
+            : new CertificateRequest("CN=issuer", (RSA)key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+        using X509Certificate2 certificate = request.CreateSelfSigned(DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddDays(1));
         return certificate.ExportCertificatePem();
     }
 

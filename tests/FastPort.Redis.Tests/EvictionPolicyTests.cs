@@ -1,0 +1,66 @@
+using FastPort.Redis.Tests.Support;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>A Redis that may remove keys breaks the promise of one session for an id: the node says so.</summary>
+public sealed class EvictionPolicyTests
+{
+    private const string Neither = "-info";
+
+    [RedisTheory]
+    [InlineData("volatile-lru", "")]
+    [InlineData("allkeys-random", "")]
+    [InlineData("volatile-lru", "-info +config")]
+    public async Task A_policy_that_evicts_is_said_at_the_start_and_in_the_health(string policy, string permissions)
+    {
+        await using RedisProcess redis = await StartAsync(policy, permissions);
+
+        await using Node node = await Node.StartAsync($"{redis.Connection},{RedisUser.Credentials}", "a", Node.LongLease);
+
+        string said = Assert.Single(node.Log.WithId(6017)).Text;
+        Assert.Contains($"{redis.Connection}: {policy}", said, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in the configuration of Redis)",
+            said,
+            StringComparison.Ordinal);
+        HealthReportEntry health = await node.HealthAsync();
+        Assert.Equal(HealthStatus.Degraded, health.Status);
+        Assert.Contains(policy, health.Description, StringComparison.Ordinal);
+    }
+
+    [RedisTheory]
+    [InlineData("noeviction", "", 0)]
+    [InlineData("volatile-lru", Neither, 1)]
+    public async Task A_policy_that_keeps_keys_or_that_cannot_be_read_is_no_fault(string policy, string permissions, int unknown)
+    {
+        await using RedisProcess redis = await StartAsync(policy, permissions);
+
+        await using Node node = await Node.StartAsync($"{redis.Connection},{RedisUser.Credentials}", "a", Node.LongLease);
+
+        Assert.Empty(node.Log.WithId(6017));
+        Assert.Equal(unknown, node.Log.WithId(6018).Count);
+        Assert.Equal(HealthStatus.Healthy, (await node.HealthAsync()).Status);
+    }
+
+    [RedisFact]
+    public async Task A_policy_that_changes_while_the_node_runs_is_found()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "a", Node.LongLease);
+
+        await redis.RunAsync("config", "set", "maxmemory-policy", "allkeys-lru");
+        await node.Backplane.Running!.Eviction.ReadAsync();
+        await node.Backplane.Running!.Eviction.ReadAsync();
+        HealthStatus evicting = (await node.HealthAsync()).Status;
+        await redis.RunAsync("config", "set", "maxmemory-policy", "noeviction");
+        await node.Backplane.Running!.Eviction.ReadAsync();
+
+        Assert.Equal((HealthStatus.Degraded, HealthStatus.Healthy), (evicting, (await node.HealthAsync()).Status));
+        Assert.Single(node.Log.WithId(6017));
+    }
+
+    private static Task<RedisProcess> StartAsync(string policy, string permissions) => RedisProcess.StartAsync(
+        ["--maxmemory-policy", policy, .. RedisUser.Options($"{RedisUser.Documented} {permissions}".TrimEnd())]);
+}
