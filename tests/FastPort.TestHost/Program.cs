@@ -8,6 +8,10 @@ switch (args)
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
+    case ["serve", var transport, var heartbeat]:
+        await ServeMode.RunAsync(
+            Enum.Parse<TransportKind>(transport), TimeSpan.FromMilliseconds(int.Parse(heartbeat, CultureInfo.InvariantCulture)));
+        return 0;
     case ["inline"]:
         await InlineMode.RunAsync();
         return 0;
@@ -49,7 +53,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
+            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | inline | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
             + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "

@@ -213,7 +213,7 @@ internal static class SessionServices
 
     private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user, ClaimsPrincipal? identity)
     {
-        StatusCode status = session.Activate(call.Channel, user, identity, call.Server.Time.GetTimestamp(), out byte[] nonce);
+        StatusCode status = session.Activate(call.Channel, user, identity, call.Server.Sessions.Clock.PreciseMilliseconds, out byte[] nonce);
         if (status.IsBad)
         {
             call.Fault(status);
