@@ -6,7 +6,8 @@ namespace FastPort;
 /// one work item to the next. A thread that makes many calls, of many sessions, has to do that itself.
 /// <para>
 /// A loop and a work item begin without a context and call <see cref="Restore"/> after each call of application code. What may happen on a
-/// caller's thread, or would keep a caller's context for its life, goes through <see cref="Run"/> and <see cref="CreateTimer"/>. Thread-safe.
+/// caller's thread goes through <see cref="Run"/>, and what would keep a caller's context for its life through <see cref="Start"/> and
+/// <see cref="CreateTimer"/>. Thread-safe.
 /// </para>
 /// </summary>
 internal static class NoContext

@@ -53,7 +53,8 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | inline | scarce <transport> <loops> [second] | scarce-start <transport> <loops> [<path>] "
+            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | inline | scarce <transport> <loops> [second] "
+            + "| scarce-start <transport> <loops> [<path>] "
             + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "
             + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "
