@@ -3,6 +3,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Routing;
 using FastPort.Sessions;
 using Xunit;
 

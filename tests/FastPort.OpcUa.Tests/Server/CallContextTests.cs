@@ -28,7 +28,7 @@ public sealed class CallContextTests
                     _probe.Visit("read");
                     return new DataValue(7);
                 });
-                space.AddVariable(AddressSpace.ObjectsFolder, Written, "Written", BuiltInType.Int32, -1, (_, _, _) =>
+                space.AddVariableOfType(AddressSpace.ObjectsFolder, Written, "Written", BuiltInType.Int32, -1, (_, _, _) =>
                 {
                     _probe.Visit("write");
                     return ValueTask.CompletedTask;
