@@ -59,7 +59,7 @@ public sealed class SessionContextTests : IDisposable
             Assert.Equal($"caller {id}", _probe.Mark);
             await client.RelayAsync(id, 7, new byte[3]);
             await client.PublishAsync("news/today", 7, new byte[3]);
-            Session session = (await server.SessionAsync(server.Opened.Count - 1))!;
+            Session session = server.Opened[^1];
             Assert.Equal(SendStatus.Queued, session.TrySend(Push, [1]));
             Assert.Equal(SendStatus.Queued, session.TrySend(Push, [2]));
             Assert.Equal(
