@@ -40,7 +40,7 @@ internal sealed class SharedHealth(
 
                 // On the pool: a check may take its time before its first await.
                 // Without the context of the request that is the first: the report is everybody's.
-                _run = NoContext.Call(static health => Task.Run(health.RunAsync, CancellationToken.None), this);
+                _run = NoContext.Call(static shared => Task.Run(shared.RunAsync, CancellationToken.None), this);
             }
 
             return _run!.WaitAsync(cancellationToken);
