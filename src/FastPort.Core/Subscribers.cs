@@ -1,6 +1,9 @@
 namespace FastPort;
 
-/// <summary>Calls the subscribers of an event: one that throws keeps no other one from being called.</summary>
+/// <summary>
+/// Calls the subscribers of an event: one that throws keeps no other one from being called, and each is called without the execution
+/// context of whoever raises it.
+/// </summary>
 internal static class Subscribers
 {
     /// <summary>Calls all of them, in the order in which they subscribed.</summary>
@@ -19,7 +22,7 @@ internal static class Subscribers
         {
             try
             {
-                call(subscriber, argument);
+                NoContext.Run(static one => one.call(one.subscriber, one.argument), (call, subscriber, argument));
             }
             catch (Exception e)
             {

@@ -32,8 +32,8 @@ public sealed class ServerPolicy : IDisposable
         ILogger logger)
     {
         (_file, _reportOnly, _events, _routing, _logger) = (file, options.PolicyReportOnly, events, routing, SafeLogger.Of(logger));
-        _again = time.CreateTimer(
-            static policy => ((ServerPolicy)policy!).EndAgain(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _again = NoContext.CreateTimer(
+            time, static policy => ((ServerPolicy)policy!).EndAgain(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         file.Changed += _ =>
         {
             EndSubscriptions();

@@ -8,6 +8,10 @@ switch (args)
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
+    case ["serve", var transport, var heartbeat]:
+        await ServeMode.RunAsync(
+            Enum.Parse<TransportKind>(transport), TimeSpan.FromMilliseconds(int.Parse(heartbeat, CultureInfo.InvariantCulture)));
+        return 0;
     case ["inline"]:
         await InlineMode.RunAsync();
         return 0;
@@ -52,7 +56,8 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | inline | blocked <transport> | scarce <transport> <loops> [second] "
+            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | inline | blocked <transport> "
+            + "| scarce <transport> <loops> [second] "
             + "| scarce-start <transport> <loops> [<path>] "
             + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds> "

@@ -3,6 +3,7 @@ using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Transports;
 
 namespace FastPort.TestHost;
 
@@ -16,14 +17,16 @@ internal static class ServeMode
     private const ushort RawQueued = 0x1001;
     private const ushort TypedCopied = 0x1002;
 
-    public static async Task RunAsync()
+    /// <param name="transport">The transport. Defaults to the one under test.</param>
+    /// <param name="heartbeat">The interval of heartbeats. Defaults to none.</param>
+    public static async Task RunAsync(TransportKind? transport = null, TimeSpan heartbeat = default)
     {
         RentedArrays? rented = null;
-        var options = new FastPortServerOptions { Transport = TransportUnderTest.Kind };
+        var options = new FastPortServerOptions { Transport = transport ?? TransportUnderTest.Kind };
         options.Endpoints.Add("tcp://127.0.0.1:0");
 
-        // Its peers answer no Ping, and one that only receives is silent for as long as the measuring takes.
-        options.Session.HeartbeatInterval = options.Session.IdleTimeout = TimeSpan.Zero;
+        // Its peers answer no Ping unless asked to, and one that only receives is silent for as long as the measuring takes.
+        (options.Session.HeartbeatInterval, options.Session.IdleTimeout) = (heartbeat, TimeSpan.Zero);
         options.Routing.Relay = options.Routing.Topics = true;
         MessageHandlers handlers = new MessageHandlers()
             .MapDiagnostics()

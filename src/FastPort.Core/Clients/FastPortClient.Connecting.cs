@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -23,8 +22,6 @@ public sealed partial class FastPortClient
         // The caller's thread holds the lock.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
 
-        // The connecting goes on for as long as the client lives; what its first caller does is no cause of it.
-        Activity.Current = null;
         Session session;
         try
         {

@@ -107,7 +107,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             encrypts
                 ? new TlsConnector(endpoint, transport, connections, options.Tls)
                 : transport.CreateConnector(endpoint, connections));
-        _tokens = new TokenSource(options, _clock.Time);
+        _tokens = new TokenSource(options, _clock);
         _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }
 
@@ -158,7 +158,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
             // From now on requests and CloseAsync wait for this attempt.
             _slot.Expect();
-            _running = RunAsync(connected, cancellationToken);
+            // Reconnecting, and events, have nothing to do with what the first caller does.
+            _running = NoContext.Start(() => RunAsync(connected, cancellationToken));
         }
 
         await connected.Task.ConfigureAwait(false);

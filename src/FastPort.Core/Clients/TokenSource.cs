@@ -3,7 +3,7 @@ using FastPort.Connections;
 namespace FastPort.Clients;
 
 /// <summary>Where a client's tokens come from. Used by the task that connects.</summary>
-internal sealed class TokenSource(FastPortClientOptions options, TimeProvider time)
+internal sealed class TokenSource(FastPortClientOptions options, ConnectionClock clock)
 {
     /// <summary>Whether there is one token for good.</summary>
     public bool IsFixed => options.TokenProvider is null && options.TokenFile.Length == 0;
@@ -23,7 +23,7 @@ internal sealed class TokenSource(FastPortClientOptions options, TimeProvider ti
         }
 
         var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, time);
+        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, clock);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, deadline.Token);
         try
         {

@@ -117,9 +117,11 @@ internal sealed class ClockThread
             ConnectionClock[] clocks;
             lock (_gate)
             {
-                // Missed ticks (the process was suspended, or a tick took long) are skipped: one tick handles everything that is due.
+                // Missed ticks (the process was suspended, or a tick took long) are skipped: one tick handles everything that is due. The
+                // next one comes a whole period later, so that the loops have their time in between.
                 long now = Environment.TickCount64;
-                next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
+                long period = (long)ConnectionClock.Period.TotalMilliseconds;
+                next = next + period >= now ? next + period : now + period;
                 for (; _clocks.Length != 0 && now < next; now = Environment.TickCount64)
                 {
                     Monitor.Wait(_gate, Math.Min((int)(next - now), PostDue()));

@@ -140,6 +140,12 @@ public abstract class Connection
     /// <summary>Since when the peer has taken too few of the waiting bytes, in milliseconds of the clock; -1 if none wait.</summary>
     internal virtual long SendWaitsSince => -1;
 
+    /// <summary>
+    /// Whether bytes of the peer are here that were not received yet: this side is behind, and the peer not silent. Asked on the loop
+    /// before a connection is closed for silence.
+    /// </summary>
+    internal virtual bool HasUnreadInput => false;
+
     /// <summary>The server that counts the connection; set before the start.</summary>
     internal IConnectionOwner? Owner { get; set; }
 

@@ -4,6 +4,11 @@ namespace FastPort.Connections;
 /// One coarse clock for all deadlines of a server or client, instead of timers per connection. A tick visits the connections that have
 /// requested it since the last tick (<see cref="Connection.RequestTick"/>) and those whose next deadline, returned at their last visit, has
 /// passed. A deadline is therefore handled within one period after it passes, and an idle connection costs nothing in between. Thread-safe.
+/// <para>
+/// The clock measures time in which the process ran. A tick that comes more than a second after the one before, as when the process was
+/// stopped or its machine suspended, counts as one period, and visits nobody: what peers have sent meanwhile is read before anybody's
+/// silence is judged at the next tick.
+/// </para>
 /// </summary>
 public sealed class ConnectionClock : IDisposable
 {
@@ -17,9 +22,16 @@ public sealed class ConnectionClock : IDisposable
     public const long Never = long.MaxValue;
 
     private readonly TimeProvider _time;
+    // A tick this late after the one before finds that the process did not run: it was stopped, or its machine was.
+    private const long LongestStep = 1_000;
+
     private readonly long _origin;
     private readonly ITimer? _timer;
     private long _now;
+
+    // Milliseconds that do not count, as the process did not run.
+    private long _lost;
+    private bool _leapt;
     private int _ticking;
 
     // Guards the fields below, except that a tick reads the array without it. The array is replaced, never modified, and only grows: a
@@ -43,18 +55,20 @@ public sealed class ConnectionClock : IDisposable
         }
         else
         {
-            _timer = _time.CreateTimer(static state => ((ConnectionClock)state!).Tick(), this, Period, Period);
+            _timer = NoContext.CreateTimer(_time, static state => ((ConnectionClock)state!).Tick(), this, Period, Period);
         }
     }
 
     /// <summary>The clock's source of time.</summary>
     public TimeProvider Time => _time;
 
-    /// <summary>Milliseconds since the clock was created, as of its last tick.</summary>
+    /// <summary>Milliseconds of time that counts since the clock was created, as of its last tick.</summary>
     public long NowMilliseconds => Volatile.Read(ref _now);
 
-    /// <summary>Milliseconds since the clock was created, read now.</summary>
-    public long PreciseMilliseconds => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;
+    /// <summary>Milliseconds of time that counts since the clock was created, read now. At most a second after the last tick.</summary>
+    public long PreciseMilliseconds => Math.Min(Elapsed - Volatile.Read(ref _lost), Volatile.Read(ref _now) + LongestStep);
+
+    private long Elapsed => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;
 
     /// <summary>
     /// Adds a connection, which the next tick visits. A transport calls it once per connection, after the protocol is set.
@@ -156,8 +170,27 @@ public sealed class ConnectionClock : IDisposable
 
         try
         {
-            long now = PreciseMilliseconds;
+            long now = Elapsed - _lost;
+            if (now - _now > LongestStep)
+            {
+                long step = (long)Period.TotalMilliseconds;
+                Volatile.Write(ref _lost, _lost + now - _now - step);
+                now = _now + step;
+
+                // Never twice in a row: a process that hardly runs judges late, but it does.
+                _leapt = !_leapt;
+            }
+            else
+            {
+                _leapt = false;
+            }
+
             Volatile.Write(ref _now, now);
+            if (_leapt)
+            {
+                return;
+            }
+
             ClockChunk[] chunks = Volatile.Read(ref _chunks);
             bool requested = false;
             foreach (ClockChunk chunk in chunks)
@@ -190,8 +223,8 @@ public sealed class ConnectionClock : IDisposable
 
         public void Start(TimeProvider time, TimeSpan delay)
         {
-            _timer = time.CreateTimer(
-                static timer => ((TimerOfProvider)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = NoContext.CreateTimer(
+                time, static timer => ((TimerOfProvider)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
             _timer.Change(delay, Timeout.InfiniteTimeSpan);
         }
 

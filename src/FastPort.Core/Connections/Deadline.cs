@@ -9,8 +9,29 @@ internal static class Deadline
     /// <summary>Begins to wait.</summary>
     /// <param name="source">Canceled on the thread pool. Not disposed by its owner, as the timer may just be due.</param>
     /// <param name="after">The time; <see cref="Timeout.InfiniteTimeSpan"/> for never.</param>
-    /// <param name="time">Measures it.</param>
+    /// <param name="clock">Measures it: time in which the process did not run is not the peer's.</param>
     /// <returns>Ends the wait when disposed.</returns>
-    public static ITimer Start(CancellationTokenSource source, TimeSpan after, TimeProvider time) => time.CreateTimer(
-        static state => _ = ((CancellationTokenSource)state!).CancelAsync(), source, after, Timeout.InfiniteTimeSpan);
+    public static ITimer Start(CancellationTokenSource source, TimeSpan after, ConnectionClock clock)
+    {
+        long since = clock.PreciseMilliseconds;
+        ITimer? timer = null;
+        timer = clock.Time.CreateTimer(
+            _ =>
+            {
+                TimeSpan left = after - TimeSpan.FromMilliseconds(clock.PreciseMilliseconds - since);
+                if (left < TimeSpan.FromMilliseconds(1))
+                {
+                    _ = source.CancelAsync();
+                }
+                else
+                {
+                    timer!.Change(left, Timeout.InfiniteTimeSpan);
+                }
+            },
+            null,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan);
+        timer.Change(after, Timeout.InfiniteTimeSpan);
+        return timer;
+    }
 }

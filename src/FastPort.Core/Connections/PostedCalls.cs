@@ -29,7 +29,7 @@ internal sealed class PostedCalls
         }
     }
 
-    /// <summary>Runs the callbacks posted before this call. Called on the loop.</summary>
+    /// <summary>Runs the callbacks posted before this call, each without a context. Called on the loop.</summary>
     /// <param name="failed">Called with the exception of a callback; the other callbacks still run.</param>
     public void Run(Action<Exception> failed)
     {
@@ -53,6 +53,8 @@ internal sealed class PostedCalls
             {
                 failed(e);
             }
+
+            NoContext.Restore();
         }
 
         _running.Clear();

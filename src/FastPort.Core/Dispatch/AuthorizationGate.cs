@@ -84,6 +84,10 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
             _wait.Failed(e, token);
             return new ValueTask<bool>(false);
         }
+        finally
+        {
+            NoContext.Restore();
+        }
     }
 
     private async Task<bool> AwaitAsync(ValueTask<bool> answer, CancellationToken token)

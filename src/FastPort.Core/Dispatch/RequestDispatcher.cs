@@ -165,10 +165,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return;
         }
 
-        Activity? outer = Activity.Current;
         Activity.Current = traced.Activity;
         _ = Invoke(traced, ref request);
-        Traces.GoBackTo(outer);
         if (request.Failure != ErrorCode.None)
         {
             traced.Failed(request.Failure);
@@ -305,7 +303,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
     }
 
-    // Returns null if the request was handled, otherwise the postponement.
+    // Returns null if the request was handled, otherwise the postponement. Leaves no context behind, also not the request's activity.
     private Postponement? Invoke(HandlerEntry handler, ref InlineRequest request)
     {
         try
@@ -333,6 +331,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             }
         }
 
+        NoContext.Restore();
         return request.PostponedUntil;
     }
 
@@ -354,7 +353,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return Invoke(handler, ref request);
         }
 
-        Activity? outer = Activity.Current;
         Activity.Current = activity;
         Postponement? again = Invoke(handler, ref request);
         if (again is not null)
@@ -371,8 +369,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             Traces.Stop(activity, protocol);
         }
 
-        // Whatever the handler has left there: this thread serves other requests next.
-        Traces.GoBackTo(outer);
         return again;
     }
 

@@ -31,7 +31,7 @@ public sealed partial class ConnectionServer
         Task<Connection?> running = Task.FromResult<Connection?>(null);
         TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
         var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, limit, _time);
+        using ITimer timer = Deadline.Start(deadline, limit, _clock!);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
         try
         {
@@ -40,6 +40,7 @@ public sealed partial class ConnectionServer
             {
                 // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
                 running = stage(top, both.Token).AsTask();
+                NoContext.Restore();
                 Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
                 if (next is null)
                 {

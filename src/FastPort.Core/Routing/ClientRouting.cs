@@ -132,6 +132,8 @@ internal sealed class ClientRouting
             {
                 thrown ??= ExceptionDispatchInfo.Capture(e);
             }
+
+            NoContext.Restore();
         }
 
         thrown?.Throw();

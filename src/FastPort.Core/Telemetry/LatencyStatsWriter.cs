@@ -94,7 +94,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
                 throw new InvalidOperationException("The LatencyStatsWriter was already started or finished; start it once.");
             }
 
-            _loop = Task.WhenAll(Task.Run(RunAsync), Task.Run(SampleTimelineAsync));
+            _loop = NoContext.Start(() => Task.WhenAll(Task.Run(RunAsync), Task.Run(SampleTimelineAsync)));
         }
     }
 

@@ -77,7 +77,7 @@ internal sealed class ServerCertificates : IDisposable
     {
         lock (_gate)
         {
-            _timer ??= _time.CreateTimer(static state => ((ServerCertificates)state!).Look(), this, Interval, Interval);
+            _timer ??= NoContext.CreateTimer(_time, static state => ((ServerCertificates)state!).Look(), this, Interval, Interval);
         }
 
         if (_disposed)

@@ -22,6 +22,8 @@ internal abstract partial class TransportConnection
             Set(ReadFlags.Paused);
             Fault(e);
         }
+
+        NoContext.Restore();
     }
 
     /// <summary>Drops the input while closing: only the end of the peer's stream matters.</summary>
@@ -45,6 +47,8 @@ internal abstract partial class TransportConnection
             {
                 Fault(e);
             }
+
+            NoContext.Restore();
         }
     }
 

@@ -52,11 +52,13 @@ internal abstract partial class TransportConnection
             if ((work & OutputHasDrained) != 0)
             {
                 Protocol!.OnOutputDrained();
+                NoContext.Restore();
             }
 
             if ((work & OutputIsStuck) != 0 && !IsClosing)
             {
                 CloseAsStuck();
+                NoContext.Restore();
             }
 
             if ((work & TickIsDue) != 0 && !IsClosing)
@@ -71,6 +73,7 @@ internal abstract partial class TransportConnection
             Fault(e);
         }
 
+        NoContext.Restore();
         if (PendingBytes != 0)
         {
             Flush();

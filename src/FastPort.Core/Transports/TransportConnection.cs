@@ -198,7 +198,11 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     {
         try
         {
-            segment.Release?.Invoke(segment.State);
+            if (segment.Release is { } release)
+            {
+                // On the thread of any sender, whose context it is not to see.
+                NoContext.Run(release, segment.State);
+            }
         }
         catch (Exception e)
         {
@@ -250,6 +254,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
             Fault(e);
         }
 
+        NoContext.Restore();
         Settings.Clock.Add(this);
     }
 
@@ -315,7 +320,10 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     protected void LeaveClock() => Settings.Clock.Remove(this);
 
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
-    protected void CompleteEnd()
+    protected void CompleteEnd() => NoContext.Run(static connection => connection.TellEnd(), this);
+
+    // Possibly on the thread of whoever closed or flushed the connection.
+    private void TellEnd()
     {
         Interlocked.Exchange(ref _calls, PostedCalls.Ended)?.End(Fault);
         Owner?.OnEnding();

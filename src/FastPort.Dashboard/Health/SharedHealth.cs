@@ -39,7 +39,8 @@ internal sealed class SharedHealth(
                 _began = time.GetTimestamp();
 
                 // On the pool: a check may take its time before its first await.
-                _run = Task.Run(RunAsync, CancellationToken.None);
+                // Without the context of the request that is the first: the report is everybody's.
+                _run = NoContext.Call(static shared => Task.Run(shared.RunAsync, CancellationToken.None), this);
             }
 
             return _run!.WaitAsync(cancellationToken);

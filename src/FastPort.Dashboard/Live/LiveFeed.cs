@@ -51,7 +51,7 @@ internal sealed class LiveFeed(
     /// <summary>Samples taken so far.</summary>
     public int Samples => Volatile.Read(ref _samples);
 
-    public void Start() => _running = RunAsync();
+    public void Start() => _running = NoContext.Start(RunAsync);
 
     /// <summary>Sends the last figures and ends all streams.</summary>
     public async Task StopAsync()

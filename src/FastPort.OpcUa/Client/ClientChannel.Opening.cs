@@ -59,7 +59,7 @@ internal sealed partial class ClientChannel
         var added = new ChannelToken(
             token.TokenId,
             Credentials?.Derive(_options.SecurityMode, _opening.Value.Nonce, response.ServerNonce.Span) ?? ChunkSecurity.None,
-            Time.GetTimestamp(),
+            TokenClock,
             TimeSpan.FromMilliseconds(Math.Max(token.RevisedLifetime, 1000)));
         Tokens.Add(added);
         ChannelId = token.ChannelId;
@@ -81,7 +81,7 @@ internal sealed partial class ClientChannel
     {
         ChannelToken newest = Tokens.Newest!;
         TimeSpan lifetime = newest.Lifetime < _options.TokenLifetime ? newest.Lifetime : _options.TokenLifetime;
-        TimeSpan age = Time.GetElapsedTime(newest.Created);
+        TimeSpan age = TokenClock - newest.Created;
         TimeSpan renewAt = RenewAt * lifetime;
         if (age < renewAt)
         {

@@ -60,6 +60,9 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     protected override int MaxSendBytes => _options.MaxSendBytes;
 
+    // Also while this process is suspended: the server's clock goes on, so a token is renewed at once afterwards.
+    protected override TimeSpan TokenClock => Time.GetElapsedTime(0);
+
     /// <summary>Sends a request and waits for its response.</summary>
     /// <param name="token">The session's token; null id for none.</param>
     /// <param name="request">The request.</param>

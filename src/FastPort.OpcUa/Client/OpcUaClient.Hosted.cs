@@ -23,7 +23,7 @@ public sealed partial class OpcUaClient
     {
         if (_options.RetryConnect)
         {
-            _running = ConnectAndRunAsync();
+            _running = NoContext.Start(ConnectAndRunAsync);
             return;
         }
 
@@ -31,7 +31,7 @@ public sealed partial class OpcUaClient
         _publisher.Enter(link);
         if (Publish(link))
         {
-            _running = RunAsync(link);
+            _running = NoContext.Start(() => RunAsync(link));
         }
     }
 

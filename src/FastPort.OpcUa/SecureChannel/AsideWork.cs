@@ -73,6 +73,7 @@ internal sealed class AsideWork(int atOnce)
         do
         {
             step();
+            NoContext.Restore();
         }
         while (TryTake(out step!));
     }

@@ -66,12 +66,12 @@ internal abstract partial class ChannelProtocol
     /// </summary>
     protected TimeSpan DropExpiredTokens()
     {
-        while (Tokens.Oldest!.Left(Time) <= TimeSpan.Zero && Tokens.Second is { } next)
+        while (Tokens.Oldest!.Left(TokenClock) <= TimeSpan.Zero && Tokens.Second is { } next)
         {
             BeginUse(next);
         }
 
-        return Tokens.Oldest!.Left(Time);
+        return Tokens.Oldest!.Left(TokenClock);
     }
 
     private void BeginUse(ChannelToken token)

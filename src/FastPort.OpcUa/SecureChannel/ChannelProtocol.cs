@@ -37,6 +37,9 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <summary>Source of time.</summary>
     protected TimeProvider Time => time;
 
+    /// <summary>The clock of tokens' lives.</summary>
+    protected abstract TimeSpan TokenClock { get; }
+
     /// <summary>Where arrays come from; set when the connection opens.</summary>
     protected ArrayPool<byte> Pool => Connection.MessagePool;
 

@@ -164,7 +164,7 @@ internal sealed partial class ServerChannel
         var token = new ChannelToken(
             (Tokens.Newest?.Id ?? 0) + 1,
             Credentials?.Derive(SecurityMode, nonce, request.ClientNonce.Span) ?? ChunkSecurity.None,
-            Time.GetTimestamp(),
+            TokenClock,
             wished < ShortestLifetime ? ShortestLifetime : wished > longest ? longest : wished);
         Tokens.Add(token);
         bool isNew = ChannelId == 0;

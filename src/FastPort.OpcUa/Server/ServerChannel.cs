@@ -57,6 +57,9 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     protected override int MaxSendBytes => _server.Options.MaxSendBytes;
 
+    // While the server was suspended the client could not renew.
+    protected override TimeSpan TokenClock => TimeSpan.FromMilliseconds(_server.Sessions.Clock.PreciseMilliseconds);
+
     private DateTime Now => Time.GetUtcNow().UtcDateTime;
 
     /// <summary>Whether the application checks a user for a session of this channel. On the loop.</summary>

@@ -35,8 +35,8 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
             return StatusCodes.BadSessionNotActivated;
         }
 
-        long now = Server.Time.GetTimestamp();
-        if (Server.Time.GetElapsedTime(Session.LastRequest, now) > Session.Timeout)
+        long now = Server.Sessions.Clock.PreciseMilliseconds;
+        if (Session.IsSilent(now))
         {
             Session.End(deletesSubscriptions: false);
             return StatusCodes.BadSessionIdInvalid;
@@ -49,7 +49,9 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
     /// <summary>Whether the client may read or write the value of a variable.</summary>
     public bool Allows(VariableNode variable, bool isWrite, bool isAttempt = true) =>
         Server.Options.AuthorizeVariable is not { } authorize
-        || authorize(new VariableAccess(Session?.Identity, Channel.RemoteEndPoint, variable, isWrite, isAttempt));
+        || NoContext.Call(
+            static one => one.authorize(one.access),
+            (authorize, access: new VariableAccess(Session?.Identity, Channel.RemoteEndPoint, variable, isWrite, isAttempt)));
 
     public void Reply<T>(in T body)
         where T : struct, IServiceMessage => Channel.Send(RequestId, Header.RequestHandle, body);

@@ -213,7 +213,8 @@ internal static class SessionServices
 
     private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user, ClaimsPrincipal? identity)
     {
-        StatusCode status = session.Activate(call.Channel, user, identity, call.Server.Time.GetTimestamp(), out byte[] nonce);
+        long now = call.Server.Sessions.Clock.PreciseMilliseconds;
+        StatusCode status = session.Activate(call.Channel, user, identity, now, out byte[] nonce);
         if (status.IsBad)
         {
             call.Fault(status);

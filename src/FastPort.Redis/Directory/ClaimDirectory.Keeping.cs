@@ -22,7 +22,7 @@ internal sealed partial class ClaimDirectory
     private bool _isFailing;
 
     /// <summary>Begins to keep the keys of the claims.</summary>
-    public void Start() => _keeping = RunAsync();
+    public void Start() => _keeping = NoContext.Start(RunAsync);
 
     /// <summary>
     /// Sets all keys again as soon as Redis takes them; returns at once. Needed after a lost connection: a server of a cluster may come

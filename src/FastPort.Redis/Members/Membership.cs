@@ -111,7 +111,7 @@ internal sealed class Membership : IAsyncDisposable
             await Task.Delay(_lease / 10, _time, cancellationToken).ConfigureAwait(false);
         }
 
-        _running = RunAsync();
+        _running = NoContext.Start(RunAsync);
     }
 
     /// <summary>

@@ -47,7 +47,7 @@ internal sealed class RelayTransport : IAsyncDisposable
 
         // The target's node answers after this time itself.
         RelayTimeout = relayTimeout > TimeSpan.Zero ? relayTimeout : TimeSpan.FromMinutes(1);
-        _timer = time.CreateTimer(static state => ((RelayTransport)state!).Check(), this, CheckInterval, CheckInterval);
+        _timer = NoContext.CreateTimer(time, static state => ((RelayTransport)state!).Check(), this, CheckInterval, CheckInterval);
     }
 
     /// <summary>This node's instance.</summary>

@@ -47,7 +47,7 @@ internal sealed class AuditLog : IAsyncDisposable
         (_path, _time, _logger) = (path, time, SafeLogger.Of(logger));
         _writeLock = WriteLocks.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
         Open(path).Dispose();
-        _writing = Task.Run(WriteAllAsync);
+        _writing = NoContext.Start(() => Task.Run(WriteAllAsync));
     }
 
     /// <summary>Adds an event. Never blocks.</summary>

@@ -25,8 +25,8 @@ internal sealed class RefusalLines : IDisposable
     public RefusalLines(TimeProvider time, Action<object, string, int> more)
     {
         _more = more;
-        _timer = time.CreateTimer(
-            static lines => ((RefusalLines)lines!).EndSecond(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = NoContext.CreateTimer(
+            time, static lines => ((RefusalLines)lines!).EndSecond(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>Counts a refusal; true if it gets a line.</summary>

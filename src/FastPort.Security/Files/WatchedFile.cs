@@ -46,7 +46,7 @@ internal sealed class WatchedFile<T> : IDisposable
         _bytes = ReadBytes();
         List<string> problems = [];
         _current = read(_bytes, problems) ?? throw new SecurityFileException(what, path, problems);
-        _timer = time.CreateTimer(static file => ((WatchedFile<T>)file!).LookIfFree(), this, interval, interval);
+        _timer = NoContext.CreateTimer(time, static file => ((WatchedFile<T>)file!).LookIfFree(), this, interval, interval);
     }
 
     /// <summary>Where the file is.</summary>

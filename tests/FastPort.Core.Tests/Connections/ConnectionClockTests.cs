@@ -52,14 +52,46 @@ public sealed class ConnectionClockTests : IDisposable
     }
 
     [Fact]
-    public void A_leap_finds_all_that_has_become_due()
+    public void A_late_tick_finds_all_that_has_become_due()
     {
-        FakeConnection[] all = [.. Enumerable.Range(0, 300).Select(i => Add(now => now == 100 ? 1_000 + i : ConnectionClock.Never))];
+        FakeConnection[] all = [.. Enumerable.Range(0, 300).Select(i => Add(now => now == 100 ? 200 + i : ConnectionClock.Never))];
         _time.Advance(TimeSpan.FromMilliseconds(100));
 
-        _time.Leap(TimeSpan.FromMinutes(1));
+        _time.Leap(TimeSpan.FromMilliseconds(900));
 
-        Assert.All(all, static c => Assert.Equal([100, 60_100], c.Visits));
+        Assert.All(all, static c => Assert.Equal([100, 1_000], c.Visits));
+    }
+
+    [Fact]
+    public void A_leap_counts_as_one_tick_and_nobody_is_judged_before_the_next()
+    {
+        FakeConnection due = Add(static now => now == 100 ? 200 : ConnectionClock.Never);
+        FakeConnection later = Add(static now => now == 100 ? 1_000 : ConnectionClock.Never);
+        _time.Advance(TimeSpan.FromMilliseconds(100));
+
+        _time.Leap(TimeSpan.FromHours(1));
+
+        Assert.Equal((200, 200), (_clock.NowMilliseconds, _clock.PreciseMilliseconds));
+        Assert.Equal([100], due.Visits);
+        _time.Advance(TimeSpan.FromMilliseconds(500));
+        Assert.Equal([100, 200], due.Visits);
+        Assert.Equal([100], later.Visits);
+        _time.Advance(TimeSpan.FromMilliseconds(500));
+        Assert.Equal(2, later.Visits.Count);
+    }
+
+    [Fact]
+    public void A_process_that_hardly_runs_has_its_deadlines_all_the_same()
+    {
+        FakeConnection connection = Add(static now => now == 100 ? 1_000 : ConnectionClock.Never);
+        _time.Advance(TimeSpan.FromMilliseconds(100));
+
+        for (int i = 0; i < 20; i++)
+        {
+            _time.Leap(TimeSpan.FromMinutes(1));
+        }
+
+        Assert.Equal(2, connection.Visits.Count);
     }
 
     [Fact]

@@ -44,6 +44,15 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    /// <summary>A server that sends heartbeats.</summary>
+    public static async Task<TestHostProcess> ServeWithHeartbeatsAsync(TransportKind transport, TimeSpan interval)
+    {
+        var host = new TestHostProcess(
+            "dotnet", Program, "serve", transport.ToString(), interval.TotalMilliseconds.ToString(CultureInfo.InvariantCulture));
+        host.Port = (int)(await host.ReadAsync())["port"];
+        return host;
+    }
+
     /// <summary>A server that may open only so many descriptors and prints its log.</summary>
     /// <param name="transport">Its transport.</param>
     /// <param name="descriptors">The descriptors of the process.</param>
@@ -133,6 +142,14 @@ internal sealed class TestHostProcess : IAsyncDisposable
         }
         while (figures["spins"] == 0);
         return figures;
+    }
+
+    /// <summary>Sends the process a signal, such as STOP.</summary>
+    public async Task SignalAsync(string name)
+    {
+        using Process kill = Process.Start("bash", ["-c", $"kill -{name} {Id}"]);
+        await kill.WaitForExitAsync().InTimeAsync();
+        Assert.Equal(0, kill.ExitCode);
     }
 
     /// <summary>What the process holds now.</summary>

@@ -36,7 +36,7 @@ public sealed class ChannelTokensTests
     {
         foreach (uint id in ids)
         {
-            _tokens.Add(new ChannelToken(id, new Keys(() => _disposed.Add(id)), 0, TimeSpan.FromMinutes(1)));
+            _tokens.Add(new ChannelToken(id, new Keys(() => _disposed.Add(id)), TimeSpan.Zero, TimeSpan.FromMinutes(1)));
         }
     }
 

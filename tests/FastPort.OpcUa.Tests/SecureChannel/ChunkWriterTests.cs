@@ -39,7 +39,7 @@ public sealed class ChunkWriterTests
         ChunkSecurity security = signs
             ? new SymmetricSecurity(MessageSecurityMode.Sign, ChannelKeys.Derive([1], [2], 32), ChannelKeys.Derive([2], [1], 32))
             : ChunkSecurity.None;
-        writer.SetToken(1, new ChannelToken(1, security, 0, TimeSpan.FromHours(1)));
+        writer.SetToken(1, new ChannelToken(1, security, TimeSpan.Zero, TimeSpan.FromHours(1)));
         Dictionary<uint, int> written = [];
 
         // Sockets take some of it.

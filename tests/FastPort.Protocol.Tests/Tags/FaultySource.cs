@@ -27,6 +27,9 @@ internal sealed class FaultySource : ITagSource
     /// <summary>The tags that the feed refuses.</summary>
     public HashSet<int> Refused { get; } = [];
 
+    /// <summary>Called when a feed is opened.</summary>
+    public Action OpeningFeed { get; init; } = static () => { };
+
     /// <summary>Opening a feed waits for it.</summary>
     public Task Opening { get; set; } = Task.CompletedTask;
 
@@ -72,6 +75,7 @@ internal sealed class FaultySource : ITagSource
 
     public async ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
+        OpeningFeed();
         IsOpening.TrySetResult();
         await Opening.WaitAsync(Loopback.Soon, CancellationToken.None);
         Feeds++;

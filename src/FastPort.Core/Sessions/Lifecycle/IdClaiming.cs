@@ -85,6 +85,8 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
             // The session still has to end.
             SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, Component, e);
         }
+
+        NoContext.Restore();
     }
 
     private async Task<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim)

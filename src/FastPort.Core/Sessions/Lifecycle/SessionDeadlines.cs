@@ -162,6 +162,11 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         long handshakeBy = Volatile.Read(ref _handshakeBy);
         if (handshakeBy >= 0 && _rateHoldsSince < 0 && now >= handshakeBy)
         {
+            if (!_paused && IsBehind(ref next))
+            {
+                return DeadlineAction.None;
+            }
+
             reason = new CloseReason(
                 CloseKind.HandshakeTimeout, $"No valid Hello was received within {options.HandshakeTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
@@ -194,6 +199,11 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         long frameSince = Volatile.Read(ref _frameSince);
         if (!_inputEnded && frameSince >= 0 && Passed(options.FrameTimeout, frameSince + _heldFor, now, ref next))
         {
+            if (IsBehind(ref next))
+            {
+                return DeadlineAction.None;
+            }
+
             reason = new CloseReason(
                 CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
@@ -201,6 +211,11 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
 
         if (!_inputEnded && Passed(options.IdleTimeout, _silentSince, now, ref next))
         {
+            if (IsBehind(ref next))
+            {
+                return DeadlineAction.None;
+            }
+
             reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
@@ -214,6 +229,11 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         // A peer that has ended its side answers none, but to one that is gone they cannot be sent.
         if (_pinged && !_inputEnded)
         {
+            if (IsBehind(ref next))
+            {
+                return DeadlineAction.None;
+            }
+
             reason = new CloseReason(
                 CloseKind.HeartbeatTimeout, $"No byte was received for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");
             return DeadlineAction.Close;
@@ -223,6 +243,14 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         _pingedAt = now;
         next = ConnectionClock.NextTick;
         return DeadlineAction.Ping;
+    }
+
+    // Whether this side has still to read what the peer has sent, as after it was suspended: then the next tick judges.
+    private bool IsBehind(ref long next)
+    {
+        bool isBehind = _connection.HasUnreadInput;
+        next = isBehind ? ConnectionClock.NextTick : next;
+        return isBehind;
     }
 
     // A deadline that has not passed may be the next one.

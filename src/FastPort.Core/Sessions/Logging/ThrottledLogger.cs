@@ -28,8 +28,8 @@ internal sealed partial class ThrottledLogger : ILogger
     {
         _inner = SafeLogger.Of(inner);
         _time = time;
-        _timer = time.CreateTimer(
-            static logger => ((ThrottledLogger)logger!).Report(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = NoContext.CreateTimer(
+            time, static logger => ((ThrottledLogger)logger!).Report(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
     public bool IsEnabled(LogLevel logLevel) => _inner.IsEnabled(logLevel);

@@ -147,6 +147,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
                 SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
             }
 
+            NoContext.Restore();
             shutdown.AfterReply();
         }
         else
@@ -217,7 +218,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     {
         try
         {
-            pending.OnFailed(failure, message);
+            NoContext.Run(static one => one.pending.OnFailed(one.failure, one.message), (pending, failure, message));
         }
         catch (Exception e)
         {

@@ -56,23 +56,13 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Starts the activity of a message from the peer; null if nobody samples it. The thread's current activity stays as it is: an event
-    /// loop or pump has none of its own, and what it inherited has nothing to do with the message.
+    /// Starts the activity of a message from the peer; null if nobody samples it. On the loop, where no activity is current, before and
+    /// after.
     /// </summary>
     public static Activity? StartIncoming(ushort type, string name, bool isOneWay, in ActivityContext parent)
     {
-        Activity? outer = Activity.Current;
-        if (outer is not null)
-        {
-            Activity.Current = null;
-        }
-
         Activity? activity = Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent);
-        if (activity is not null || outer is not null)
-        {
-            GoBackTo(outer);
-        }
-
+        NoContext.Restore();
         return Describe(activity, type);
     }
 
@@ -120,7 +110,11 @@ internal static class Traces
     {
         try
         {
-            activity?.Stop();
+            if (activity is not null)
+            {
+                // It makes the activity before it the current one, perhaps on the thread of a caller that has its own.
+                NoContext.Run(static activity => activity.Stop(), activity);
+            }
         }
         catch (Exception e)
         {

@@ -8,6 +8,15 @@ internal sealed partial class EpollConnection
     // After this many receives in a row the loop serves its other connections.
     private const int ReceivesPerTurn = 16;
 
+    internal override unsafe bool HasUnreadInput
+    {
+        get
+        {
+            byte first;
+            return Libc.Receive(Descriptor, &first, 1, Libc.Peek | Libc.DontWait) > 0;
+        }
+    }
+
     private void Pump()
     {
         if (Has(ReadFlags.Waiting) || Is(LifeFlags.Ended))

@@ -163,6 +163,8 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
                 _group.Release(loop);
             }
         }
+
+        NoContext.Restore();
     }
 
     private void Unwatch()

@@ -61,6 +61,8 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     internal override int BatchesInLineFrom => SendQueue.CopyAtMost;
 
+    internal override bool HasUnreadInput => _inbound.HasUntaken;
+
     public override void Flush()
     {
         RequestTick();

@@ -31,6 +31,9 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     /// <summary>Whether the receiver has not yet taken all announced bytes.</summary>
     public bool IsBlocked => Volatile.Read(ref _announced) > BytesSent;
 
+    /// <summary>Whether bytes were announced that the receiver has not taken. Belongs to the receiver.</summary>
+    public bool HasUntaken => Volatile.Read(ref _announced) > _received;
+
     /// <summary>The ring that was taken and is not consumed yet. Belongs to the receiver.</summary>
     public SendRing Reading { get; private set; } = new(settings.MaxSendBytes, sender.SendPool);
 

@@ -55,6 +55,21 @@ internal sealed partial class SocketConnection : PumpedConnection
         _output.FlushSoon();
     }
 
+    internal override bool HasUnreadInput
+    {
+        get
+        {
+            try
+            {
+                return _socket.Available != 0;
+            }
+            catch (Exception e) when (e is SocketException or ObjectDisposedException)
+            {
+                return false;
+            }
+        }
+    }
+
     internal override long Tick(long nowMilliseconds, bool requested)
     {
         if (!IsClosing && IsReset(nowMilliseconds))

@@ -132,6 +132,8 @@ internal sealed class SocketListener : ITransportListener
 
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
         }
+
+        NoContext.Restore();
     }
 
     private sealed class AcceptArgs(SocketListener listener) : SocketAsyncEventArgs(true)

@@ -243,7 +243,7 @@ public sealed partial class VariableNode : Node
     {
         if (OnRead is not null)
         {
-            value = OnRead();
+            value = NoContext.Call(static read => read(), OnRead);
             return;
         }
 

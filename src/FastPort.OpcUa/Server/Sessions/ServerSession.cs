@@ -31,7 +31,7 @@ internal sealed class ServerSession
         Subscriptions = new SessionSubscriptions(server, this);
         Token = token;
         Timeout = timeout;
-        LastRequest = server.Time.GetTimestamp();
+        LastRequest = manager.Clock.PreciseMilliseconds;
         using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var encoder = new BinaryEncoder(buffer);
         encoder.WriteNodeId(token);
@@ -89,12 +89,16 @@ internal sealed class ServerSession
     /// <summary>What the client signs to activate the session; another one after each activation.</summary>
     public byte[] Nonce { get; private set; } = NewNonce();
 
-    /// <summary>When the last request came, as a timestamp of the server's time provider.</summary>
+    /// <summary>When the last request came, in milliseconds of the sessions' clock.</summary>
     public long LastRequest
     {
         get => Volatile.Read(ref _lastRequest);
         set => Volatile.Write(ref _lastRequest, value);
     }
+
+    /// <summary>Whether the client has said nothing for longer than was agreed on.</summary>
+    /// <param name="now">In milliseconds of the sessions' clock.</param>
+    public bool IsSilent(long now) => now - LastRequest > Timeout.TotalMilliseconds;
 
     /// <summary>
     /// Gives the session its user and, if it is another one, its channel (OPC 10000-4, 5.7.3); on that channel's loop. The one before is

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Connections;
 using FastPort.Limits;
 
 namespace FastPort.OpcUa.Server;
@@ -14,18 +15,29 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     // With those that have ended and whose subscriptions still live: they count, so that nobody can pile them up.
     private readonly ConcurrentDictionary<NodeId, ServerSession> _sessions = new();
     private ITimer? _timer;
+    private ConnectionClock? _clock;
     private uint _lastNumber;
     private int _count;
 
     /// <summary>Number of sessions that have not ended.</summary>
     public int Count => _sessions.Count(static session => !session.Value.IsEnded);
 
+    /// <summary>
+    /// Measures how long clients say nothing, and the lives of tokens: time in which the server did not run does not count. From the start
+    /// on.
+    /// </summary>
+    public ConnectionClock Clock => _clock!;
+
     /// <summary>The subscriptions of all sessions by their ids.</summary>
     public ConcurrentDictionary<uint, Subscription> Subscriptions { get; } = new();
 
     /// <summary>Begins to look for sessions whose clients say nothing.</summary>
-    public void Start() => _timer = server.Time.CreateTimer(
-        static manager => ((SessionManager)manager!).EndExpired(), this, CheckInterval, CheckInterval);
+    public void Start()
+    {
+        _clock ??= new ConnectionClock(server.Time);
+        _timer ??= NoContext.CreateTimer(
+            server.Time, static manager => ((SessionManager)manager!).EndExpired(), this, CheckInterval, CheckInterval);
+    }
 
     /// <summary>Creates a session; null if there are too many.</summary>
     public ServerSession? TryCreate(ServerChannel channel, double requestedTimeout)
@@ -72,9 +84,10 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     /// </summary>
     public void EndExpired()
     {
+        long now = Clock.PreciseMilliseconds;
         foreach ((_, ServerSession session) in _sessions)
         {
-            if (!session.IsEnded && server.Time.GetElapsedTime(session.LastRequest) > session.Timeout)
+            if (!session.IsEnded && session.IsSilent(now))
             {
                 session.End(deletesSubscriptions: false);
             }
@@ -97,6 +110,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     public void Dispose()
     {
         _timer?.Dispose();
+        _clock?.Dispose();
         foreach ((_, ServerSession session) in _sessions)
         {
             session.End(deletesSubscriptions: true);

@@ -21,7 +21,8 @@ internal sealed class CycleTimer : IDisposable
     {
         _time = time;
         _early = time.TimestampFrequency / 1000;
-        _timer = time.CreateTimer(static due => ((Action)due!)(), onDue, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = NoContext.CreateTimer(
+            time, static due => ((Action)due!)(), onDue, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>Starts, or starts anew: the first call comes after one interval.</summary>

@@ -89,8 +89,8 @@ internal sealed partial class Subscription
         }
 
         ServerSession session = Owner.Session;
-        return authorize(new VariableAccess(
-            session.Identity, session.Channel?.RemoteEndPoint, variable, isWrite, IsAttempt: false));
+        var access = new VariableAccess(session.Identity, session.Channel?.RemoteEndPoint, variable, isWrite, IsAttempt: false);
+        return NoContext.Call(static one => one.authorize(one.access), (authorize, access));
     }
 
     /// <summary>A callback of the application has thrown while an item was sampled. On any thread.</summary>

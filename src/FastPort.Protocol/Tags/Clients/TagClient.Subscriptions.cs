@@ -31,7 +31,7 @@ public sealed partial class TagClient
         try
         {
             Session session = await subscribing.WaitAsync(cancellationToken).ConfigureAwait(false);
-            _ = SubscribeToMissingAsync(subscription, session);
+            _ = NoContext.Start(() => SubscribeToMissingAsync(subscription, session));
             return subscription;
         }
         catch

@@ -71,7 +71,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
         if (_behind.Count != 0 && !_isCatchingUp)
         {
             _isCatchingUp = true;
-            _ = CatchUpAsync();
+            _ = NoContext.Start(CatchUpAsync);
         }
     }
 

@@ -43,7 +43,8 @@ internal sealed class ServedSubscription : IDisposable
         _interval = interval;
         _waiting = new WaitingSamples(queueSize, maxQueueBytes);
         _time = time;
-        _timer = time.CreateTimer(static s => ((ServedSubscription)s!).Flush(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = NoContext.CreateTimer(
+            time, static s => ((ServedSubscription)s!).Flush(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Id = id;
     }
 

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tags.Serving;
@@ -52,13 +51,9 @@ internal sealed partial class SourceFeed
         TimeSpan longer = 2 * _retryDelay;
         _retryDelay = !isAgain ? RetryDelay : longer < MaxRetryDelay ? longer : MaxRetryDelay;
         _isRetrying = true;
-        _retry ??= source.Time.CreateTimer(
-            static feed =>
-            {
-                // The timer keeps the activity of the request that made it, but a retry belongs to no request.
-                Activity.Current = null;
-                _ = ((SourceFeed)feed!).AddLateAsync(isAgain: true);
-            },
+        _retry ??= NoContext.CreateTimer(
+            source.Time,
+            static feed => _ = ((SourceFeed)feed!).AddLateAsync(isAgain: true),
             this,
             Timeout.InfiniteTimeSpan,
             Timeout.InfiniteTimeSpan);

@@ -290,6 +290,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         }
     }
 
+    private ValueTask<ITagFeed> OpenAsync(CancellationToken cancellationToken) =>
+        source.Source.OpenFeedAsync(interval, this, cancellationToken);
+
     // Again: those that have stayed refused since the last time, with nothing new of them.
     private async ValueTask AddToSourceAsync(List<FeedMember> added, bool isAgain = false)
     {
@@ -306,7 +309,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                         return TagStatus.BadShutdown;
                     }
 
-                    feed = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
+                    // The feed is everybody's: it must not keep the context of the request that is the first.
+                    feed = await NoContext.Call(
+                        static one => one.Feed.OpenAsync(one.Token), (Feed: this, Token: token)).ConfigureAwait(false);
                     bool isWanted;
                     lock (source.Gate)
                     {

@@ -49,7 +49,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     {
         if (Begin() is { } batch)
         {
-            _ = ReadAsync(batch);
+            _ = NoContext.Start(() => ReadAsync(batch));
         }
     }
 

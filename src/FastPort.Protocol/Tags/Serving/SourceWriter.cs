@@ -33,7 +33,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
     {
         if (Begin() is { } items)
         {
-            _ = WriteAsync(items);
+            _ = NoContext.Start(() => WriteAsync(items));
         }
     }
 

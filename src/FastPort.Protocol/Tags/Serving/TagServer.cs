@@ -74,7 +74,7 @@ public sealed partial class TagServer : IAsyncDisposable
         TagSession kept = _sessions.GetValue(session, _ => made);
         if (kept == made)
         {
-            _ = EndWithAsync(session, made);
+            _ = NoContext.Start(() => EndWithAsync(session, made));
         }
 
         return kept;

@@ -36,7 +36,7 @@ public sealed class PolledTagFeed : ITagFeed
         _time = time ?? TimeProvider.System;
         Interval = interval;
         _timer = new PeriodicTimer(interval, _time);
-        _polling = PollAsync();
+        _polling = NoContext.Start(PollAsync);
     }
 
     /// <inheritdoc/>

@@ -73,8 +73,7 @@ public sealed class AuthorizationTimeoutTests
         await peer.SendAsync(Wire.Request(Slow, 1));
         await AskedAsync(1);
 
-        _time.Leap(TimeSpan.FromHours(2));
-        _time.Advance(TimeSpan.FromSeconds(1));
+        _time.Advance(TimeSpan.FromMinutes(2));
         _late.SetResult();
 
         Assert.Equal(Wire.Reply, (await peer.ReadFrameAsync()).Flags);

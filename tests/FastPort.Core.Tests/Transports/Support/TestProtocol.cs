@@ -46,6 +46,9 @@ internal sealed class TestProtocol : IConnectionProtocol
 
     public Action? Drained { get; init; }
 
+    /// <summary>The last call.</summary>
+    public Action? Over { get; init; }
+
     public bool StaysOpen { get; init; }
 
     public Task<CloseReason> Closed => _closed.Task;
@@ -146,7 +149,7 @@ internal sealed class TestProtocol : IConnectionProtocol
 
     void IConnectionProtocol.OnClosed(CloseReason reason)
     {
-        OnLoop(static () => { });
+        OnLoop(() => Over?.Invoke());
         if (!_closed.TrySetResult(reason))
         {
             _misuse.Enqueue("OnClosed was called twice.");

@@ -67,7 +67,7 @@ internal sealed class EpollLoop
                 throw Errno.ToException(Errno.Last);
             }
 
-            _thread.Start();
+            _thread.UnsafeStart();
         }
         catch
         {

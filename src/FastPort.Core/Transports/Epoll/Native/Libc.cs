@@ -24,6 +24,7 @@ internal static unsafe partial class Libc
     public const int NonBlocking = 0x800;
     public const int CloseOnExec = 0x80000;
     public const int NoSignal = 0x4000;
+    public const int Peek = 0x2;
     public const int DontWait = 0x40;
     public const int ShutWrite = 1;
     public const int IpProtoTcp = 6;
