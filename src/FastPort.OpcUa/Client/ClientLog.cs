@@ -33,6 +33,19 @@ internal static partial class ClientLog
     [LoggerMessage(7108, LogLevel.Warning, "Subscription {Subscription} of {Endpoint}: its items are not triggered again: {Status}")]
     public static partial void TriggeringRefused(ILogger logger, string endpoint, uint subscription, StatusCode status);
 
+    [LoggerMessage(
+        7110,
+        LogLevel.Warning,
+        "{Endpoint} refuses {Count} operations in a request ({Bulk}), though it declares no such limit. Requests are halved until it takes "
+        + "them, and stay so")]
+    public static partial void TooManyOperations(ILogger logger, string endpoint, Bulk bulk, int count);
+
+    [LoggerMessage(
+        7111,
+        LogLevel.Warning,
+        "{Endpoint} has sent what cannot be decoded as the value of {Node}: the status of such values is BadDecodingError. Said once")]
+    public static partial void Undecodable(ILogger logger, string endpoint, string node);
+
     [LoggerMessage(EventId = 7109, Message = "Subscription {Subscription} of {Endpoint} is not made again yet: {Problem}")]
     public static partial void SubscriptionRefused(ILogger logger, LogLevel level, string endpoint, uint subscription, string problem);
 }
