@@ -77,7 +77,7 @@ public sealed class TagValuesTests
         Assert.All(values, static value =>
         {
             Assert.True(TagValues.TryToVariant(value, out Variant variant));
-            Assert.Equal(value.Dimensions, variant.Dimensions);
+            Assert.Equal(value.Dimensions.ToArray(), variant.Dimensions.ToArray());
             Assert.Equal(value, TagValues.ToTagValue(variant));
         });
     }
