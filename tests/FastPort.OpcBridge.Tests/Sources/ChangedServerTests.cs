@@ -297,7 +297,8 @@ public sealed class ChangedServerTests : IAsyncLifetime
             ("Tags:0:NamespaceUri", Later),
             ("Tags:0:NodeId", "i=2"));
         await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, "later");
-        await watch.UntilAsync("later", TagStatus.BadNodeIdUnknown);
+        Assert.Equal([TagStatus.BadNodeIdUnknown], watch.Statuses);
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await bridged.Client.ReadAsync("later")).Status);
 
         ushort ns = running.AddNamespace(Later);
         VariableNode node = running.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 2), new QualifiedName(ns, "later"), 5);
