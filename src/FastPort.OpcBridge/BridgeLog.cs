@@ -14,8 +14,14 @@ internal static partial class BridgeLog
     public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 
     [LoggerMessage(
-        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. {Advice}")]
-    public static partial void NameTwice(ILogger logger, string name, string first, string second, string advice);
+        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: clients find the first. Give one another name")]
+    public static partial void NameTwice(ILogger logger, string name, string first, string second);
+
+    [LoggerMessage(
+        8110,
+        LogLevel.Warning,
+        "Endpoint {Endpoint}: {Count} names are those of several nodes, which have their node ids behind the name: {Names}")]
+    public static partial void NamesShared(ILogger logger, string endpoint, int count, string names);
 
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
     public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);

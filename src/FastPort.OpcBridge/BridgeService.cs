@@ -1,10 +1,10 @@
-using FastPort.Configuration;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Serving;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge;
 
@@ -16,6 +16,7 @@ internal sealed class BridgeService(
     BridgeSettings settings,
     IReadOnlyList<OpcUaTagSource> sources,
     TagServer tags,
+    ILogger<BridgeService> logger,
     OpcUaServer? own = null,
     PublishedNodes? published = null) : IHostedService
 {
@@ -40,12 +41,7 @@ internal sealed class BridgeService(
         await WaitAsync(sources, ConnectPatience, cancellationToken).ConfigureAwait(false);
         await WaitAsync(sources.Where(static source => source.HasAnswered), ListPatience, cancellationToken).ConfigureAwait(false);
 
-        // A server that is away now is asked later; then the second node is left out, and logged.
-        string[] problems = [.. sources.SelectMany(static source => source.NamesTwice), .. NamesOfTwoSources()];
-        if (problems.Length != 0)
-        {
-            throw new FastPortOptionsException(problems);
-        }
+        TellNamesOfTwoSources();
     }
 
     public async Task StopAsync(CancellationToken cancellationToken)
@@ -57,8 +53,8 @@ internal sealed class BridgeService(
         }
     }
 
-    // Clients would only find the tag or method of the first one. Of one endpoint's own names see OpcUaTags.NamesTwice.
-    private IEnumerable<string> NamesOfTwoSources()
+    // What a server calls its nodes is no reason not to start.
+    private void TellNamesOfTwoSources()
     {
         Dictionary<string, OpcUaTagSource> owners = new(StringComparer.Ordinal);
         foreach (OpcUaTagSource source in sources)
@@ -68,8 +64,7 @@ internal sealed class BridgeService(
             {
                 if (!owners.TryAdd(name, source) && owners[name] is var owner && owner != source)
                 {
-                    yield return $"'{name}' is the name of {NodeOf(owner, name)} and of {NodeOf(source, name)}. "
-                        + "Give one of the endpoints another name, or the tag one under Tags.";
+                    BridgeLog.NameTwice(logger, name, NodeOf(owner, name), NodeOf(source, name));
                 }
             }
         }

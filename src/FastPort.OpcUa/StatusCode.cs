@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace FastPort.OpcUa;
 
 /// <summary>
@@ -21,9 +19,6 @@ public readonly record struct StatusCode(uint Value)
     /// <summary>The code without its flags.</summary>
     public StatusCode Code => new(Value & 0xFFFF_0000);
 
-    /// <summary>The name of a well-known code, or the value in hexadecimal.</summary>
-    public override string ToString() =>
-        StatusCodes.NameOf(Code) is { } name
-            ? (Value & 0xFFFF) == 0 ? name : string.Create(CultureInfo.InvariantCulture, $"{name} (0x{Value:X8})")
-            : string.Create(CultureInfo.InvariantCulture, $"0x{Value:X8}");
+    /// <summary>The name that the standard gives the code, or the value in hexadecimal.</summary>
+    public override string ToString() => StatusNames.TextOf(Value);
 }

@@ -91,7 +91,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>Creates an array with two or more dimensions.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; also <see cref="Variant"/>.</typeparam>
     /// <param name="elements">The elements, row by row, which must not be changed later.</param>
-    /// <param name="dimensions">The lengths of the dimensions, each 1 or more; their product is the number of elements.</param>
+    /// <param name="dimensions">The lengths of the dimensions, each 0 or more; their product is the number of elements.</param>
     /// <exception cref="ArgumentException">The dimensions do not fit the elements.</exception>
     public static Variant FromMatrix<T>(T[] elements, params int[] dimensions)
     {
@@ -100,7 +100,8 @@ public readonly partial struct Variant : IEquatable<Variant>
         if (!Matrix.Fits(elements.Length, dimensions))
         {
             throw new ArgumentException(
-                $"The dimensions [{string.Join(", ", dimensions)}] do not fit {elements.Length} elements: their product must be that.",
+                $"The dimensions [{string.Join(", ", dimensions)}] do not fit {elements.Length} elements: give two or more, none of them negative, "
+                + "whose product is the number of elements.",
                 nameof(dimensions));
         }
 

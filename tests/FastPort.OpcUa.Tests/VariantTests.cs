@@ -1,3 +1,4 @@
+using System.Buffers;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests;
@@ -39,6 +40,22 @@ public sealed class VariantTests
             Assert.Equal(Variant.FromArray<T>(null), Variant.FromArray<T>(null));
             Assert.NotEqual(value, Variant.FromMatrix<T>([one, other], 1, 2));
         }
+    }
+
+    [Fact]
+    public void A_matrix_may_have_no_elements_and_keeps_its_dimensions()
+    {
+        Variant value = Variant.FromMatrix(Array.Empty<int>(), 0, 3);
+        var writer = new ArrayBufferWriter<byte>();
+        value.WriteBinary(writer);
+
+        Assert.Equal([0xC6, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0], writer.WrittenSpan.ToArray());
+        Assert.True(Variant.TryReadBinary(writer.WrittenSpan, out Variant read));
+        Assert.Equal(value, read);
+        Assert.Equal([0, 3], read.Dimensions.ToArray());
+        Assert.All(
+            (int[][])[[], [0], [0, -1], [1, 1]],
+            static dimensions => Assert.Throws<ArgumentException>(() => Variant.FromMatrix(Array.Empty<int>(), dimensions)));
     }
 
     [Fact]

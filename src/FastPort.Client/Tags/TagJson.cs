@@ -4,7 +4,7 @@ using FastPort.Protocol.Tags;
 
 namespace FastPort.Client.Tags;
 
-/// <summary>Tags as JSON: numbers as numbers, bytes as base64, arrays as arrays.</summary>
+/// <summary>Tags as JSON: numbers as numbers, ids and names as text, other bytes as base64, arrays as arrays.</summary>
 internal static class TagJson
 {
     public static string Of(Action<Utf8JsonWriter> write, bool isIndented)
@@ -23,7 +23,7 @@ internal static class TagJson
         writer.WriteStartObject();
         writer.WriteString("name", name);
         writer.WritePropertyName("value");
-        WriteValue(writer, sample.Value.ToObject());
+        WriteValue(writer, sample.Value.ToObject(), sample.Value.Type);
         writer.WriteString("type", $"{sample.Value.Type}{(sample.Value.IsArray ? "[]" : string.Empty)}");
         writer.WriteString("status", $"{sample.Status}");
         WriteTime(writer, "sourceTime", sample.SourceTime);
@@ -49,7 +49,7 @@ internal static class TagJson
         }
     }
 
-    private static void WriteValue(Utf8JsonWriter writer, object? value)
+    private static void WriteValue(Utf8JsonWriter writer, object? value, TagType type)
     {
         switch (value)
         {
@@ -74,6 +74,10 @@ internal static class TagJson
             case DateTime time:
                 writer.WriteStringValue(time);
                 break;
+            case byte[] bytes when type is TagType.Guid or TagType.NodeId or TagType.ExpandedNodeId or TagType.QualifiedName
+                or TagType.LocalizedText:
+                writer.WriteStringValue($"{TagValue.FromBytes(type, bytes)}");
+                break;
             case byte[] bytes:
                 writer.WriteBase64StringValue(bytes);
                 break;
@@ -81,7 +85,7 @@ internal static class TagJson
                 writer.WriteStartArray();
                 foreach (object? element in array)
                 {
-                    WriteValue(writer, element);
+                    WriteValue(writer, element, type);
                 }
 
                 writer.WriteEndArray();

@@ -63,7 +63,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     private async Task<int> BrowseAsync(TagClient client, CancellationToken cancellationToken)
     {
         List<TagBrowseNode> nodes = [];
-        await foreach (TagBrowseNode node in WalkAsync(client, settings.Names[0], string.Empty, settings.Recursive, cancellationToken)
+        await foreach (TagBrowseNode node in WalkAsync(client, SafeText.NameFrom(settings.Names[0]), string.Empty, settings.Recursive, cancellationToken)
             .ConfigureAwait(false))
         {
             nodes.Add(node);
@@ -149,9 +149,9 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
         return TagText.TryParse(text, info, out TagValue value) ? value
             : TagText.HasForm(info) ? throw new TagCommandFailedException(
-                $"'{SafeText.Of(text)}' is no value for {SafeText.Of(info.Name)}; give {Form(info)}.", ExitCode.Usage)
+                $"'{SafeText.Of(text)}' is no value for {SafeText.Name(info.Name)}; give {Form(info)}.", ExitCode.Usage)
             : throw new TagCommandFailedException(
-                $"{SafeText.Of(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
+                $"{SafeText.Name(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
     }
 
     private static string Form(TagInfo info) =>
@@ -171,7 +171,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
         foreach (string unknown in tags.Names.Where((_, i) => tags.Infos[i] is null))
         {
-            throw new TagCommandFailedException($"There is no tag '{SafeText.Of(unknown)}'; tags browse lists them.", ExitCode.Failed);
+            throw new TagCommandFailedException($"There is no tag '{SafeText.Name(unknown)}'; tags browse lists them.", ExitCode.Failed);
         }
 
         await using TagSubscription subscription = await client.SubscribeAsync(
@@ -227,7 +227,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     private static async Task<TagList> ResolveAsync(TagClient client, IEnumerable<string> names, CancellationToken cancellationToken)
     {
         List<string> all = [];
-        foreach (string name in names)
+        foreach (string name in names.Select(SafeText.NameFrom))
         {
             if (!name.EndsWith('*'))
             {
@@ -250,7 +250,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
             if (all.Count == before)
             {
                 throw new TagCommandFailedException(
-                    $"No tag's name begins with '{SafeText.Of(prefix)}'; tags browse lists the names.", ExitCode.Failed);
+                    $"No tag's name begins with '{SafeText.Name(prefix)}'; tags browse lists the names.", ExitCode.Failed);
             }
         }
 

@@ -8,57 +8,67 @@ namespace FastPort.Client.Tags;
 /// <summary>Tags as tables for people.</summary>
 internal static class TagTable
 {
+    // Of a line, where names leave room for that.
+    private const int Width = 200;
+    private const int ShortestValue = 40;
+
     public static void Write(TextWriter output, IEnumerable<(string Name, TagSample Sample)> samples)
     {
-        Table table = Create("name", "value", "type", "status", "source time");
-        foreach ((string name, TagSample sample) in samples)
+        const int Value = 1;
+        string[] columns = ["name", "value", "type", "status", "source time"];
+        string[][] rows =
+        [
+            .. samples.Select(static one => new[]
+            {
+                SafeText.Name(one.Name),
+                SafeText.Of($"{one.Sample.Value}"),
+                one.Sample.Value.IsNull ? string.Empty : $"{one.Sample.Value.Type}{(one.Sample.Value.IsArray ? "[]" : string.Empty)}",
+                $"{one.Sample.Status}",
+                Time(one.Sample.SourceTime),
+            }),
+        ];
+
+        // The other columns are whole: names can be typed again. Values get the rest of the line.
+        int others = columns.Where(static (_, i) => i != Value).Index()
+            .Sum(one => rows.Select(row => row[one.Index < Value ? one.Index : one.Index + 1].Length).Append(one.Item.Length).Max());
+        int room = Math.Max(ShortestValue, Width - others - (3 * columns.Length) - 1);
+        foreach (string[] row in rows)
         {
-            Add(
-                table,
-                name,
-                $"{sample.Value}",
-                sample.Value.IsNull ? string.Empty : $"{sample.Value.Type}{(sample.Value.IsArray ? "[]" : string.Empty)}",
-                $"{sample.Status}",
-                Time(sample.SourceTime));
+            row[Value] = row[Value].Length <= room ? row[Value] : string.Concat(row[Value].AsSpan(0, room - 3), "...");
         }
 
-        Write(output, table);
+        Write(output, columns, rows);
     }
 
     public static void Write(TextWriter output, IEnumerable<TagBrowseNode> nodes)
     {
-        Table table = Create("name", "kind");
-        foreach (TagBrowseNode node in nodes)
+        Write(output, ["name", "kind"], nodes.Select(static node => new[]
         {
-            bool hasMore = node is { Kind: TagBrowseKind.Tag, HasChildren: true };
-            Add(table, hasMore ? $"{node.Name} ..." : node.Name, $"{node.Kind}".ToLowerInvariant());
-        }
-
-        Write(output, table);
+            SafeText.Name(node.Name),
+            $"{node.Kind}{(node is { Kind: TagBrowseKind.Tag, HasChildren: true } ? " ..." : string.Empty)}".ToLowerInvariant(),
+        }));
     }
 
     /// <summary>A change as a line.</summary>
     public static string Line(string name, in TagSample sample) =>
-        $"{Time(sample.SourceTime == default ? DateTime.UtcNow : sample.SourceTime)}  {SafeText.Of(name)}  {SafeText.Of($"{sample}")}";
+        $"{Time(sample.SourceTime == default ? DateTime.UtcNow : sample.SourceTime)}  {SafeText.Name(name)}  {SafeText.Of($"{sample}")}";
 
     private static string Time(DateTime time) =>
         time == default ? string.Empty : time.ToLocalTime().ToString("HH:mm:ss.fff", CultureInfo.InvariantCulture);
 
-    private static Table Create(params string[] columns)
+    // A row has no markup: names and values are somebody else's text.
+    private static void Write(TextWriter output, string[] columns, IEnumerable<string[]> rows)
     {
         Table table = new Table().Border(TableBorder.Rounded);
         Array.ForEach(columns, column => table.AddColumn(new TableColumn(column).NoWrap()));
-        return table;
-    }
+        foreach (string[] row in rows)
+        {
+            table.AddRow(row.Select(static cell => new Text(cell)));
+        }
 
-    // A row has no markup: names and values are somebody else's text.
-    private static void Add(Table table, params string[] cells) =>
-        table.AddRow(cells.Select(static cell => new Text(SafeText.Of(cell))));
-
-    private static void Write(TextWriter output, Table table)
-    {
+        // The table is as wide as its rows. In a narrower console it would lose columns.
         IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output), Ansi = AnsiSupport.No });
-        console.Profile.Width = 200;
+        console.Profile.Width = short.MaxValue;
         console.Write(table);
     }
 }

@@ -50,11 +50,14 @@ internal sealed class OpcUaTags
     /// <summary>By name.</summary>
     public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
 
-    /// <summary>What is wrong with names: sentences about those that two nodes have.</summary>
-    public IReadOnlyList<string> NamesTwice { get; init; } = [];
+    /// <summary>Names that several nodes share, as the log has them; empty if there are none.</summary>
+    public string Shared { get; init; } = string.Empty;
 
     /// <summary>What is wrong with tags of the configuration that have no values; empty if nothing is.</summary>
     public string Missing { get; init; } = string.Empty;
+
+    /// <summary>Nodes of tags, and nodes to browse below, that the server does not have now; not more than are looked for.</summary>
+    public IReadOnlyList<ExpandedNodeId> Absent { get; init; } = [];
 
     /// <summary>Number of tags whose variables the server has.</summary>
     public int PresentCount { get; init; }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
@@ -16,6 +17,7 @@ namespace FastPort.OpcBridge.Sources;
 internal sealed partial class OpcUaTagSource : ITagSource
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MaxLookDelay = TimeSpan.FromSeconds(30);
 
     private readonly EndpointOptions _options;
     private readonly BridgeSettings _settings;
@@ -63,9 +65,6 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     /// <summary>Whether a connection has been made.</summary>
     public bool HasAnswered => _client is not null;
-
-    /// <summary>What is wrong with the names that are known now; see <see cref="OpcUaTags.NamesTwice"/>.</summary>
-    public IReadOnlyList<string> NamesTwice => _tags.NamesTwice;
 
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
@@ -189,6 +188,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
                 else
                 {
                     End(connection, tags);
+                    _ = LookForAbsentAsync(connection, tags);
                 }
             }
         }
@@ -226,6 +226,73 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
                 SetConnected(tags);
             }
+        }
+    }
+
+    // A server may get nodes and namespaces while it runs, and tells nobody. All tags are listed anew when some of them are there.
+    private async Task LookForAbsentAsync(object connection, OpcUaTags tags)
+    {
+        CancellationToken closing = _closing.Token;
+        var delays = new ReconnectBackoff(RetryDelay, MaxLookDelay);
+
+        // The first one is none: the server has just been asked.
+        delays.Next();
+        try
+        {
+            while (tags.Absent.Count != 0)
+            {
+                await Task.Delay(delays.Next(), closing).ConfigureAwait(false);
+                if (_connected != tags)
+                {
+                    return;
+                }
+
+                tags = await TryListAppearedAsync(connection, tags).ConfigureAwait(false) ?? tags;
+            }
+        }
+        catch (OperationCanceledException) when (closing.IsCancellationRequested)
+        {
+            // The source is closed.
+        }
+    }
+
+    // Null if nothing has appeared, or the server does not answer.
+    private async Task<OpcUaTags?> TryListAppearedAsync(object connection, OpcUaTags tags)
+    {
+        try
+        {
+            OpcUaClient client = _client!;
+            await client.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
+            NamespaceTable namespaces = client.Namespaces;
+            NodeId[] nodes =
+            [
+                .. tags.Absent.Where(one => one.NamespaceUri is not { } uri || namespaces.TryGetIndex(uri, out _)).Select(namespaces.MakeId),
+            ];
+            DataValue[] found = await client.ReadAsync(nodes, AttributeId.NodeClass, _closing.Token).ConfigureAwait(false);
+            if (Array.TrueForAll(found, static one => TagLoader.IsAbsent(one.Status)))
+            {
+                return null;
+            }
+        }
+        catch (OpcUaException)
+        {
+            return null;
+        }
+
+        await _loading.WaitAsync(_closing.Token).ConfigureAwait(false);
+        try
+        {
+            OpcUaTags? next = await TryLoadAsync(_client!).ConfigureAwait(false);
+            if (next is not null)
+            {
+                End(connection, next);
+            }
+
+            return next;
+        }
+        finally
+        {
+            _loading.Release();
         }
     }
 

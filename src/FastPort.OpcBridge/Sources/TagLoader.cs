@@ -17,18 +17,19 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private const int NodesAtATime = 100;
 
     // A line of the log stays readable.
-    private const int MissingNamed = 10;
+    private const int MostNamed = 10;
     private const int MaxNamespacesText = 1024;
+    private const int MaxNamesText = 2048;
+
+    // They are looked for again and again.
+    private const int MaxAbsent = 1000;
 
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
 
-    // Names whose node browsing has found now, and other nodes that it has found under names, in that order.
+    // Names whose node browsing has found now.
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
-    private readonly List<(string Name, ExpandedNodeId Id)> _others = [];
     private readonly Dictionary<string, OpcUaMethod> _methods = new(StringComparer.Ordinal);
-    private readonly List<string> _namesTwice = [];
-    private IReadOnlyDictionary<string, OpcUaMethod> _knownMethods = new Dictionary<string, OpcUaMethod>();
 
     // Nodes that have a name of their own.
     private readonly HashSet<NodeId> _configured = [];
@@ -36,6 +37,12 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // They have the first numbers.
     private int _configuredCount;
     private readonly HashSet<NodeId> _browsed = [];
+
+    // What browsing has found, with the nodes where it began.
+    private readonly List<FoundNode> _nodes = [];
+    private readonly List<ExpandedNodeId> _absent = [];
+    private int _variableCount;
+    private HashSet<NodeId> _hidden = [];
     private readonly UnitsAndRanges _unitsAndRanges = new(client);
 
     // Objects and methods count, too: a server may have any number of them.
@@ -43,7 +50,6 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
     public async Task<OpcUaTags> LoadAsync(OpcUaTags known, CancellationToken cancellationToken)
     {
-        _knownMethods = known.Methods;
         foreach (OpcUaTag tag in known.All)
         {
             _tags.Add(tag);
@@ -53,6 +59,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         TagOptions[] configured = [.. settings.Tags.Where(tag => tag.Endpoint == options.Name)];
         _configured.UnionWith(configured.Select(tag => NodeOf(tag.Id)));
         _configuredCount = configured.Length;
+        _hidden = options.Below.Count == 0 ? [] : await HiddenTypes.FindAsync(client, cancellationToken).ConfigureAwait(false);
         foreach (string below in options.Below)
         {
             try
@@ -62,23 +69,28 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             }
             catch (OpcUaException e) when (e.Status == StatusCodes.BadNodeIdUnknown)
             {
+                _absent.Add(NodeReference.Parse(below));
                 BridgeLog.BrowseFailed(logger, options.Name, below, e.Message);
             }
         }
 
-        PlaceOthers();
+        string shared = Place(known);
         NodeId[] nodes = [.. _tags.Select(tag => NodeOf(tag.Id))];
 
         // Of tags that were not found by browsing, for their units and ranges.
         foreach (NodeId[] part in nodes.Where(static node => !node.IsNull).Chunk(NodesAtATime))
         {
-            await BrowseAsync(Array.ConvertAll(part, static node => (node, string.Empty)), cancellationToken).ConfigureAwait(false);
+            await BrowseAsync(
+                Array.ConvertAll(part, static node => new FoundNode(null, node, NodeClass.Variable, string.Empty)), cancellationToken)
+                .ConfigureAwait(false);
         }
 
         StatusCode[] statuses = await DescribeAsync(nodes, cancellationToken).ConfigureAwait(false);
+        _absent.AddRange(_tags.Where((_, i) => IsAbsent(statuses[i])).Select(static tag => tag.Id));
         return new OpcUaTags(_tags, nodes, _methods)
         {
-            NamesTwice = _namesTwice,
+            Shared = shared,
+            Absent = [.. _absent.Take(MaxAbsent)],
             Missing = TellMissing(statuses, known.Missing),
             PresentCount = statuses.Count(static status => !IsMissing(status)),
         };
@@ -93,9 +105,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             return string.Empty;
         }
 
-        IEnumerable<string> first = missing.Take(MissingNamed).Select(i =>
+        IEnumerable<string> first = missing.Take(MostNamed).Select(i =>
             $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
-        string others = missing.Length > MissingNamed ? $"; and {missing.Length - MissingNamed} others" : string.Empty;
+        string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} others" : string.Empty;
         string namespaces = PeerText.Escape(string.Join(", ", client.Namespaces.Uris), MaxNamespacesText);
         string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {namespaces}";
         if (text != before)
@@ -106,26 +118,31 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         return text;
     }
 
-    // The last one is that of a node that is no variable.
-    private static bool IsMissing(StatusCode status) =>
-        status == StatusCodes.BadNodeIdUnknown || status == StatusCodes.BadNodeIdInvalid || status == StatusCodes.BadAttributeIdInvalid;
+    /// <summary>Whether a status says that the server does not have a node.</summary>
+    public static bool IsAbsent(StatusCode status) =>
+        status == StatusCodes.BadNodeIdUnknown || status == StatusCodes.BadNodeIdInvalid;
+
+    // The other one is that of a node that is no variable.
+    private static bool IsMissing(StatusCode status) => IsAbsent(status) || status == StatusCodes.BadAttributeIdInvalid;
 
     private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || client.Namespaces.TryGetIndex(uri, out _);
 
     // The null id for one whose namespace the server does not have: it answers BadNodeIdUnknown or BadNodeIdInvalid for it.
     private NodeId NodeOf(ExpandedNodeId id) => HasNamespace(id) ? client.Namespaces.MakeId(id) : default;
 
-    // Level by level. Adds what is found to the tags until there are too many.
+    // Level by level, until there are too many.
     private async Task BrowseBelowAsync(NodeId start, CancellationToken cancellationToken)
     {
-        List<(NodeId Node, string Path)> level = [(start, options.Name)];
+        List<FoundNode> level = [new FoundNode(null, start, NodeClass.Object, options.Name)];
         while (level.Count != 0)
         {
-            List<(NodeId Node, string Path)> below = [];
-            foreach ((NodeId Node, string Path)[] part in level.Chunk(NodesAtATime))
+            _nodes.AddRange(level);
+            List<FoundNode> below = [];
+            foreach (FoundNode[] part in level.Where(static one => one.Class != NodeClass.Method).Chunk(NodesAtATime))
             {
                 if (!await BrowseAsync(part, below, cancellationToken).ConfigureAwait(false))
                 {
+                    _nodes.AddRange(below);
                     return;
                 }
             }
@@ -134,59 +151,66 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         }
     }
 
-    // Adds what lies below nodes to the tags and methods, and what is to be browsed next. False if there are too many tags.
-    private async Task<bool> BrowseAsync(
-        (NodeId Node, string Path)[] nodes, List<(NodeId Node, string Path)> below, CancellationToken cancellationToken)
+    // Finds what lies below nodes. False if there is too much.
+    private async Task<bool> BrowseAsync(FoundNode[] nodes, List<FoundNode> below, CancellationToken cancellationToken)
     {
-        foreach ((NodeId node, string path, ReferenceDescription reference) in
-            await BrowseAsync(nodes, cancellationToken).ConfigureAwait(false))
+        foreach ((FoundNode node, ReferenceDescription reference) in await BrowseAsync(nodes, cancellationToken).ConfigureAwait(false))
         {
-            NodeId found = NodeOf(reference.NodeId);
-            string name = $"{path}/{reference.BrowseName.Name}";
-            switch (reference.NodeClass)
+            if (reference.NodeClass is not (NodeClass.Variable or NodeClass.Object or NodeClass.Method)
+                || _hidden.Contains(NodeOf(reference.TypeDefinition)))
             {
-                case NodeClass.Variable when !Add(name, client.Namespaces.Expand(found)):
-                    return false;
-                case NodeClass.Variable or NodeClass.Object or NodeClass.Method
-                    when _browsed.Count + below.Count + _methods.Count + _namesTwice.Count >= _maxNodes:
-                    BridgeLog.TooManyNodes(logger, options.Name, _maxNodes);
-                    return false;
-                case NodeClass.Variable or NodeClass.Object:
-                    below.Add((found, name));
-                    break;
-                case NodeClass.Method:
-                    Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
-                    break;
+                continue;
             }
+
+            if (reference.NodeClass == NodeClass.Variable && ++_variableCount > options.MaxTags)
+            {
+                BridgeLog.TooManyTags(logger, options.Name, options.MaxTags);
+                return false;
+            }
+
+            if (_nodes.Count + below.Count >= _maxNodes)
+            {
+                BridgeLog.TooManyNodes(logger, options.Name, _maxNodes);
+                return false;
+            }
+
+            below.Add(new FoundNode(node, NodeOf(reference.NodeId), reference.NodeClass, reference.BrowseName.Name ?? string.Empty));
         }
 
         return true;
     }
 
     // Browses those nodes that were not yet. Keeps units and ranges, and returns the references that are no properties.
-    private async Task<List<(NodeId Node, string Path, ReferenceDescription Reference)>> BrowseAsync(
-        (NodeId Node, string Path)[] nodes, CancellationToken cancellationToken)
+    private async Task<List<(FoundNode Node, ReferenceDescription Reference)>> BrowseAsync(
+        FoundNode[] nodes, CancellationToken cancellationToken)
     {
         nodes = Array.FindAll(nodes, one => _browsed.Add(one.Node));
         BrowsedNode[] browsed = await client
             .BrowseAsync(Array.ConvertAll(nodes, static one => one.Node), cancellationToken: cancellationToken).ConfigureAwait(false);
-        List<(NodeId Node, string Path, ReferenceDescription Reference)> references = [];
-        foreach ((int i, (NodeId node, string path)) in nodes.Index())
+        List<(FoundNode Node, ReferenceDescription Reference)> references = [];
+        foreach ((int i, FoundNode node) in nodes.Index())
         {
-            if (browsed[i].Status.IsBad && path.Length != 0)
+            if (browsed[i].Status.IsBad && node.Path.Length != 0)
             {
-                BridgeLog.BrowseFailed(logger, options.Name, $"{client.Namespaces.Expand(node)}", $"{browsed[i].Status}");
+                if (node.Depth == 0 && IsAbsent(browsed[i].Status))
+                {
+                    _absent.Add(client.Namespaces.Expand(node.Node));
+                }
+
+                BridgeLog.BrowseFailed(logger, options.Name, $"{client.Namespaces.Expand(node.Node)}", $"{browsed[i].Status}");
             }
 
-            foreach (ReferenceDescription reference in browsed[i].References.Where(one => IsHere(one.NodeId)))
+            // Several references may lead from one node to another.
+            foreach (ReferenceDescription reference in browsed[i].References.Where(one => IsHere(one.NodeId))
+                .DistinctBy(static one => (one.NodeId, one.ReferenceTypeId == new NodeId(0, HasProperty))))
             {
                 if (reference.ReferenceTypeId != new NodeId(0, HasProperty))
                 {
-                    references.Add((node, path, reference));
+                    references.Add((node, reference));
                 }
                 else
                 {
-                    _unitsAndRanges.Add(node, reference.BrowseName, NodeOf(reference.NodeId));
+                    _unitsAndRanges.Add(node.Node, reference.BrowseName, NodeOf(reference.NodeId));
                 }
             }
         }
@@ -196,34 +220,79 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
     private bool IsHere(ExpandedNodeId id) => id.ServerIndex == 0 && !NodeOf(id).IsNull;
 
-    // False if there are too many.
-    private bool Add(string name, ExpandedNodeId id)
+    // Names what was found. Names of before stay those of their nodes, for those who know them, unless another node has them now.
+    private string Place(OpcUaTags known)
     {
-        NodeId node = NodeOf(id);
+        var names = new NodeNames(
+            client.Namespaces, _tags.Take(_configuredCount).ToDictionary(static tag => tag.Info.Name, tag => NodeOf(tag.Id)), _configured);
+        names.Give(_nodes);
+        foreach (FoundNode one in _nodes.Where(static one => one.Class == NodeClass.Variable))
+        {
+            if (!TryAdd(one.Name, client.Namespaces.Expand(one.Node)))
+            {
+                BridgeLog.TooManyNames(logger, options.Name, 2L * options.MaxTags);
+                break;
+            }
+        }
+
+        // The node that had the name may be gone, or have another name now.
+        foreach ((string name, NodeId[] nodes) in names.SharedVariables)
+        {
+            if (_names.TryGetValue(name, out OpcUaTag? tag) && tag.Info.Tag >= _configuredCount && !nodes.Contains(NodeOf(tag.Id)))
+            {
+                Move(tag, client.Namespaces.Expand(nodes.MinBy(static node => $"{node}", StringComparer.Ordinal)));
+            }
+        }
+
+        OpcUaMethod[] methods =
+        [
+            .. _nodes.Where(static one => one.Class == NodeClass.Method).Select(one =>
+                new OpcUaMethod(one.Name, client.Namespaces.Expand(one.Parent), client.Namespaces.Expand(one.Node))),
+        ];
+        var found = methods.Select(static one => (one.Object, one.Method)).ToHashSet();
+        foreach (OpcUaMethod method in methods.Concat(known.Methods.Values.Where(one => found.Contains((one.Object, one.Method)))))
+        {
+            _methods.TryAdd(method.Name, method);
+        }
+
+        return TellShared(names.Shared, known.Shared);
+    }
+
+    // Told when they are others than before.
+    private string TellShared(List<string> shared, string before)
+    {
+        if (shared.Count == 0)
+        {
+            return string.Empty;
+        }
+
+        string others = shared.Count > MostNamed ? $" and {shared.Count - MostNamed} others" : string.Empty;
+        string text = $"{PeerText.Escape($"'{string.Join("', '", shared.Take(MostNamed))}'", MaxNamesText)}{others}";
+        if (text != before)
+        {
+            BridgeLog.NamesShared(logger, options.Name, shared.Count, text);
+        }
+
+        return text;
+    }
+
+    // False if there are too many.
+    private bool TryAdd(string name, ExpandedNodeId id)
+    {
         if (_names.TryGetValue(name, out OpcUaTag? known))
         {
-            if (NodeOf(known.Id) == node)
+            // A browse name may have a slash in it: of two nodes with one name then the first has it.
+            if (_found.Add(name) && NodeOf(known.Id) != NodeOf(id))
             {
-                _found.Add(name);
-            }
-            else if (!_configured.Contains(node))
-            {
-                _others.Add((name, id));
+                Move(known, id);
             }
 
             return true;
         }
 
-        if (_found.Count >= options.MaxTags)
-        {
-            BridgeLog.TooManyTags(logger, options.Name, options.MaxTags);
-            return false;
-        }
-
         // A name is kept also when its node is gone, for those who have its number. As many again may be.
         if (_tags.Count - _configuredCount >= 2L * options.MaxTags)
         {
-            BridgeLog.TooManyNames(logger, options.Name, 2L * options.MaxTags);
             return false;
         }
 
@@ -234,52 +303,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         return true;
     }
 
-    // A name moves to another node only if the one that it had is not there: of two nodes of one name the tag stays what it is.
-    private void PlaceOthers()
-    {
-        foreach ((string name, ExpandedNodeId id) in _others)
-        {
-            OpcUaTag known = _names[name];
-            if (NodeOf(known.Id) == NodeOf(id))
-            {
-                continue;
-            }
-
-            if (known.Info.Tag >= _configuredCount && _found.Add(name))
-            {
-                _names[name] = _tags[known.Info.Tag] = known with { Id = id };
-            }
-            else
-            {
-                RefuseName(name, $"{known.Id}", $"{id}", "Give one a name of its own under Tags");
-            }
-        }
-    }
-
-    // Of two methods of one name it stays the one that it was, or that was found first.
-    private void Add(OpcUaMethod method)
-    {
-        if (_methods.TryAdd(method.Name, method))
-        {
-            return;
-        }
-
-        OpcUaMethod first = _methods[method.Name];
-        if (first != method)
-        {
-            (OpcUaMethod stays, OpcUaMethod other) =
-                _knownMethods.GetValueOrDefault(method.Name) == method ? (method, first) : (first, method);
-            _methods[method.Name] = stays;
-            RefuseName(
-                method.Name, $"{stays.Method} of {stays.Object}", $"{other.Method} of {other.Object}", "Give each an endpoint of its own");
-        }
-    }
-
-    private void RefuseName(string name, string first, string second, string advice)
-    {
-        BridgeLog.NameTwice(logger, name, first, second, advice);
-        _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {first} and of {second}. {advice}.");
-    }
+    private void Move(OpcUaTag tag, ExpandedNodeId id) => _names[tag.Info.Name] = _tags[tag.Info.Tag] = tag with { Id = id };
 
     // Returns what the server says of each node's data type, which every variable has.
     private async Task<StatusCode[]> DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)
@@ -330,9 +354,10 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private static OpcUaTag WithFilter(OpcUaTag tag, Deadband filter) =>
         tag with { Filter = filter, Info = tag.Info with { ReportsAllChanges = filter == Deadband.None } };
 
-    // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4).
+    // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4). 24 is BaseDataType, of
+    // which a value has any type; so it is with Number.
     private static TagType TypeOf(NodeId type) =>
-        type is { NamespaceIndex: 0, Number: >= 1 and <= 25 } ? (TagType)type.Number
+        type is { NamespaceIndex: 0, Number: (>= 1 and <= 23) or 25 } ? (TagType)type.Number
         : type == new NodeId(0, 29) ? TagType.Int32
         : TagType.Null;
 }

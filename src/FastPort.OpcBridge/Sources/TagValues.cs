@@ -34,7 +34,7 @@ internal static class TagValues
         _ => TagValue.FromBytes((TagType)value.Type, Binary(value)),
     };
 
-    /// <summary>The variant of a value; false if its bytes are not of its type, or a matrix has no elements.</summary>
+    /// <summary>The variant of a value; false if its bytes are not of its type.</summary>
     public static bool TryToVariant(in TagValue value, out Variant variant)
     {
         if (value.IsArray)
@@ -169,10 +169,9 @@ internal static class TagValues
         };
         return isGood && !variant.IsNull;
 
-        // The number of elements is the product of the dimensions. OPC UA has no matrix without elements.
-        Variant Of<T>(T[]? elements) => dimensions.Length == 0 ? Variant.FromArray(elements)
-            : elements is { Length: > 0 } ? Variant.FromMatrix(elements, dimensions)
-            : Variant.Null;
+        // The number of elements is the product of the dimensions.
+        Variant Of<T>(T[]? elements) =>
+            dimensions.Length == 0 ? Variant.FromArray(elements) : Variant.FromMatrix(elements ?? [], dimensions);
 
         Variant Read<T>(TagValue array) => Of(Map(array.GetArray<byte[]>(), bytes =>
         {

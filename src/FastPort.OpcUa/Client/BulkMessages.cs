@@ -51,6 +51,9 @@ internal struct ReadNodesResponse : IServiceMessage
     /// <summary>The number of results; they were decoded if it is that of <see cref="Results"/>.</summary>
     public int Count;
 
+    /// <summary>Whether the values of some results cannot be decoded.</summary>
+    public bool HasUndecodable;
+
     public static ushort EncodingId => ReadResponse.EncodingIdNumber;
 
     void IStructure.Code<T>(ref T codec)
@@ -58,7 +61,7 @@ internal struct ReadNodesResponse : IServiceMessage
         codec.Field(ref Count);
         if (Count == Results.Length)
         {
-            codec.Values(Results.Span);
+            HasUndecodable = !codec.Values(Results.Span);
         }
     }
 }

@@ -36,6 +36,19 @@ internal static partial class ClientLog
     [LoggerMessage(
         7110,
         LogLevel.Warning,
+        "{Endpoint} refuses {Count} operations in a request ({Bulk}), though it declares no such limit. Requests are halved until it takes "
+        + "them, and stay so")]
+    public static partial void TooManyOperations(ILogger logger, string endpoint, Bulk bulk, int count);
+
+    [LoggerMessage(
+        7111,
+        LogLevel.Warning,
+        "{Endpoint} has sent what cannot be decoded as the value of {Node}: the status of such values is BadDecodingError. Said once")]
+    public static partial void Undecodable(ILogger logger, string endpoint, string node);
+
+    [LoggerMessage(
+        7112,
+        LogLevel.Warning,
         "The password is sent to {Endpoint} so that whoever listens can read it, as UnsafePlainPassword says")]
     public static partial void PasswordInClear(ILogger logger, string endpoint);
 

@@ -21,7 +21,7 @@ public sealed partial class OpcUaClient
     /// <summary>
     /// Reads an attribute of nodes, with both timestamps. More nodes than the server reads at a time are read in several requests, and so
     /// are values that are too large for one response together. A value that is too large alone has the status BadResponseTooLarge or
-    /// BadEncodingLimitsExceeded.
+    /// BadEncodingLimitsExceeded, one that cannot be decoded BadDecodingError.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="attribute">The attribute.</param>
@@ -193,12 +193,26 @@ public sealed partial class OpcUaClient
         return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
     }
 
-    // The server says so, or what it has sent is more than this side takes.
-    private static bool IsAnswerTooLarge(OpcUaException e) =>
-        !e.MayHaveExecuted && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadResponseTooLarge);
+    // Whether fewer values may be read: the server says that its answer is too large, or what it has sent is more than this side takes, or
+    // cannot be decoded. One value may be the reason.
+    private static bool IsAnswerUnreadable(OpcUaException e) =>
+        !e.MayHaveExecuted
+        && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadResponseTooLarge
+            || e.Status == StatusCodes.BadDecodingError);
 
     private static bool IsTooLarge(OpcUaException e) =>
         !e.MayHaveExecuted && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadRequestTooLarge);
+
+    private void TellUndecodable(IReadOnlyList<NodeId> nodes, Memory<DataValue> values, int from, int count)
+    {
+        int at = from;
+        while (at < from + count - 1 && values.Span[at].Status != StatusCodes.BadDecodingError)
+        {
+            at++;
+        }
+
+        TellUndecodable($"{nodes[at]}");
+    }
 
     private static void CheckRoom(int count, Memory<StatusCode> statuses)
     {
@@ -217,8 +231,8 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // One request after the other. The number of requests is 1 unless the server limits it, or the values are too large for one response:
-    // then they come in several, until one value alone is.
+    // One request after the other. The number of requests is 1 unless the server limits it, or the values are too large for one response, or
+    // cannot be decoded: then they come in several, until one value alone is.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
         IReadOnlyList<NodeId> nodes,
@@ -233,7 +247,7 @@ public sealed partial class OpcUaClient
         do
         {
             OperationLimits limits = await LimitsAsync("Read", cancellationToken).ConfigureAwait(false);
-            int count = Math.Min(Math.Min(most, limits.MaxNodesPerRead), values.Length - from);
+            int count = Math.Min(Math.Min(most, limits[Bulk.Read]), values.Length - from);
             try
             {
                 ServiceResult<ReadNodesResponse> result = await InvokeAsync(
@@ -247,8 +261,17 @@ public sealed partial class OpcUaClient
                 {
                     throw Failed("Read", StatusCodes.BadUnknownResponse);
                 }
+
+                if (result.Response.HasUndecodable)
+                {
+                    TellUndecodable(nodes, values, from, count);
+                }
             }
-            catch (OpcUaException e) when (count > 0 && IsAnswerTooLarge(e))
+            catch (OpcUaException e) when (limits.TryLower(Bulk.Read, count, e.Status))
+            {
+                continue;
+            }
+            catch (OpcUaException e) when (count > 0 && IsAnswerUnreadable(e))
             {
                 if (count > 1)
                 {
@@ -257,6 +280,10 @@ public sealed partial class OpcUaClient
                 }
 
                 values.Span[from] = new DataValue(Variant.Null, e.Status);
+                if (e.Status == StatusCodes.BadDecodingError)
+                {
+                    TellUndecodable($"{nodes[from]}");
+                }
             }
 
             from += count;
@@ -280,7 +307,7 @@ public sealed partial class OpcUaClient
         do
         {
             OperationLimits limits = await LimitsAsync("Write", cancellationToken).ConfigureAwait(false);
-            int count = Math.Min(Math.Min(most, limits.MaxNodesPerWrite), statuses.Length - from);
+            int count = Math.Min(Math.Min(most, limits[Bulk.Write]), statuses.Length - from);
             try
             {
                 ServiceResult<WriteNodesResponse> result = await InvokeAsync(
@@ -294,6 +321,10 @@ public sealed partial class OpcUaClient
                 {
                     throw Failed("Write", StatusCodes.BadUnknownResponse, RequestFate.Unanswered);
                 }
+            }
+            catch (OpcUaException e) when (!e.MayHaveExecuted && limits.TryLower(Bulk.Write, count, e.Status))
+            {
+                continue;
             }
             catch (OpcUaException e) when (count > 0 && IsTooLarge(e))
             {

@@ -14,6 +14,29 @@ public sealed partial class OpcUaClient
     // Warnings of one outage about failed attempts.
     private const int MaxToldObstacles = 10;
 
+    private int _hasToldUndecodable;
+
+    /// <summary>
+    /// Reads the server's namespaces again, as a server may add some while it runs: <see cref="Namespaces"/> has them from then on.
+    /// </summary>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="OpcUaException">
+    /// They could not be read, or their indexes are others than before: then the client connects again.
+    /// </exception>
+    public async ValueTask RefreshNamespacesAsync(CancellationToken cancellationToken = default)
+    {
+        SessionLink link = await LinkAsync(after: null, "Read", cancellationToken).ConfigureAwait(false);
+        NamespaceTable before = link.Namespaces;
+        if (!await link.TryReadNamespacesAsync(cancellationToken).ConfigureAwait(false))
+        {
+            link.Break("the server has changed the indexes of its namespaces.");
+            throw NamespacesChanged("Read");
+        }
+
+        // Those of the next session may be there already.
+        Interlocked.CompareExchange(ref _namespaces, link.Namespaces, before);
+    }
+
     // The session was published.
     private async Task RunAsync(SessionLink link)
     {
@@ -200,10 +223,44 @@ public sealed partial class OpcUaClient
         }
     }
 
-    /// <summary>What is asked for, in parts that the server serves in one request each. As <see cref="LimitsAsync"/>.</summary>
-    internal async ValueTask<IEnumerable<T[]>> PartsAsync<T>(
-        IReadOnlyCollection<T> all, Func<OperationLimits, int> limit, string service, CancellationToken cancellationToken) =>
-        all.Count == 0 ? [] : all.Chunk(limit(await LimitsAsync(service, cancellationToken).ConfigureAwait(false)));
+    /// <summary>
+    /// Sends what is asked for in parts that the server serves in one request each. As <see cref="LimitsAsync"/>.
+    /// </summary>
+    /// <param name="all">What is asked for.</param>
+    /// <param name="bulk">The kind of request.</param>
+    /// <param name="service">For the message.</param>
+    /// <param name="send">Sends a part; it is called again with less of it if it throws that there are too many operations.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="most">The most of a part. Defaults to what the server takes.</param>
+    internal async ValueTask InPartsAsync<T>(
+        IReadOnlyList<T> all, Bulk bulk, string service, Func<T[], Task> send, CancellationToken cancellationToken,
+        int most = int.MaxValue)
+    {
+        for (int done = 0; done < all.Count;)
+        {
+            OperationLimits limits = await LimitsAsync(service, cancellationToken).ConfigureAwait(false);
+            T[] part = [.. all.Skip(done).Take(Math.Min(most, limits[bulk]))];
+            try
+            {
+                await send(part).ConfigureAwait(false);
+            }
+            catch (OpcUaException e) when (!e.MayHaveExecuted && limits.TryLower(bulk, part.Length, e.Status))
+            {
+                continue;
+            }
+
+            done += part.Length;
+        }
+    }
+
+    /// <summary>Says once that values cannot be decoded: a server that sends one does so again and again.</summary>
+    internal void TellUndecodable(string node)
+    {
+        if (Interlocked.Exchange(ref _hasToldUndecodable, 1) == 0)
+        {
+            ClientLog.Undecodable(_logger, _endpointUrl, node);
+        }
+    }
 
     /// <summary>
     /// How much the server serves in one request; waits for a session while the client connects. Whoever names nodes takes the namespaces

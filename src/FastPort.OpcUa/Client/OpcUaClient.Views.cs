@@ -63,13 +63,13 @@ public sealed partial class OpcUaClient
             do
             {
                 before = left.Length;
-                IEnumerable<int[]> parts = await PartsAsync(
-                    left, static limits => Math.Min(limits.MaxNodesPerBrowse, MaxNodesPerBrowse), "Browse", cancellationToken)
-                    .ConfigureAwait(false);
-                foreach (int[] part in parts)
-                {
-                    await BrowsePartAsync(nodes, direction, part, browsed, namespaces, cancellationToken).ConfigureAwait(false);
-                }
+                await InPartsAsync(
+                    left,
+                    Bulk.Browse,
+                    "Browse",
+                    part => BrowsePartAsync(nodes, direction, part, browsed, namespaces, cancellationToken),
+                    cancellationToken,
+                    MaxNodesPerBrowse).ConfigureAwait(false);
 
                 // A session has few continuation points: nodes that got none are browsed again when those of the others are free.
                 left = Array.FindAll(left, i => browsed[i].Status == StatusCodes.BadNoContinuationPoints);
@@ -99,10 +99,11 @@ public sealed partial class OpcUaClient
         ArgumentNullException.ThrowIfNull(paths);
         NamespaceTable namespaces = Namespaces;
         List<TranslatedPath> found = [];
-        IEnumerable<IReadOnlyList<QualifiedName>[]> parts = await PartsAsync(
-            paths, static limits => limits.MaxNodesPerTranslateBrowsePaths, "TranslateBrowsePathsToNodeIds", cancellationToken)
-            .ConfigureAwait(false);
-        foreach (IReadOnlyList<QualifiedName>[] part in parts)
+        await InPartsAsync(
+            paths, Bulk.TranslateBrowsePaths, "TranslateBrowsePathsToNodeIds", TranslateAsync, cancellationToken).ConfigureAwait(false);
+        return [.. found];
+
+        async Task TranslateAsync(IReadOnlyList<QualifiedName>[] part)
         {
             TranslateBrowsePathsResponse response =
                 await InvokeOnceAsync<TranslateBrowsePathsRequest, TranslateBrowsePathsResponse>(
@@ -113,8 +114,6 @@ public sealed partial class OpcUaClient
             found.AddRange(
                 Results(response.Results, part.Length, "TranslateBrowsePathsToNodeIds").Select(static result => PathOf(result)));
         }
-
-        return [.. found];
     }
 
     /// <summary>
@@ -130,16 +129,15 @@ public sealed partial class OpcUaClient
         ArgumentNullException.ThrowIfNull(nodes);
         NamespaceTable namespaces = Namespaces;
         List<NodeId> registered = [];
-        IEnumerable<NodeId[]> parts = await PartsAsync(
-            nodes, static limits => limits.MaxNodesPerRegisterNodes, "RegisterNodes", cancellationToken).ConfigureAwait(false);
-        foreach (NodeId[] part in parts)
+        await InPartsAsync(nodes, Bulk.RegisterNodes, "RegisterNodes", RegisterAsync, cancellationToken).ConfigureAwait(false);
+        return [.. registered];
+
+        async Task RegisterAsync(NodeId[] part)
         {
             RegisterNodesResponse response = await InvokeOnceAsync<RegisterNodesRequest, RegisterNodesResponse>(
                 new RegisterNodesRequest { NodesToRegister = part }, "RegisterNodes", cancellationToken, namespaces).ConfigureAwait(false);
             registered.AddRange(Results(response.RegisteredNodeIds, part.Length, "RegisterNodes"));
         }
-
-        return [.. registered];
     }
 
     /// <summary>Ends what <see cref="RegisterNodesAsync"/> began (OPC 10000-4, 5.9.6).</summary>
@@ -150,22 +148,22 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(nodes);
         NamespaceTable namespaces = Namespaces;
-        IEnumerable<NodeId[]> parts = await PartsAsync(
-            nodes, static limits => limits.MaxNodesPerRegisterNodes, "UnregisterNodes", cancellationToken).ConfigureAwait(false);
-        foreach (NodeId[] part in parts)
-        {
-            await InvokeOnceAsync<UnregisterNodesRequest, UnregisterNodesResponse>(
-                new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken, namespaces)
-                .ConfigureAwait(false);
-        }
+        await InPartsAsync(
+            nodes,
+            Bulk.RegisterNodes,
+            "UnregisterNodes",
+            part => InvokeOnceAsync<UnregisterNodesRequest, UnregisterNodesResponse>(
+                new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken, namespaces).AsTask(),
+            cancellationToken).ConfigureAwait(false);
     }
 
     // Browses some of the nodes, with one Browse and as many BrowseNext as it takes.
-    private async ValueTask BrowsePartAsync(
+    private async Task BrowsePartAsync(
         IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, NamespaceTable namespaces,
         CancellationToken cancellationToken)
     {
         const uint AllFields = 63;
+        Array.ForEach(part, i => browsed[i] = default);
         BrowseResponse response = await InvokeOnceAsync<BrowseRequest, BrowseResponse>(
             new BrowseRequest
             {

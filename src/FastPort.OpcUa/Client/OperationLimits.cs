@@ -1,43 +1,99 @@
+using Microsoft.Extensions.Logging;
+
 namespace FastPort.OpcUa.Client;
 
-/// <summary>How many operations a server serves in a request (OPC 10000-5, 6.3.11).</summary>
-/// <param name="MaxNodesPerRead">Nodes of a Read.</param>
-/// <param name="MaxNodesPerWrite">Nodes of a Write.</param>
-/// <param name="MaxNodesPerBrowse">Nodes of a Browse or BrowseNext.</param>
-/// <param name="MaxNodesPerRegisterNodes">Nodes of a RegisterNodes.</param>
-/// <param name="MaxNodesPerTranslateBrowsePaths">Paths of a TranslateBrowsePathsToNodeIds.</param>
-/// <param name="MaxMonitoredItemsPerCall">
-/// Items of a service of monitored items; <see cref="MostItems"/> if the server names no limit: it may need long for each.
-/// </param>
-internal sealed record OperationLimits(
-    int MaxNodesPerRead,
-    int MaxNodesPerWrite,
-    int MaxNodesPerBrowse,
-    int MaxNodesPerRegisterNodes,
-    int MaxNodesPerTranslateBrowsePaths,
-    int MaxMonitoredItemsPerCall)
+/// <summary>What a request may have many of.</summary>
+internal enum Bulk
 {
-    // The nodes of namespace 0 that hold the limits.
-    private const uint Read = 11705;
-    private const uint Write = 11707;
-    private const uint Browse = 11710;
-    private const uint RegisterNodes = 11711;
-    private const uint TranslateBrowsePaths = 11712;
-    private const uint MonitoredItems = 11714;
+    /// <summary>Nodes of a Read.</summary>
+    Read,
 
+    /// <summary>Nodes of a Write.</summary>
+    Write,
+
+    /// <summary>Nodes of a Browse, or continuation points of a BrowseNext.</summary>
+    Browse,
+
+    /// <summary>Nodes of a RegisterNodes or UnregisterNodes.</summary>
+    RegisterNodes,
+
+    /// <summary>Paths of a TranslateBrowsePathsToNodeIds.</summary>
+    TranslateBrowsePaths,
+
+    /// <summary>Items of a service of monitored items.</summary>
+    MonitoredItems,
+}
+
+/// <summary>
+/// How many operations a server serves in a request: as many as it declares (OPC 10000-5, 6.3.11), or fewer if it has refused as many. One
+/// for all sessions of a client. Thread-safe.
+/// </summary>
+/// <param name="endpointUrl">For messages.</param>
+/// <param name="logger">Is told once for each kind of request that a server takes fewer than it declares.</param>
+internal sealed class OperationLimits(string endpointUrl, ILogger logger)
+{
+    // A server may need long for each.
     private const int MostItems = 1000;
 
-    public static OperationLimits None { get; } =
-        new(int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, int.MaxValue, MostItems);
+    // In namespace 0, in the order of Bulk.
+    private static readonly NodeId[] Declarations =
+        [new(0, 11705), new(0, 11707), new(0, 11710), new(0, 11711), new(0, 11712), new(0, 11714)];
 
-    /// <summary>The nodes that hold the limits, in the order of <see cref="Of"/>.</summary>
-    public static IReadOnlyList<NodeId> Nodes { get; } =
-        [new(0, Read), new(0, Write), new(0, Browse), new(0, RegisterNodes), new(0, TranslateBrowsePaths), new(0, MonitoredItems)];
+    private readonly Lock _gate = new();
 
-    /// <summary>The limits from the nodes' values. A node that is missing or 0 is no limit.</summary>
-    public static OperationLimits Of(DataValue[] values) =>
-        new(Limit(values[0]), Limit(values[1]), Limit(values[2]), Limit(values[3]), Limit(values[4]), Limit(values[5], MostItems));
+    // By Bulk. Changed under the gate.
+    private readonly int[] _declared = [.. Declarations.Select(static (_, bulk) => Undeclared(bulk))];
+    private readonly int[] _taken = [.. Enumerable.Repeat(int.MaxValue, Declarations.Length)];
 
-    private static int Limit(in DataValue value, int otherwise = int.MaxValue) =>
-        value.Value.TryGet(out uint limit) && limit is > 0 and < int.MaxValue ? (int)limit : otherwise;
+    /// <summary>The nodes that hold what a server declares, in the order of <see cref="Declare"/>.</summary>
+    public static IReadOnlyList<NodeId> Nodes => Declarations;
+
+    /// <summary>The most operations of a request.</summary>
+    public int this[Bulk bulk] => Math.Min(Volatile.Read(ref _declared[(int)bulk]), Volatile.Read(ref _taken[(int)bulk]));
+
+    /// <summary>Takes the values of <see cref="Nodes"/>. A node that is missing or 0 is no limit.</summary>
+    public void Declare(ReadOnlySpan<DataValue> values)
+    {
+        lock (_gate)
+        {
+            for (int i = 0; i < Declarations.Length; i++)
+            {
+                bool isLimit = values[i].Value.TryGet(out uint limit) && limit is > 0 and < int.MaxValue;
+                Volatile.Write(ref _declared[i], isLimit ? (int)limit : Undeclared(i));
+            }
+        }
+    }
+
+    /// <summary>
+    /// Halves the limit if a request was refused because it has too many operations. False if it was not, or had one only: it would be
+    /// refused again.
+    /// </summary>
+    /// <param name="bulk">The kind of request.</param>
+    /// <param name="count">How many operations the request had.</param>
+    /// <param name="status">Why it was refused. The server has executed nothing of it.</param>
+    public bool TryLower(Bulk bulk, int count, StatusCode status)
+    {
+        if (status != StatusCodes.BadTooManyOperations || count < 2)
+        {
+            return false;
+        }
+
+        bool isFirst;
+        lock (_gate)
+        {
+            // Another request may have been refused meanwhile.
+            int before = _taken[(int)bulk];
+            isFirst = before == int.MaxValue;
+            Volatile.Write(ref _taken[(int)bulk], Math.Min(before, count / 2));
+        }
+
+        if (isFirst)
+        {
+            ClientLog.TooManyOperations(logger, endpointUrl, bulk, count);
+        }
+
+        return true;
+    }
+
+    private static int Undeclared(int bulk) => bulk == (int)Bulk.MonitoredItems ? MostItems : int.MaxValue;
 }

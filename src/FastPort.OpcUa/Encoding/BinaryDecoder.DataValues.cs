@@ -31,20 +31,22 @@ internal ref partial struct BinaryDecoder
         ReadAnyDataValue(out value);
     }
 
-    public void Values(Span<DataValue> values)
+    public bool Values(Span<DataValue> values)
     {
+        int invalid = InvalidValues;
         foreach (ref DataValue value in values)
         {
             // A text that has not changed since the last time is not made again.
             _expected = value.Value.Text;
             ReadDataValue(out value);
-            if (!Error.IsGood)
+            if (!_fault.IsGood)
             {
                 break;
             }
         }
 
         _expected = null;
+        return invalid == InvalidValues;
     }
 
     /// <summary>
@@ -132,9 +134,13 @@ internal ref partial struct BinaryDecoder
     {
         byte mask = Read<byte>();
         Variant variant = default;
+        bool isInvalid = false;
         if ((mask & 1) != 0)
         {
+            bool hadInvalid = _hasInvalid;
+            _hasInvalid = false;
             variant = ReadVariant();
+            (isInvalid, _hasInvalid) = (_hasInvalid, hadInvalid);
         }
 
         StatusCode status = (mask & 2) != 0 ? ReadStatusCode() : default;
@@ -142,6 +148,12 @@ internal ref partial struct BinaryDecoder
         ushort sourcePicoseconds = (mask & 0x10) != 0 ? Read<ushort>() : (ushort)0;
         DateTime serverTime = (mask & 8) != 0 ? ReadDateTime() : default;
         ushort serverPicoseconds = (mask & 0x20) != 0 ? Read<ushort>() : (ushort)0;
+        if (isInvalid)
+        {
+            InvalidValues++;
+            (variant, status) = (default, StatusCodes.BadDecodingError);
+        }
+
         value = new DataValue(variant, status, sourceTime, serverTime)
         {
             SourcePicoseconds = Math.Min(sourcePicoseconds, (ushort)MaxPicoseconds),

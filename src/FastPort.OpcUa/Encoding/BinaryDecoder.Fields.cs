@@ -78,8 +78,10 @@ internal ref partial struct BinaryDecoder
             }
 
             elements[i].Code(ref this);
-            if (!Error.IsGood)
+            if (!_fault.IsGood)
             {
+                // Those before are whole: of the changes of a message they are not lost.
+                values = elements[..i];
                 return;
             }
         }

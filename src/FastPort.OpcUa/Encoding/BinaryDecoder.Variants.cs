@@ -100,7 +100,7 @@ internal ref partial struct BinaryDecoder
                 elements[i] = ReadElement<T>();
             }
 
-            if (!Error.IsGood)
+            if (!_fault.IsGood)
             {
                 return null;
             }
@@ -177,7 +177,7 @@ internal ref partial struct BinaryDecoder
         };
         int[]? dimensions = hasDimensions ? ReadArray<int>() : null;
         _depth--;
-        if (!Error.IsGood)
+        if (!_fault.IsGood)
         {
             return default;
         }
@@ -186,10 +186,11 @@ internal ref partial struct BinaryDecoder
         {
             if (!Matrix.Fits(elements?.Length ?? 0, dimensions))
             {
-                return Invalid();
+                _hasInvalid = true;
+                return default;
             }
 
-            return Variant.OfArray(type, elements, dimensions);
+            return Variant.OfArray(type, elements, elements is null ? null : dimensions);
         }
 
         return Variant.OfArray(type, elements, dimensions: null);

@@ -6,7 +6,8 @@ namespace FastPort.OpcUa.Encoding;
 
 /// <summary>
 /// Reads OPC UA Binary (OPC 10000-6, 5.2) from one message. Never throws on bad input: the first fault is kept in <see cref="Error"/>, and
-/// everything read after it is the default value. Lengths are checked against the bytes left and the limits before memory is allocated.
+/// everything read after it is the default value. A data value whose value can be read to its end, but is none, is no such fault: it has
+/// the status BadDecodingError. Lengths are checked against the bytes left and the limits before memory is allocated.
 /// </summary>
 internal ref partial struct BinaryDecoder : ICodec
 {
@@ -48,8 +49,17 @@ internal ref partial struct BinaryDecoder : ICodec
         _lenderEnd = message.Offset + message.Count;
     }
 
+    // The first fault: nothing can be read after it.
+    private StatusCode _fault;
+
+    // A value was read to its end and is none. It is a fault unless it belongs to a data value, whose status says so.
+    private bool _hasInvalid;
+
     /// <summary>The first fault: BadDecodingError or BadEncodingLimitsExceeded; Good for none.</summary>
-    public StatusCode Error { get; private set; }
+    public readonly StatusCode Error => _fault.IsGood && _hasInvalid ? StatusCodes.BadDecodingError : _fault;
+
+    /// <summary>Data values that have the status BadDecodingError, as their values could be read to the end, but are none.</summary>
+    public int InvalidValues { get; private set; }
 
     /// <summary>Bytes not read yet; 0 after a fault.</summary>
     public readonly int Left => _rest.Length;
@@ -61,7 +71,7 @@ internal ref partial struct BinaryDecoder : ICodec
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void Fail(StatusCode error)
     {
-        Error = Error.IsGood ? error : Error;
+        _fault = _fault.IsGood ? error : _fault;
         _rest = default;
     }
 
@@ -206,7 +216,7 @@ internal ref partial struct BinaryDecoder : ICodec
     public int ReadLength(int limit, int elementBytes)
     {
         int length = Read<int>();
-        if (!Error.IsGood || length < 0)
+        if (!_fault.IsGood || length < 0)
         {
             return -1;
         }
@@ -285,7 +295,7 @@ internal ref partial struct BinaryDecoder : ICodec
             Fail(StatusCodes.BadEncodingLimitsExceeded);
         }
 
-        return Error.IsGood;
+        return _fault.IsGood;
     }
 
     // The counter is shared by all nesting types.

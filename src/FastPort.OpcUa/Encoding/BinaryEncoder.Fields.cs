@@ -62,12 +62,14 @@ internal ref partial struct BinaryEncoder
         }
     }
 
-    public void Values(Span<DataValue> values)
+    public bool Values(Span<DataValue> values)
     {
         foreach (ref readonly DataValue value in values)
         {
             WriteDataValue(value);
         }
+
+        return true;
     }
 
     public void Values(Span<StatusCode> values) => WriteBytes(MemoryMarshal.AsBytes(values));

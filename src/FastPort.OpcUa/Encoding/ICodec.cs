@@ -58,8 +58,11 @@ internal interface ICodec
     void Structures<T>(ref T[]? values)
         where T : struct, IStructure;
 
-    /// <summary>The elements of an array whose length was read or written.</summary>
-    void Values(Span<DataValue> values);
+    /// <summary>
+    /// The elements of an array whose length was read or written. False if some of them have the status BadDecodingError, as their values
+    /// are none.
+    /// </summary>
+    bool Values(Span<DataValue> values);
 
     /// <summary>The elements of an array whose length was read or written.</summary>
     void Values(Span<StatusCode> values);

@@ -7,7 +7,10 @@ internal sealed class Matrix(Array elements, int[] dimensions)
 
     public int[] Dimensions { get; } = dimensions;
 
-    /// <summary>Whether there are two or more dimensions, all positive, whose product is the number of elements.</summary>
+    /// <summary>
+    /// Whether there are two or more dimensions, none of them negative, whose product is the number of elements. An empty matrix has a
+    /// dimension of length 0; that is how other stacks send it.
+    /// </summary>
     public static bool Fits(int elements, ReadOnlySpan<int> dimensions)
     {
         if (dimensions.Length < 2)
@@ -15,11 +18,12 @@ internal sealed class Matrix(Array elements, int[] dimensions)
             return false;
         }
 
-        long product = 1;
+        // No overflow: elements is the bound of each step.
+        long product = dimensions.Contains(0) ? 0 : 1;
         foreach (int dimension in dimensions)
         {
             product *= dimension;
-            if (dimension <= 0 || product > elements)
+            if (dimension < 0 || product > elements)
             {
                 return false;
             }

@@ -314,6 +314,12 @@ internal static class AttributeServices
             return StatusCodes.BadNotWritable;
         }
 
+        if (item.Value.Value.IsNull && item.Value.Status == StatusCodes.BadDecodingError)
+        {
+            // The decoder's: the other values of the request are written.
+            return StatusCodes.BadDecodingError;
+        }
+
         DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
         if (variable.Type == BuiltInType.Byte && variable.ValueRank != -1)
         {

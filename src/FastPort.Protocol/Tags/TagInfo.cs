@@ -52,7 +52,7 @@ public sealed record TagInfo(int Tag, string Name)
 
     /// <summary>
     /// Whether a value is one for the tag: by its type byte, and the number of its dimensions, 0 for a scalar and -1 for an array without
-    /// elements, which OPC UA encodes without dimensions.
+    /// elements, which OPC UA encodes with or without dimensions.
     /// </summary>
     internal bool Accepts(byte encoding, int dimensions) =>
         (Type == TagType.Null || (byte)Type == (encoding & TagTypes.TypeBits)) && Rank switch

@@ -1,3 +1,5 @@
+using FastPort.OpcUa;
+
 namespace FastPort.Protocol.Tags;
 
 /// <summary>
@@ -76,33 +78,6 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>An argument is not allowed, or a method's inputs have the wrong number or type.</summary>
     public static readonly TagStatus BadInvalidArgument = new(0x80AB_0000);
 
-    private static readonly Dictionary<uint, string> Names = new()
-    {
-        [0] = nameof(Good),
-        [BadInternalError.Code] = nameof(BadInternalError),
-        [BadTimeout.Code] = nameof(BadTimeout),
-        [BadServiceUnsupported.Code] = nameof(BadServiceUnsupported),
-        [BadShutdown.Code] = nameof(BadShutdown),
-        [BadTooManyOperations.Code] = nameof(BadTooManyOperations),
-        [BadUserAccessDenied.Code] = nameof(BadUserAccessDenied),
-        [BadNoCommunication.Code] = nameof(BadNoCommunication),
-        [BadWaitingForInitialData.Code] = nameof(BadWaitingForInitialData),
-        [BadHandleInvalid.Code] = nameof(BadHandleInvalid),
-        [BadEncodingLimitsExceeded.Code] = nameof(BadEncodingLimitsExceeded),
-        [BadResponseTooLarge.Code] = nameof(BadResponseTooLarge),
-        [BadNodeIdUnknown.Code] = nameof(BadNodeIdUnknown),
-        [BadIndexRangeInvalid.Code] = nameof(BadIndexRangeInvalid),
-        [BadIndexRangeNoData.Code] = nameof(BadIndexRangeNoData),
-        [BadIndexRangeDataMismatch.Code] = nameof(BadIndexRangeDataMismatch),
-        [BadNotReadable.Code] = nameof(BadNotReadable),
-        [BadNotWritable.Code] = nameof(BadNotWritable),
-        [BadContinuationPointInvalid.Code] = nameof(BadContinuationPointInvalid),
-        [BadNodeIdExists.Code] = nameof(BadNodeIdExists),
-        [BadTypeMismatch.Code] = nameof(BadTypeMismatch),
-        [BadMethodInvalid.Code] = nameof(BadMethodInvalid),
-        [BadInvalidArgument.Code] = nameof(BadInvalidArgument),
-    };
-
     /// <summary>Whether the value can be used.</summary>
     public bool IsGood => Code >> 30 == 0;
 
@@ -112,6 +87,6 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>Whether there is no value that can be used.</summary>
     public bool IsBad => Code >> 31 != 0;
 
-    /// <summary>The name of the code, or its number in hexadecimal.</summary>
-    public override string ToString() => Names.TryGetValue(Code, out string? name) ? name : $"0x{Code:X8}";
+    /// <summary>The name that the standard gives the code, or its number in hexadecimal.</summary>
+    public override string ToString() => Code == BadHandleInvalid.Code ? nameof(BadHandleInvalid) : StatusNames.TextOf(Code);
 }

@@ -226,13 +226,16 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <inheritdoc/>
     public override int GetHashCode() => HashCode.Combine(Encoding, _bits, (_object as Array)?.Length ?? _object?.GetHashCode() ?? 0);
 
-    /// <summary>The value as text, in the invariant culture. Of a long array the first 16 elements.</summary>
+    /// <summary>
+    /// The value as text, in the invariant culture: node ids as <c>ns=2;s=speed</c>, names as <c>2:speed</c>, localized texts without their
+    /// locale, other bytes in hexadecimal. Of a long array the first 16 elements.
+    /// </summary>
     public override string ToString()
     {
         const int Shown = 16;
         return ToObject() switch
         {
-            byte[] bytes when !IsArray => Convert.ToHexString(bytes),
+            byte[] bytes when !IsArray => Text(bytes)!,
             Array array => $"[{string.Join(", ", array.Cast<object?>().Take(Shown).Select(Text))}{(array.Length > Shown ? ", ..." : "")}]",
             object value => Text(value)!,
             null => string.Empty,
@@ -268,10 +271,10 @@ public readonly partial struct TagValue : IEquatable<TagValue>
         _ => Type == type,
     };
 
-    private static string? Text(object? value) => value switch
+    private string? Text(object? value) => value switch
     {
         DateTime time => time.ToString("O", CultureInfo.InvariantCulture),
-        byte[] bytes => Convert.ToHexString(bytes),
+        byte[] bytes => BinaryText.Of(Type, bytes) ?? Convert.ToHexString(bytes),
         _ => Convert.ToString(value, CultureInfo.InvariantCulture),
     };
 

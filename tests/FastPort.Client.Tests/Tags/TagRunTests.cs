@@ -88,6 +88,78 @@ public sealed class TagRunTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_long_value_is_cut_and_the_rest_of_the_table_is_as_usual()
+    {
+        _memory.Add("plant/text", new string('x', 190));
+        _memory.Add($"plant/{new string('n', 150)}", "short");
+
+        await RunAsync("read", new() { Names = ["plant/text", "plant/count"] });
+
+        string line = Assert.Single(_output.ToString().Split('\n'), static one => one.Contains("plant/text", StringComparison.Ordinal));
+        Assert.Matches("xxx\\.\\.\\. +│ String +│ Good +│", line);
+        Assert.InRange(line.Length, 100, 201);
+        Assert.Contains("│ plant/count ", _output.ToString(), StringComparison.Ordinal);
+
+        await RunAsync("browse", new() { Names = ["plant"] });
+        Assert.Contains($"plant/{new string('n', 150)} │ tag ", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("plant/😀 grün", "plant/😀 grün")]
+    [InlineData("plant/a\nb", "plant/a\\u000Ab")]
+    [InlineData("plant/\\u000A", "plant/\\u005Cu000A")]
+    public async Task A_name_can_be_typed_as_it_is_shown(string name, string shown)
+    {
+        _memory.Add(name, 12345);
+
+        await RunAsync("browse", new() { Names = ["plant"] });
+        Assert.Contains($"│ {shown} ", _output.ToString(), StringComparison.Ordinal);
+
+        Assert.Equal(ExitCode.Good, await RunAsync("read", new() { Names = [shown] }));
+        Assert.Contains("12345", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Ids_and_texts_of_OPC_UA_are_shown_as_text()
+    {
+        var guid = new Guid("72962b91-fa75-4ae6-8d28-b404dc7daf63");
+        _memory.Add("plant/guid", TagValue.FromBytes(TagType.Guid, guid.ToByteArray()));
+        _memory.Add("plant/node", TagValue.FromBytes(TagType.NodeId, [3, 2, 0, 5, 0, 0, 0, .. "speed"u8]));
+        _memory.Add("plant/text", TagValue.FromBytes(TagType.LocalizedText, [3, 2, 0, 0, 0, .. "de"u8, 5, 0, 0, 0, .. "läuf"u8]));
+        _memory.Add("plant/names", TagValue.FromElements(TagType.QualifiedName, [[2, 0, 1, 0, 0, 0, .. "a"u8], [0, 0, 1, 0, 0, 0, .. "b"u8]]));
+        string[] names = ["plant/guid", "plant/node", "plant/text", "plant/names"];
+
+        await RunAsync("read", new() { Names = names });
+        Assert.All(
+            [$"{guid}", "ns=2;s=speed", " läuf ", "[2:a, b]"],
+            text => Assert.Contains(text, _output.ToString(), StringComparison.Ordinal));
+
+        _output.GetStringBuilder().Clear();
+        await RunAsync("read", new() { Names = names, Json = true });
+        using JsonDocument json = JsonDocument.Parse(_output.ToString());
+        Assert.Equal(
+            [$"\"{guid}\"", "\"ns=2;s=speed\"", "\"l\\u00E4uf\"", "[\"2:a\",\"b\"]"],
+            json.RootElement.EnumerateArray().Select(static one => JsonSerializer.Serialize(one.GetProperty("value"))));
+    }
+
+    [Theory]
+    [InlineData(0x808C_0000, "BadSensorFailure")]
+    [InlineData(0x808B_0000, "BadDeviceFailure")]
+    [InlineData(0x4093_0000, "UncertainSensorNotAccurate")]
+    [InlineData(0x8007_0000, "BadDecodingError")]
+    [InlineData(0x808C_0400, "BadSensorFailure (0x808C0400)")]
+    [InlineData(0x80FF_0000, "0x80FF0000")]
+    public async Task A_status_has_the_name_of_the_standard(uint code, string name)
+    {
+        _memory.Add("plant/sensor", 1);
+        _memory.Set("plant/sensor", 1, new TagStatus(code));
+
+        await RunAsync("read", new() { Names = ["plant/sensor"] });
+
+        Assert.Contains($" {name} ", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Json_has_the_value_with_its_type_status_and_times()
     {
         await RunAsync("read", new() { Names = ["plant/speed", "plant/limits"], Json = true });

@@ -117,7 +117,7 @@ public sealed class ChangedServerTests : IAsyncLifetime
         Assert.DoesNotContain(66, told);
         Assert.Equal(66, other!.Value.Value.Get<int>());
         Assert.Equal(66, (await _bridged.Client.ReadAsync("plant/other")).Value);
-        Assert.Empty(_bridged.Source.NamesTwice);
+        Assert.Empty(_bridged.Log.WithId(8110));
     }
 
     [Fact]
@@ -134,11 +134,13 @@ public sealed class ChangedServerTests : IAsyncLifetime
         });
         await watch.UntilAsync(Speed, TagStatus.Good, 6);
         Assert.Equal(6, (await _bridged.Client.ReadAsync(Speed)).Value);
-        Assert.Single(_bridged.Source.NamesTwice);
+        Assert.Equal(6, (await _bridged.Client.ReadAsync($"{Speed}@i=10")).Value);
+        Assert.Equal(66, (await _bridged.Client.ReadAsync($"{Speed}@i=12")).Value);
+        Assert.EndsWith(": 'plant/speed'", Assert.Single(_bridged.Log.WithId(8110)).Text, StringComparison.Ordinal);
 
         await RestartAsync(AddSecond);
         await watch.UntilAsync(Speed, TagStatus.Good, 66);
-        Assert.Empty(_bridged.Source.NamesTwice);
+        Assert.Single(_bridged.Log.WithId(8110));
 
         static VariableNode AddSecond(AddressSpace space, NodeId root) => space.AddVariable(
             root, new NodeId(root.NamespaceIndex, 12), new QualifiedName(root.NamespaceIndex, "speed"), 66);
@@ -177,7 +179,7 @@ public sealed class ChangedServerTests : IAsyncLifetime
     {
         await RestartAsync(static (space, root) => AddMachine(space, root, 20));
         Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
-        Assert.Empty(_bridged.Source.NamesTwice);
+        Assert.Empty(_bridged.Log.WithId(8110));
 
         // The other one is found first now.
         await RestartAsync(static (space, root) =>
@@ -186,13 +188,13 @@ public sealed class ChangedServerTests : IAsyncLifetime
             return AddMachine(space, root, 20);
         });
         Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine/which", []));
-        string problem = Assert.Single(_bridged.Source.NamesTwice);
-        Assert.Contains("'plant/machine/which' is the name of", problem, StringComparison.Ordinal);
-        Assert.Matches("i=21 .*i=31 ", problem);
+        Assert.Equal([20u], await _bridged.Client.CallAsync("plant/machine@i=20/which", []));
+        Assert.Equal([30u], await _bridged.Client.CallAsync("plant/machine@i=30/which", []));
+        Assert.EndsWith(": 'plant/machine'", Assert.Single(_bridged.Log.WithId(8110)).Text, StringComparison.Ordinal);
 
         await RestartAsync(static (space, root) => AddMachine(space, root, 30));
         Assert.Equal([30u], await _bridged.Client.CallAsync("plant/machine/which", []));
-        Assert.Empty(_bridged.Source.NamesTwice);
+        Assert.Single(_bridged.Log.WithId(8110));
 
         static VariableNode? AddMachine(AddressSpace space, NodeId root, uint id)
         {
@@ -278,6 +280,37 @@ public sealed class ChangedServerTests : IAsyncLifetime
             ($"Tags:{number}:NamespaceUri", uri),
             ($"Tags:{number}:NodeId", node),
         ];
+    }
+
+    /// <summary>A machine that is switched on later: the server gets its namespace and its nodes while it runs.</summary>
+    [Fact]
+    public async Task Tags_whose_namespace_and_nodes_appear_while_the_server_runs_are_found_by_readers_and_subscribers()
+    {
+        const string Later = "urn:fastport:later";
+        AddressSpace running = null!;
+        await using Bridged bridged = await Bridged.StartAsync(
+            space => running = space,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:Below:0", $"nsu={Later};i=1"),
+            ("Tags:0:Name", "later"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NamespaceUri", Later),
+            ("Tags:0:NodeId", "i=2"));
+        await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, "later");
+        Assert.Equal([TagStatus.BadNodeIdUnknown], watch.Statuses);
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await bridged.Client.ReadAsync("later")).Status);
+
+        ushort ns = running.AddNamespace(Later);
+        VariableNode node = running.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 2), new QualifiedName(ns, "later"), 5);
+        await watch.UntilAsync("later", TagStatus.Good, 5);
+        Assert.Equal(5, (await bridged.Client.ReadAsync("later")).Value);
+
+        running.AddObject(AddressSpace.ObjectsFolder, new NodeId(ns, 1), new QualifiedName(ns, "Machine"));
+        running.AddVariable(new NodeId(ns, 1), new NodeId(ns, 3), new QualifiedName(ns, "speed"), 6);
+        await Patience.UntilAsync(() => bridged.Source.Known.Find("plant/speed") is not null, "the folder is there");
+        Assert.Equal(6, (await bridged.Client.ReadAsync("plant/speed")).Value);
+        node.Value = new DataValue(7);
+        await watch.UntilAsync("later", TagStatus.Good, 7);
     }
 
     private Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)

@@ -68,10 +68,17 @@ public sealed class TagValuesTests
         Assert.False(TagValues.TryToVariant(TagValue.FromElements(TagType.Variant, [[1, 1], [255]]), out _));
 
     [Fact]
-    public void A_matrix_without_elements_is_no_value_of_OPC_UA()
+    public void A_matrix_without_elements_has_its_dimensions_both_ways()
     {
-        Assert.False(TagValues.TryToVariant(TagValue.FromArray<int>([], 0, 3), out _));
-        Assert.False(TagValues.TryToVariant(TagValue.FromArray<string>([], 2, 0), out _));
-        Assert.False(TagValues.TryToVariant(TagValue.FromElements(TagType.NodeId, [], 2, 0), out _));
+        TagValue[] values =
+        [
+            TagValue.FromArray<int>([], 0, 3), TagValue.FromArray<string>([], 2, 0), TagValue.FromElements(TagType.NodeId, [], 2, 0),
+        ];
+        Assert.All(values, static value =>
+        {
+            Assert.True(TagValues.TryToVariant(value, out Variant variant));
+            Assert.Equal(value.Dimensions.ToArray(), variant.Dimensions.ToArray());
+            Assert.Equal(value, TagValues.ToTagValue(variant));
+        });
     }
 }

@@ -142,7 +142,7 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
             int count = call.Request<SetTriggeringRequest>().LinksToAdd!.Length;
             links.Add(count);
             return isRefused || count == 0
-                ? call.FaultAsync(count == 0 ? StatusCodes.BadNothingToDo : StatusCodes.BadTooManyOperations)
+                ? call.FaultAsync(count == 0 ? StatusCodes.BadNothingToDo : StatusCodes.BadInternalError)
                 : call.ReplyAsync(new SetTriggeringResponse { AddResults = new StatusCode[count] });
         });
         await subscription.SetTriggeringAsync(items[0], [items[1], items[2]]);
@@ -455,7 +455,7 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     public async Task The_session_that_is_active_when_the_client_ends_is_the_one_that_it_closes()
     {
         var slot = new LinkSlot();
-        var link = new SessionLink(_server.Url, default, new ClientSession(default, []));
+        var link = new SessionLink(_server.Url, default, new ClientSession(default, []), new OperationLimits(_server.Url, NullLogger.Instance));
         Assert.True(slot.TryEnter(link));
 
         Assert.Same(link, slot.End(new OpcUaException(StatusCodes.BadSessionClosed, "closed")));
@@ -468,7 +468,10 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     {
         var publisher = new Publisher(_server.Url, new OpcUaClientOptions(), TimeProvider.System, NullLogger.Instance);
         var link = new SessionLink(
-            _server.Url, new ClientChannelLink(_client.Connection, _client.Channel), new ClientSession(default, []));
+            _server.Url,
+            new ClientChannelLink(_client.Connection, _client.Channel),
+            new ClientSession(default, []),
+            new OperationLimits(_server.Url, NullLogger.Instance));
         await publisher.RestoreAsync(link, CancellationToken.None);
 
         publisher.End(error: null);

@@ -148,7 +148,7 @@ public sealed class StandardNodesTests
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 1, 1));
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, double.PositiveInfinity));
-            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6//EURange"), "taken", 1);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "i=6//EURange"), "taken", 1);
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1));
             Assert.Null(space.Find(new NodeId(2, 6)));
@@ -161,6 +161,7 @@ public sealed class StandardNodesTests
             await client.BrowseAsync(AddressSpace.ObjectsFolder), static r => r.NodeId.NodeId == new NodeId(2, 5));
 
         Assert.Equal((new QualifiedName(0, "EURange"), new NodeId(0, 46)), (property.BrowseName, property.ReferenceTypeId));
+        Assert.Equal("ns=2;s=i=5//EURange", $"{property.NodeId}");
         Assert.Equal(new NodeId(0, 2368), variable.TypeDefinition.NodeId);
         Assert.Equal(new NodeId(0, 886), value.Value.Get<ExtensionObject>().TypeId.NodeId);
         var decoder = new BinaryDecoder(value.Value.Get<ExtensionObject>().Body.Span, EncodingLimits.Default);
@@ -174,7 +175,7 @@ public sealed class StandardNodesTests
         await using TestServer server = await TestServer.StartAsync(static space =>
         {
             space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 5), "t", 20.5, -10, 90, unit: "°C");
-            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6//EngineeringUnits"), "taken", 1);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "i=6//EngineeringUnits"), "taken", 1);
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1, unit: "m"));
             Assert.Null(space.Find(new NodeId(2, 6)));

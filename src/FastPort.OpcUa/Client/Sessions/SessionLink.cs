@@ -7,7 +7,8 @@ namespace FastPort.OpcUa.Client;
 /// <param name="endpointUrl">For messages.</param>
 /// <param name="link">The channel.</param>
 /// <param name="session">The session.</param>
-internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, ClientSession session)
+/// <param name="limits">How much the server serves in one request; kept for the sessions that follow.</param>
+internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, ClientSession session, OperationLimits limits)
 {
     // Server/ServerStatus/StartTime.
     private static readonly NodeId StartTimeNode = new(0, 2257);
@@ -19,9 +20,9 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
     public Connection Connection => link.Connection;
 
     /// <summary>How much the server serves in one request.</summary>
-    public OperationLimits Limits { get; private set; } = OperationLimits.None;
+    public OperationLimits Limits => limits;
 
-    /// <summary>The server's namespaces.</summary>
+    /// <summary>The server's namespaces. While the session lasts there may be more, in the places behind.</summary>
     public NamespaceTable Namespaces { get; private set; } = NamespaceTable.Standard;
 
     /// <summary>When the server has started: ids of another run of it may mean other things now. Null if it does not say.</summary>
@@ -78,17 +79,24 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         IEnumerable<NodeId> nodes = OperationLimits.Nodes.Append(NamespaceTable.Node).Append(StartTimeNode);
         DataValue[] values =
             await Task.WhenAll(nodes.Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
-        Limits = OperationLimits.Of(values);
+        limits.Declare(values);
         StartTime = !values[^1].Status.IsBad && values[^1].Value.TryGet(out DateTime start) ? start : null;
-        DataValue namespaces = values[^2];
-        if (namespaces.Status.IsBad)
-        {
-            // Without them node ids may be those of other nodes.
-            throw ServiceFailure.Create(namespaces.Status, "Read of NamespaceArray", endpointUrl);
-        }
-
-        Namespaces = NamespaceTable.Of(namespaces);
+        Namespaces = NamespacesOf(values[^2]);
     }
+
+    /// <summary>Reads the namespaces again. False if indexes mean others than before.</summary>
+    public async Task<bool> TryReadNamespacesAsync(CancellationToken cancellationToken)
+    {
+        NamespaceTable read = NamespacesOf(await ReadAsync(NamespaceTable.Node, cancellationToken).ConfigureAwait(false));
+        bool isExtended = read.Extends(Namespaces);
+        Namespaces = isExtended && read.Uris.Count != Namespaces.Uris.Count ? read : Namespaces;
+        return isExtended;
+    }
+
+    // Without them node ids may be those of other nodes.
+    private NamespaceTable NamespacesOf(in DataValue value) => value.Status.IsBad
+        ? throw ServiceFailure.Create(value.Status, "Read of NamespaceArray", endpointUrl)
+        : NamespaceTable.Of(value);
 
     private async Task<DataValue> ReadAsync(NodeId node, CancellationToken cancellationToken)
     {

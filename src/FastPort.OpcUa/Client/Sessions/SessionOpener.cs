@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using FastPort.Connections;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -8,6 +9,7 @@ namespace FastPort.OpcUa.Client;
 /// <summary>Connects: opens a channel, and activates on it the session of before or a new one. Used by one task at a time.</summary>
 internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
+    private readonly OperationLimits _limits = new(endpointUrl, logger);
     private readonly ChannelOpener _channels = new(endpointUrl, options, clock, logger);
 
     // The last session that the server has given, unless it is closed since. It is resumed also if the client could not use it, so that no
@@ -44,7 +46,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                 await ActivateNewAsync(channel.Channel, _session, cancellationToken).ConfigureAwait(false);
             }
 
-            var link = new SessionLink(endpointUrl, channel, _session);
+            var link = new SessionLink(endpointUrl, channel, _session, _limits);
             await link.ReadServerAsync(cancellationToken).ConfigureAwait(false);
             return link;
         }
@@ -140,7 +142,8 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                     ApplicationType = ApplicationType.Client,
                 },
                 EndpointUrl = channel.EndpointUrl,
-                SessionName = options.ApplicationName,
+                // Servers list sessions by name, for which a name of its own is asked (OPC 10000-4, 5.7.2).
+                SessionName = $"{options.ApplicationName} {RandomNumberGenerator.GetHexString(8, lowercase: true)}",
                 ClientNonce = nonce,
                 ClientCertificate = credentials?.OwnCertificate,
                 RequestedSessionTimeout = options.SessionTimeout.TotalMilliseconds,

@@ -32,18 +32,18 @@ public sealed partial class OpcUaSubscription
         {
             foreach (OpcUaMonitoredItem item in added)
             {
-                // The subscription may have come to another session already than the one that the node ids were made for.
-                item.Move(_namespaces ?? namespaces);
+                // The subscription may have come to another session already than the one that the node ids were made for. In its own
+                // session there may be more namespaces than when it came.
+                item.Move(_namespaces is { } own && !namespaces.Extends(own) ? own : namespaces);
                 _items[item.Handle] = item;
             }
         }
 
         try
         {
-            foreach (OpcUaMonitoredItem[] part in await PartsAsync(added, "CreateMonitoredItems", cancellationToken).ConfigureAwait(false))
-            {
-                await AddPartAsync(part, cancellationToken).ConfigureAwait(false);
-            }
+            await _client.InPartsAsync(
+                added, Bulk.MonitoredItems, "CreateMonitoredItems", part => AddPartAsync(part, cancellationToken), cancellationToken)
+                .ConfigureAwait(false);
         }
         finally
         {
@@ -286,16 +286,14 @@ public sealed partial class OpcUaSubscription
         IReadOnlyList<T> items, string service, Func<T[], Task<StatusCode[]>> send, CancellationToken cancellationToken)
     {
         List<StatusCode> statuses = [];
-        foreach (T[] part in await PartsAsync(items, service, cancellationToken).ConfigureAwait(false))
-        {
-            statuses.AddRange(await send(part).ConfigureAwait(false));
-        }
-
+        await _client.InPartsAsync(
+            items,
+            Bulk.MonitoredItems,
+            service,
+            async part => statuses.AddRange(await send(part).ConfigureAwait(false)),
+            cancellationToken).ConfigureAwait(false);
         return [.. statuses];
     }
-
-    private ValueTask<IEnumerable<T[]>> PartsAsync<T>(IReadOnlyList<T> items, string service, CancellationToken cancellationToken) =>
-        _client.PartsAsync(items, static limits => limits.MaxMonitoredItemsPerCall, service, cancellationToken);
 
     private T[] Complete<T>(T[]? results, int count, string service) =>
         results is not null && results.Length == count

@@ -163,7 +163,9 @@ public sealed partial class OpcUaSubscription
             var decoder = new BinaryDecoder(data.Body.Span, link.Channel.Limits);
             if (type.Number == DataChangeNotification.EncodingIdNumber)
             {
-                Take(decoder.ReadStructure<DataChangeNotification>().MonitoredItems ?? []);
+                MonitoredItemNotification[] changes = decoder.ReadStructure<DataChangeNotification>().MonitoredItems ?? [];
+                Take(changes);
+                TellUndecodable(decoder, changes);
             }
             else if (type.Number == StatusChangeNotification.EncodingIdNumber)
             {
@@ -177,6 +179,19 @@ public sealed partial class OpcUaSubscription
         }
 
         return end;
+    }
+
+    // Behind a value whose end cannot be found no other one can.
+    private void TellUndecodable(in BinaryDecoder decoder, MonitoredItemNotification[] changes)
+    {
+        MonitoredItemNotification[] bad = decoder.InvalidValues == 0
+            ? []
+            : Array.FindAll(changes, static one => one.Value.Status == StatusCodes.BadDecodingError);
+        if (bad.Length != 0 || !decoder.Error.IsGood)
+        {
+            OpcUaMonitoredItem? item = bad.Length == 0 ? null : _items.GetValueOrDefault(bad[0].ClientHandle);
+            _client.TellUndecodable(item is null ? $"an item of subscription {Id}" : $"{item.Options.Node}");
+        }
     }
 
     private void Take(MonitoredItemNotification[] changes)

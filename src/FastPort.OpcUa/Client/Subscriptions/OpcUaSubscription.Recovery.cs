@@ -99,7 +99,7 @@ public sealed partial class OpcUaSubscription
         }
 
         List<OpcUaMonitoredItem> refused = [];
-        int most = Math.Min(_mostItems, link.Limits.MaxMonitoredItemsPerCall);
+        int most = Math.Min(_mostItems, link.Limits[Bulk.MonitoredItems]);
         for (int done = 0; done < items.Length;)
         {
             OpcUaMonitoredItem[] part = items[done..(done + Math.Min(most, items.Length - done))];
@@ -109,6 +109,7 @@ public sealed partial class OpcUaSubscription
             if (IsTooMuch(result.Status, result.Fate) && part.Length > 1)
             {
                 // They were added in smaller parts, by a server that does not say how many it takes.
+                link.Limits.TryLower(Bulk.MonitoredItems, part.Length, result.Status);
                 most = part.Length / 2;
                 continue;
             }
@@ -177,8 +178,9 @@ public sealed partial class OpcUaSubscription
     {
         foreach ((OpcUaMonitoredItem trigger, OpcUaMonitoredItem[] triggered) in TriggersOf(items))
         {
-            foreach (OpcUaMonitoredItem[] part in triggered.Chunk(link.Limits.MaxMonitoredItemsPerCall))
+            for (int done = 0; done < triggered.Length;)
             {
+                OpcUaMonitoredItem[] part = [.. triggered.Skip(done).Take(link.Limits[Bulk.MonitoredItems])];
                 ServiceResult<SetTriggeringResponse> result = await link.SendOnceAsync<SetTriggeringRequest, SetTriggeringResponse>(
                     TriggeringRequest(trigger, part, []), cancellationToken).ConfigureAwait(false);
                 if (result.Fate == RequestFate.Unanswered || link.IsOver(result.Fate, result.Status)
@@ -187,6 +189,12 @@ public sealed partial class OpcUaSubscription
                     throw ServiceFailure.Create(result.Status, "SetTriggering", _client.EndpointUrl, result.Fate);
                 }
 
+                if (link.Limits.TryLower(Bulk.MonitoredItems, part.Length, result.Status))
+                {
+                    continue;
+                }
+
+                done += part.Length;
                 if (result.Status.IsBad)
                 {
                     ClientLog.TriggeringRefused(_client.Logger, _client.EndpointUrl, Id, result.Status);

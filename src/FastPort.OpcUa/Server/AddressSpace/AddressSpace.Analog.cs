@@ -134,5 +134,6 @@ public sealed partial class AddressSpace
     }
 
     // Two slashes: in paths that are ids no part is empty.
-    private static NodeId PropertyId(NodeId variable, string property) => new(variable.NamespaceIndex, $"{variable}//{property}");
+    private static NodeId PropertyId(NodeId variable, string property) =>
+        new(variable.NamespaceIndex, $"{variable.InNamespace(0)}//{property}");
 }

@@ -347,10 +347,10 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
             foreach ((int i, FeedMember member) in added.Index())
             {
                 // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample. A
-                // tag alone is away with its device, of which nobody tells when it is back.
+                // tag alone is away with its device, or is not there yet, of which nobody tells when it is.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
-                member.MustRetry = status.IsBad || isAway;
+                member.MustRetry = status.IsBad || isAway || reached == TagStatus.BadNodeIdUnknown;
                 member.IsAdded = !reached.IsBad;
                 member.Age = UnitsOf(ages[i]);
                 if (member.IsAdded)

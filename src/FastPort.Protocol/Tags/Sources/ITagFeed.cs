@@ -29,7 +29,8 @@ public interface ITagFeed : IAsyncDisposable
     /// <param name="tags">The tags.</param>
     /// <param name="statuses">
     /// Receives for each whether it will be reported. A tag with a bad status is added again when the source is connected again; one with
-    /// <see cref="TagStatus.BadNoCommunication"/> also without that, in growing steps up to 30 s.
+    /// <see cref="TagStatus.BadNoCommunication"/> or <see cref="TagStatus.BadNodeIdUnknown"/> also without that, in growing steps up to
+    /// 30 s.
     /// </param>
     /// <param name="cancellationToken">The server no longer waits.</param>
     /// <exception cref="TagException">
