@@ -42,7 +42,9 @@
     const made = element("details", {}, element("summary", {}, `As a table${which}`));
     made.addEventListener("toggle", () => {
       if (made.open && made.children.length === 1) {
-        made.append(table(caption, headings, rows()));
+        const shown = table(caption, headings, rows());
+        made.append(shown);
+        charts.tellScrolling(shown);
       }
     });
     return made;
@@ -164,7 +166,7 @@
         charts.latencyAxis(),
       ],
       series: [
-        { label: "percentile", value: (_, x) => x == null ? "" : `${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
+        { label: "", value: (_, x) => x == null ? "" : `at ${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
         ...painted.map(one => ({
           label: label(one), scale: "us", stroke: () => color(one.color) + (one.alpha ?? ""), width: one.width, dash: one.dash,
           points: { show: false }, value: (_, us) => us == null ? "" : time(us),
@@ -216,7 +218,8 @@
   const held = values => values.flatMap(value => [value, value]);
 
   const seconds = charts.axis({ values: (_, splits) => splits.map(split => `${split} s`) });
-  const secondsSeries = { label: "time", value: (_, x) => x == null ? "" : `${number(x)} s` };
+  // Without a pointer there is no time to tell: the label comes with the value.
+  const secondsSeries = { label: "", value: (_, x) => x == null ? "" : `at ${number(x)} s` };
   const cursor = { sync: { key: "time" } };
 
   const empty = values => values.map(value => value > 0 ? value : null);
@@ -282,7 +285,7 @@
       },
       axes: [
         seconds,
-        charts.axis({ size: 64, values: (_, splits) => splits.map(compact) }),
+        charts.axis({ size: 64, incrs: charts.wholeSteps, values: (_, splits) => splits.map(compact) }),
       ],
       series: [secondsSeries, ...timeSeries(throughput, (one, run) => ({
         scale: one.scale ?? "y", value: (_, value) => value == null ? "" : count(value),
@@ -458,5 +461,6 @@
     `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
     after.sessions);
   factTable();
+  root.querySelectorAll(".scroll").forEach(charts.tellScrolling);
   root.append(element("footer", {}, "Made by FastPort from its JSON. Charts: uPlot, MIT license."));
 })();

@@ -25,9 +25,24 @@ internal static class TopCommand
         Option<int?> interval = WholeNumberOption.Create(
             "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
         Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
-        var command = new Command("top", "Shows the live figures of a server: messages, latencies by type, errors.")
+        var sort = new Option<string>("--sort")
         {
-            endpoint, tokenFile, interval, count,
+            Description = $"What message types are sorted by, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
+            HelpName = "FIGURE",
+            CustomParser = static result =>
+            {
+                string text = result.Tokens[0].Value;
+                if (!TopSort.Names.Contains(text))
+                {
+                    result.AddError($"--sort is '{text}'; give one of {string.Join(", ", TopSort.Names)}.");
+                }
+
+                return text;
+            },
+        };
+        var command = new Command("top", "Shows the live figures of a server: messages, load of the event loops, latencies by type, errors.")
+        {
+            endpoint, tokenFile, interval, count, sort,
         };
         var access = new ServerAccessOptions();
         access.AddTo(command, endpoint, defaults.Endpoint);
@@ -38,6 +53,7 @@ internal static class TopCommand
             Access = access.Read(result),
             Interval = result.GetValue(interval) is { } milliseconds ? TimeSpan.FromMilliseconds(milliseconds) : defaults.Interval,
             Count = result.GetValue(count),
+            Sort = result.GetValue(sort) ?? defaults.Sort,
         }));
         return command;
     }
