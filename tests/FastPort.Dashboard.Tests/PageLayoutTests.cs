@@ -87,7 +87,8 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
               ...[...document.querySelectorAll("canvas")]
                 .filter(canvas => canvas.getBoundingClientRect().right > canvas.closest("figure").getBoundingClientRect().right + 1)
                 .map(canvas => canvas.closest("figure").innerText),
-              ...[...document.querySelectorAll(".tile small, .tile b")].filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.id),
+              ...[...document.querySelectorAll(".tile small, .tile b")]
+                .filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.id),
             ]
             """);
         Assert.Empty(cut);

@@ -27,7 +27,8 @@ internal static class TopCommand
         Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
         var sort = new Option<string>("--sort")
         {
-            Description = $"What message types are sorted by, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
+            Description =
+                $"What message types are sorted by, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
             HelpName = "FIGURE",
             CustomParser = static result =>
             {
@@ -40,7 +41,7 @@ internal static class TopCommand
                 return text;
             },
         };
-        var command = new Command("top", "Shows the live figures of a server: messages, load of the event loops, latencies by type, errors.")
+        var command = new Command("top", "Shows the live figures of a server: messages, event loops, latencies by type, errors.")
         {
             endpoint, tokenFile, interval, count, sort,
         };

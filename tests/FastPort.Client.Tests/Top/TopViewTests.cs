@@ -21,7 +21,7 @@ public sealed class TopViewTests
 
         Assert.InRange(lines.Length, 5, height);
         Assert.All(lines, line => Assert.InRange(line.Length, 1, width));
-        Assert.Contains(lines, static line => line.StartsWith("in 1,500 messages/s, 230 kB/s", StringComparison.Ordinal) || line.Length < 30);
+        Assert.Contains(lines, static line => line.StartsWith("in 1,500 messages/s", StringComparison.Ordinal));
         Assert.Contains(lines, static line => line.Contains("loops 25% 50%", StringComparison.Ordinal));
         Assert.Contains(lines, static line => line.Contains("7 errors sent (+7/s)", StringComparison.Ordinal));
     }
