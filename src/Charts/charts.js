@@ -78,7 +78,9 @@ const charts = (() => {
 
   // Makes a chart that follows the width of its element.
   const draw = (element, height, options, data) => {
-    const make = () => new uPlot({ width: element.clientWidth || 300, height, ...options }, data, element);
+    // The key of a line is dashed as the line is.
+    const legend = { markers: { dash: (plot, i) => plot.series[i].dash ? "dashed" : "solid" } };
+    const make = () => new uPlot({ width: element.clientWidth || 300, height, legend, ...options }, data, element);
     const chart = { plot: make(), data };
     new ResizeObserver(() => {
       if (element.clientWidth && element.clientWidth !== chart.plot.width) {
