@@ -41,7 +41,8 @@ internal static class TopTable
             new TableColumn(TopView.Cut(Heading, nameWidth)).NoWrap().PadLeft(0).PadRight(0).Width(nameWidth));
         foreach (int column in shown)
         {
-            table.AddColumn(new TableColumn(Columns[column].Heading).NoWrap().RightAligned().PadLeft(Gap).PadRight(0));
+            // The gap is part of the width: a table without a border has no padding.
+            table.AddColumn(new TableColumn(Columns[column].Heading).NoWrap().RightAligned().PadLeft(0).PadRight(0).Width(widths[column]));
         }
 
         for (int row = 0; row < types.Count; row++)
@@ -49,7 +50,7 @@ internal static class TopTable
             table.AddRow([
                 new Text(TopView.Cut(names[row], nameWidth)),
                 .. shown.Select(column => new Text(cells[column][row], Columns[column].Heading == "errors" && types[row].Errors > 0
-                    ? new Style(Color.Red) : null)),
+                    ? new Style(Color.Red) : Style.Plain)),
             ]);
         }
 

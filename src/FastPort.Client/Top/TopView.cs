@@ -124,7 +124,7 @@ internal sealed class TopView(string endpoint, string sort)
                     used = 0;
                 }
 
-                lines[^1].Append(text, fact.IsTrouble ? Trouble : null);
+                lines[^1].Append(text, fact.IsTrouble ? Trouble : Style.Plain);
                 used += text.Length;
             }
         }
