@@ -166,7 +166,7 @@
         charts.latencyAxis(),
       ],
       series: [
-        { label: "\u00a0", value: (_, x) => x == null ? "" : `at ${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
+        { label: "percentile", value: (_, x) => x == null ? "" : `${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
         ...painted.map(one => ({
           label: label(one), scale: "us", stroke: () => color(one.color) + (one.alpha ?? ""), width: one.width, dash: one.dash,
           points: { show: false }, value: (_, us) => us == null ? "" : time(us),
@@ -218,8 +218,7 @@
   const held = values => values.flatMap(value => [value, value]);
 
   const seconds = charts.axis({ values: (_, splits) => splits.map(split => `${split} s`) });
-  // Without a pointer there is no time to tell: the label comes with the value. An empty one would be called Value.
-  const secondsSeries = { label: "\u00a0", value: (_, x) => x == null ? "" : `at ${number(x)} s` };
+  const secondsSeries = { label: "time", value: (_, x) => x == null ? "" : `${number(x)} s` };
   const cursor = { sync: { key: "time" } };
 
   const empty = values => values.map(value => value > 0 ? value : null);

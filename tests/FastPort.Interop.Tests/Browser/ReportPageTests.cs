@@ -83,7 +83,8 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.All(first, static text => Assert.Equal(string.Empty, text.Trim()));
 
         await page.Locator(".u-over").First.HoverAsync();
-        await Assertions.Expect(page.Locator(".u-legend .u-series:first-child").First).ToContainTextAsync("at ");
+        await Assertions.Expect(page.Locator(".u-legend .u-series:first-child").First).ToBeVisibleAsync();
+        await Assertions.Expect(page.Locator(".u-legend .u-series:first-child").First).ToContainTextAsync("%");
     }
 
     [BrowserFact]
