@@ -67,7 +67,7 @@ class Chart {
       axes: [
         charts.axis({
           size: 26, space: 70, incrs: timeSteps, splits: (_, __, low, high, step) => this.roundTimes(low, high, step),
-          values: (_, splits) => splits.map((s) => timeOfDay((s + this.wallClock) * 1000)),
+          values: (_, splits) => splits.map((s) => timeOfDay(Math.round((s + this.wallClock) * 1000))),
         }),
         log ? charts.latencyAxis() : charts.axis({
           size: 62, space: 32, values: (_, splits) => splits.map((s) => unit(s)), ...(unit === percent ? {} : { incrs: charts.wholeSteps }),
