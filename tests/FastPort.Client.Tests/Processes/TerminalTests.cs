@@ -128,7 +128,9 @@ public sealed partial class TerminalTests : IDisposable
                     {
                         Enumerable.Range(1, 30).Select(static i => new MessageLatency
                         {
-                            Name = $"Type{i}", Nanoseconds = { 123_456 }, Counts = { 77 },
+                            Name = $"Type{i}",
+                            Nanoseconds = { 123_456 },
+                            Counts = { 77 },
                         }),
                     },
                 }));

@@ -79,7 +79,10 @@ public sealed class TopViewTests
         {
             status.Latencies.Add(new MessageLatency
             {
-                Name = $"Type{i}", Errors = i, Nanoseconds = { (10 - i) * 1_000_000 }, Counts = { i * 100 },
+                Name = $"Type{i}",
+                Errors = i,
+                Nanoseconds = { (10 - i) * 1_000_000 },
+                Counts = { i * 100 },
             });
         }
 
