@@ -25,7 +25,7 @@ internal sealed class TopView(string endpoint, string sort)
     /// <param name="height">Rows of the terminal; what does not fit is left out and counted.</param>
     public IRenderable Of(TopFigures figures, int width, int height = int.MaxValue)
     {
-        IReadOnlyList<Paragraph> head = Packed(Facts(figures, isShort: false), width);
+        List<Paragraph> head = Packed(Facts(figures, isShort: false), width);
 
         // Below it are the headings of the table, at least one type, and the line that counts what is left out.
         if (head.Count + 3 > height)
