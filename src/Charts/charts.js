@@ -62,6 +62,9 @@ const charts = (() => {
     return splits.filter(split => split >= low * 0.999 && split <= high * 1.001);
   };
 
+  // Steps of an axis that counts: nothing is half there.
+  const wholeSteps = Array.from({ length: 16 }, (_, i) => [1, 2, 5].map(step => step * 10 ** i)).flat();
+
   const latencyScale = { distr: 3, log: 10, range: (_, low, high) => decades(low, high) };
 
   const latencyAxis = more => axis({
@@ -75,7 +78,9 @@ const charts = (() => {
 
   // Makes a chart that follows the width of its element.
   const draw = (element, height, options, data) => {
-    const make = () => new uPlot({ width: element.clientWidth || 300, height, ...options }, data, element);
+    // The key of a line is dashed as the line is.
+    const legend = { markers: { dash: (plot, i) => plot.series[i].dash ? "dashed" : "solid" } };
+    const make = () => new uPlot({ width: element.clientWidth || 300, height, legend, ...options }, data, element);
     const chart = { plot: make(), data };
     new ResizeObserver(() => {
       if (element.clientWidth && element.clientWidth !== chart.plot.width) {
@@ -90,6 +95,25 @@ const charts = (() => {
     return chart;
   };
 
+  // A table that is larger than its place says so: where scroll bars are hidden, nothing else does.
+  const tellScrolling = place => {
+    const hint = document.createElement("p");
+    hint.className = "more";
+    place.after(hint);
+    const observer = new ResizeObserver(() => {
+      const ways = [
+        ...(place.scrollWidth > place.clientWidth + 1 ? ["sideways"] : []),
+        ...(place.scrollHeight > place.clientHeight + 1 ? ["down"] : []),
+      ];
+      const text = ways.length ? `Scroll ${ways.join(" and ")} for more.` : "";
+      if (hint.textContent !== text) {
+        hint.textContent = text;
+      }
+    });
+    observer.observe(place);
+    observer.observe(place.firstElementChild);
+  };
+
   // Other colors: everything is drawn again. Paper is white.
   const remakeAll = () => all.forEach(chart => chart.remake());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", remakeAll);
@@ -102,5 +126,5 @@ const charts = (() => {
     remakeAll();
   });
 
-  return { color, number, count, time, compact, axis, latencyScale, latencyAxis, draw };
+  return { color, number, count, time, compact, axis, wholeSteps, latencyScale, latencyAxis, draw, tellScrolling };
 })();

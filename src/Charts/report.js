@@ -42,7 +42,9 @@
     const made = element("details", {}, element("summary", {}, `As a table${which}`));
     made.addEventListener("toggle", () => {
       if (made.open && made.children.length === 1) {
-        made.append(table(caption, headings, rows()));
+        const shown = table(caption, headings, rows());
+        made.append(shown);
+        charts.tellScrolling(shown);
       }
     });
     return made;
@@ -294,7 +296,7 @@
       },
       axes: [
         seconds,
-        charts.axis({ size: 64, values: (_, splits) => splits.map(compact) }),
+        charts.axis({ size: 64, incrs: charts.wholeSteps, values: (_, splits) => splits.map(compact) }),
       ],
       series: [secondsSeries, ...timeSeries(throughput, (one, run) => ({
         scale: one.scale ?? "y", value: (_, value) => value == null ? "" : count(value),
@@ -491,5 +493,6 @@
     `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
     after.sessions);
   factTable();
+  root.querySelectorAll(".scroll").forEach(charts.tellScrolling);
   root.append(element("footer", {}, "Made by FastPort from its JSON. Charts: uPlot, MIT license."));
 })();

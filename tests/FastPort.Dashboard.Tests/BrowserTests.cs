@@ -58,6 +58,18 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [BrowserFact]
+    public async Task BytesAreShownInPowersOf1000AsTheReportsAndTopShowThem()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+
+        string[] shown = await page.Page.EvaluateAsync<string[]>(
+            "async values => values.map((await import('/format.js')).bytes)", (double[])[1, 999, 1000, 999_700, 1_536_000, 2e9]);
+
+        Assert.Equal(["1 B", "999 B", "1 kB", "1 MB", "1.54 MB", "2 GB"], shown);
+    }
+
+    [BrowserFact]
     public async Task AStoppedServerIsShownAndThePageComesBack()
     {
         await using DashboardHost first = await DashboardHost.StartAsync();
@@ -219,9 +231,9 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#uptime", "0 s");
-        await PassAsync(time, feed, page, LiveFeed.HistorySeconds + 10);
+        await page.PassAsync(time, feed, LiveFeed.HistorySeconds + 10);
         int full = await ElementsAsync();
-        await PassAsync(time, feed, page, LiveFeed.HistorySeconds);
+        await page.PassAsync(time, feed, LiveFeed.HistorySeconds);
 
         Assert.Equal(full, await ElementsAsync());
         Assert.Equal(LiveFeed.HistorySeconds, await page.Page.EvaluateAsync<int>("document.getElementById('charts').dataset.points * 1"));
@@ -238,30 +250,13 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#uptime", "0 s");
         ILocator chart = page.Page.Locator("figure[aria-labelledby=chart-latency]");
-        await PassAsync(time, feed, page, 5);
+        await page.PassAsync(time, feed, 5);
         Assert.Equal(0, await ChartPixels.CountAsync(chart, ["c1", "c2", "c3"]));
 
         await DashboardHost.EchoAsync(await host.ConnectAsync(), 1);
-        await PassAsync(time, feed, page, 5);
+        await page.PassAsync(time, feed, 5);
 
         Assert.InRange(await ChartPixels.CountAsync(chart, ["c1", "c2", "c3"]), 5, 500);
-    }
-
-    // A few at a time: a reader that is further behind is dropped.
-    private static async Task PassAsync(Core.Tests.Support.FakeTimeProvider time, LiveFeed feed, BrowserPage page, int seconds)
-    {
-        for (int i = 0; i < seconds; i += 5)
-        {
-            int before = feed.Samples;
-            for (int s = 1; s <= 5; s++)
-            {
-                time.Advance(TimeSpan.FromSeconds(1));
-                await Core.Tests.Support.Patience.UntilAsync(() => feed.Samples == before + s, "the second is sampled");
-            }
-
-            await page.Page.WaitForFunctionAsync(
-                "at => Number(document.getElementById('charts').dataset.last) === at", time.GetUtcNow().ToUnixTimeMilliseconds());
-        }
     }
 
     // As the page and the text reports show microseconds, and as the browser rounds: what the number is in binary decides, not how it is

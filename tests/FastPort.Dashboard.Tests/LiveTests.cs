@@ -134,6 +134,49 @@ public sealed class LiveTests
         Assert.Equal(1, row.GetProperty("lifetime").GetProperty("count").GetInt64());
     }
 
+    // The first messages of a type in the middle of a window do not begin a longer one.
+    [Fact]
+    public async Task TheRatesOfATypeThatBeganLaterAreOfTheSameMinute()
+    {
+        var time = new FakeTimeProvider();
+        await using var feed = new Feed(time);
+        for (int i = 2; i < 125; i++)
+        {
+            feed.Stats.ForType(1).RecordHandled(2000, 500, 1000);
+            if (i > 65)
+            {
+                feed.Stats.ForType(2).RecordHandled(2000, 500, 1000);
+            }
+
+            time.Advance(Second);
+            await feed.TakenAsync(i);
+        }
+
+        double[] rates = [.. (await feed.LatestAsync()).GetProperty("latencies").EnumerateArray()
+            .Select(static row => row.GetProperty("minute").GetProperty("rate").GetDouble())];
+
+        Assert.Equal(rates[0], rates[1] + rates[2], 0.15);
+    }
+
+    // The wall clock may be set; the times by which charts draw go on.
+    [Fact]
+    public async Task AStepOfTheWallClockIsNoneOfThePoints()
+    {
+        var time = new FakeTimeProvider { WallClockStep = TimeSpan.FromHours(5) };
+        await using var feed = new Feed(time);
+        await feed.TakenAsync(1);
+        time.Advance(Second);
+        await feed.TakenAsync(2);
+        time.WallClockStep -= TimeSpan.FromHours(1);
+        time.Advance(Second);
+        await feed.TakenAsync(3);
+
+        JsonElement[] points = [.. (await feed.HistoryAsync()).GetProperty("points").EnumerateArray()];
+
+        Assert.Equal([0, 1, 2], points.Select(static point => point.GetProperty("seconds").GetDouble()));
+        Assert.Equal(-3_599_000, points[2].GetProperty("at").GetInt64() - points[1].GetProperty("at").GetInt64());
+    }
+
     [Fact]
     public async Task AReaderThatDoesNotReadIsDroppedAndCounted()
     {

@@ -25,10 +25,28 @@ internal static class TopCommand
         Option<int?> interval = WholeNumberOption.Create(
             "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
         Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
-        var command = new ExampleCommand(
-            "top", "Shows the live figures of a server: messages, latencies by type, errors.", "top tcp://127.0.0.1:6628")
+        var sort = new Option<string>("--sort")
         {
-            endpoint, tokenFile, interval, count,
+            Description =
+                $"What message types are sorted by, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
+            HelpName = "FIGURE",
+            CustomParser = static result =>
+            {
+                string text = result.Tokens[0].Value;
+                if (!TopSort.Names.Contains(text))
+                {
+                    result.AddError($"--sort is '{text}'; give one of {string.Join(", ", TopSort.Names)}.");
+                }
+
+                return text;
+            },
+        };
+        var command = new ExampleCommand(
+            "top",
+            "Shows the live figures of a server: messages, event loops, latencies by type, errors.",
+            "top tcp://127.0.0.1:6628 --sort p99")
+        {
+            endpoint, tokenFile, interval, count, sort,
         };
         var access = new ServerAccessOptions();
         access.AddTo(command, endpoint, defaults.Endpoint);
@@ -39,6 +57,7 @@ internal static class TopCommand
             Access = access.Read(result),
             Interval = result.GetValue(interval) is { } milliseconds ? TimeSpan.FromMilliseconds(milliseconds) : defaults.Interval,
             Count = result.GetValue(count),
+            Sort = result.GetValue(sort) ?? defaults.Sort,
         }));
         return command;
     }

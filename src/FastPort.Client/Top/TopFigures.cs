@@ -4,18 +4,26 @@ namespace FastPort.Client.Top;
 
 /// <summary>What a server did between two looks at it.</summary>
 /// <param name="Now">The later look.</param>
-/// <param name="Types">The message types that were handled, most messages first.</param>
+/// <param name="Types">The message types that were handled, in the order of the server.</param>
 /// <param name="MessagesInPerSecond">Messages received.</param>
 /// <param name="MessagesOutPerSecond">Messages sent.</param>
 /// <param name="BytesInPerSecond">Bytes received.</param>
 /// <param name="BytesOutPerSecond">Bytes sent.</param>
+/// <param name="ErrorsPerSecond">Errors sent.</param>
+/// <param name="RejectedPerSecond">Connections rejected.</param>
+/// <param name="DroppedPerSecond">Messages dropped.</param>
+/// <param name="Loops">The busy share of each event loop, 0 to 1; empty where the server has none, or is of an earlier version.</param>
 internal sealed record TopFigures(
     ServerStatus Now,
     IReadOnlyList<TopType> Types,
     double MessagesInPerSecond,
     double MessagesOutPerSecond,
     double BytesInPerSecond,
-    double BytesOutPerSecond)
+    double BytesOutPerSecond,
+    double ErrorsPerSecond,
+    double RejectedPerSecond,
+    double DroppedPerSecond,
+    IReadOnlyList<double> Loops)
 {
     /// <summary>Compares two looks.</summary>
     /// <param name="before">The earlier look; of a server that has started again since, everything counts.</param>
@@ -35,17 +43,22 @@ internal sealed record TopFigures(
             now,
             [
                 .. Numbered(now.Latencies)
-                    .Select(type => TopType.Between(earlier.GetValueOrDefault(type.Key) ?? new MessageLatency(), type.Value, seconds))
-                    .OrderByDescending(static type => type.PerSecond).ThenBy(static type => type.Name, StringComparer.Ordinal),
+                    .Select(type => TopType.Between(earlier.GetValueOrDefault(type.Key) ?? new MessageLatency(), type.Value, seconds)),
             ],
             Rate(before.MessagesIn, now.MessagesIn),
             Rate(before.MessagesOut, now.MessagesOut),
             Rate(before.BytesIn, now.BytesIn),
-            Rate(before.BytesOut, now.BytesOut));
+            Rate(before.BytesOut, now.BytesOut),
+            Rate(before.ErrorsSent, now.ErrorsSent),
+            Rate(before.ConnectionsRejected, now.ConnectionsRejected),
+            Rate(before.FramesDropped, now.FramesDropped),
+            [.. now.LoopIdleUs.Select((idle, loop) => Busy(loop < before.LoopIdleUs.Count ? before.LoopIdleUs[loop] : 0, idle))]);
 
         static IEnumerable<KeyValuePair<(string, int), MessageLatency>> Numbered(IEnumerable<MessageLatency> types) =>
             types.GroupBy(static type => type.Name, StringComparer.Ordinal)
                 .SelectMany(static same => same.Select((type, i) => KeyValuePair.Create((same.Key, i), type)));
+
+        double Busy(ulong from, ulong to) => Math.Clamp(1 - (to < from ? to : to - from) / (seconds * 1e6), 0, 1);
 
         double Rate(ulong from, ulong to) => to < from ? to / seconds : (to - from) / seconds;
     }

@@ -68,6 +68,7 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
     private async Task WatchAsync(
         FastPortClient client, ServerStatus before, Action<IRenderable> show, CancellationToken cancellationToken)
     {
+        var view = new TopView(settings.Endpoint, settings.Sort);
         using var timer = new PeriodicTimer(settings.Interval, time);
         for (int look = 0; look != settings.Count; look++)
         {
@@ -75,13 +76,19 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
             try
             {
                 ServerStatus now = await AskAsync(client, cancellationToken).ConfigureAwait(false);
-                show(TopView.Of(settings.Endpoint, TopFigures.Between(before, now)));
+
+                // The sizes of now: a terminal may have been resized. The line of the cursor is below the figures.
+                Profile terminal = console.Profile;
+                show(view.Of(
+                    TopFigures.Between(before, now),
+                    terminal.Width,
+                    terminal.Capabilities.Ansi ? terminal.Height - 1 : int.MaxValue));
                 before = now;
             }
             catch (RequestFailedException e)
             {
                 // The client connects again by itself.
-                show(TopView.Of(settings.Endpoint, e.Message));
+                show(view.Of(e.Message));
             }
         }
     }

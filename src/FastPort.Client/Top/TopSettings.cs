@@ -16,6 +16,9 @@ internal sealed record TopSettings
     /// <summary>Time between two looks.</summary>
     public TimeSpan Interval { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>What message types are sorted by, one of <see cref="TopSort.Names"/>.</summary>
+    public string Sort { get; init; } = TopSort.Default;
+
     /// <summary>Looks until the end; null for until Ctrl+C.</summary>
     public int? Count { get; init; }
 }

@@ -6,71 +6,152 @@ using Spectre.Console.Rendering;
 
 namespace FastPort.Client.Top;
 
-/// <summary>The figures of a server as they are shown.</summary>
-internal static class TopView
+/// <summary>The figures of a server as they are shown: as wide and as high as the terminal is.</summary>
+/// <param name="endpoint">The server.</param>
+/// <param name="sort">What message types are sorted by.</param>
+internal sealed class TopView(string endpoint, string sort)
 {
     // More than a TimeSpan holds may be somebody's answer.
     private const ulong LongestUptimeSeconds = long.MaxValue / TimeSpan.TicksPerSecond;
 
+    // Each loop has its figure up to here.
+    private const int MostLoops = 8;
+
+    private static readonly Style Trouble = new(Color.Red, decoration: Decoration.Bold);
+
     /// <summary>Shows what happened between two looks.</summary>
-    public static IRenderable Of(string endpoint, TopFigures figures)
+    /// <param name="figures">What happened.</param>
+    /// <param name="width">Columns of the terminal.</param>
+    /// <param name="height">Rows of the terminal; what does not fit is left out and counted.</param>
+    public IRenderable Of(TopFigures figures, int width, int height = int.MaxValue)
     {
-        ServerStatus now = figures.Now;
-        return new Rows(
-            Line($"{SafeText.Of(now.ServerName)} at {endpoint}, up {Uptime(now.UptimeMs)}"),
-            Line(
-                $"{now.SessionsOpen:#,##0} sessions, {now.ConnectionsOpen:#,##0} connections ({now.ConnectionsAccepted:#,##0} accepted, "
-                + $"{now.ConnectionsRejected:#,##0} rejected, {now.ConnectionsTimedOut:#,##0} timed out), "
-                + $"{now.TopicSubscriptions:#,##0} subscriptions"),
-            Line(
-                $"in {figures.MessagesInPerSecond:#,##0} messages/s, {figures.BytesInPerSecond / 1e6:#,##0.00} MB/s; "
-                + $"out {figures.MessagesOutPerSecond:#,##0} messages/s, {figures.BytesOutPerSecond / 1e6:#,##0.00} MB/s"),
-            Line(
-                $"{now.ErrorsSent:#,##0} errors sent, {now.FramesDropped:#,##0} frames dropped, {now.AcceptErrors:#,##0} accepts failed, "
-                + "since the start"),
-            Types(figures.Types));
+        List<Paragraph> head = Packed(Facts(figures, isShort: false), width);
+
+        // Below it are the headings of the table, at least one type, and the line that counts what is left out.
+        if (head.Count + 3 > height)
+        {
+            head = Packed(Facts(figures, isShort: true), width);
+        }
+
+        int room = height - head.Count - 1;
+        IReadOnlyList<TopType> types = TopSort.Sort(figures.Types, sort);
+        int shown = types.Count <= room ? types.Count : Math.Max(1, room - 1);
+        List<IRenderable> lines = [.. head, TopTable.Of([.. types.Take(shown)], width)];
+        if (shown < types.Count)
+        {
+            lines.Add(Line($"and {types.Count - shown:#,##0} more"));
+        }
+
+        return new Rows(lines);
     }
 
     /// <summary>Shows that the server does not answer.</summary>
-    public static IRenderable Of(string endpoint, string problem) =>
+    public IRenderable Of(string problem) =>
         new Rows(Line($"{endpoint} does not answer: {SafeText.Message(problem)}"), Line("trying again"));
 
-    private static Table Types(IReadOnlyList<TopType> types)
+    /// <summary>A text that is at most this wide.</summary>
+    public static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..Math.Max(0, width - 1)]}…";
+
+    // What belongs together; short is what matters most.
+    private List<Fact[]> Facts(TopFigures figures, bool isShort)
     {
-        Table table = new Table().Border(TableBorder.Rounded);
-        table.AddColumn(new TableColumn("decode to send").NoWrap());
-        foreach (string heading in (string[])["per s", "P50", "P99", "P99.9", "max", "errors"])
+        ServerStatus now = figures.Now;
+        Fact errors = Counted(now.ErrorsSent, "errors sent", figures.ErrorsPerSecond);
+        Fact rejected = Counted(now.ConnectionsRejected, "rejected", figures.RejectedPerSecond);
+        Fact dropped = Counted(now.FramesDropped, "dropped", figures.DroppedPerSecond);
+        var slow = new Fact(Text($"{now.SlowConsumers:#,##0} slow"), now.SlowConsumers > 0);
+        List<Fact[]> groups =
+        [
+            [
+                new Fact(Text($"{SafeText.Of(now.ServerName)} at {endpoint}")),
+                new Fact($"up {Uptime(now.UptimeMs)}"),
+            ],
+            [
+                new Fact(Text($"in {figures.MessagesInPerSecond:#,##0} messages/s, {Bytes(figures.BytesInPerSecond)}/s")),
+                new Fact(Text($"out {figures.MessagesOutPerSecond:#,##0} messages/s, {Bytes(figures.BytesOutPerSecond)}/s")),
+            ],
+            [.. Loops(figures.Loops), new Fact(Text($"{now.SessionsOpen:#,##0} sessions"))],
+            [errors, rejected, dropped, slow],
+        ];
+        if (!isShort)
         {
-            table.AddColumn(new TableColumn(heading).NoWrap().RightAligned());
+            groups[2] =
+            [
+                .. groups[2],
+                new Fact(Text($"{now.ConnectionsOpen:#,##0} connections ({now.ConnectionsAccepted:#,##0} accepted)")),
+                new Fact(Text($"{now.TopicSubscriptions:#,##0} subscriptions")),
+            ];
+            groups[3] =
+            [
+                .. groups[3],
+                new Fact(Text($"{now.ConnectionsTimedOut:#,##0} timed out")),
+                new Fact(Text($"{now.AcceptErrors:#,##0} accepts failed")),
+            ];
         }
 
-        foreach (TopType type in types)
-        {
-            table.AddRow(
-                new Text(SafeText.Of(type.Name)), Cell($"{type.PerSecond:#,##0}"), Cell(Time(type.P50)), Cell(Time(type.P99)),
-                Cell(Time(type.P999)), Cell(Time(type.Max)), Cell($"{type.Errors:#,##0}"));
-        }
-
-        return table;
+        return groups;
     }
 
-    private static Text Line(FormattableString text) => new(FormattableString.Invariant(text));
+    private static Fact[] Loops(IReadOnlyList<double> loops) => loops.Count switch
+    {
+        0 => [],
+        <= MostLoops => [new Fact($"loops {string.Join(' ', loops.Select(static busy => Text($"{busy * 100:0}%")))}")],
+        _ => [new Fact(Text($"{loops.Count} loops {loops.Average() * 100:0}%, busiest {loops.Max() * 100:0}%"))],
+    };
+
+    private static Fact Counted(ulong count, string what, double perSecond) => perSecond > 0
+        ? new Fact(Text($"{count:#,##0} {what} (+{perSecond:#,##0.#}/s)"), IsTrouble: true)
+        : new Fact(Text($"{count:#,##0} {what}"));
+
+    // As many facts on a line as fit; each group begins a line.
+    private static List<Paragraph> Packed(List<Fact[]> groups, int width)
+    {
+        List<Paragraph> lines = [];
+        foreach (Fact[] group in groups)
+        {
+            int used = -1;
+            foreach (Fact fact in group)
+            {
+                string text = Cut(fact.Text, width);
+                if (used >= 0 && used + 2 + text.Length <= width)
+                {
+                    lines[^1].Append(", ");
+                    used += 2;
+                }
+                else
+                {
+                    lines.Add(new Paragraph());
+                    used = 0;
+                }
+
+                lines[^1].Append(text, fact.IsTrouble ? Trouble : Style.Plain);
+                used += text.Length;
+            }
+        }
+
+        return lines;
+    }
+
+    private static Text Line(FormattableString text) => new(Text(text));
 
     private static Text Line(string text) => new(text);
 
-    private static Text Cell(FormattableString text) => new(FormattableString.Invariant(text));
+    private static string Text(FormattableString text) => FormattableString.Invariant(text);
 
-    private static Text Cell(string text) => new(text);
+    // As the live page shows bytes.
+    private static string Bytes(double value) => value switch
+    {
+        < 999.5 => Text($"{value:0} B"),
+        < 999.5e3 => Text($"{Digits(value / 1e3)} kB"),
+        < 999.5e6 => Text($"{Digits(value / 1e6)} MB"),
+        _ => Text($"{Digits(value / 1e9)} GB"),
+    };
 
-    private static string Time(ulong? nanoseconds) => nanoseconds is not { } value
-        ? "-"
-        : value switch
-        {
-            < 1_000_000 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e3:0.0} us"),
-            < 1_000_000_000 => string.Create(CultureInfo.InvariantCulture, $"{value / 1e6:0.0} ms"),
-            _ => string.Create(CultureInfo.InvariantCulture, $"{value / 1e9:0.0} s"),
-        };
+    private static string Digits(double value) => value.ToString(
+        value >= 99.95 ? "#,##0" : value >= 9.995 ? "0.#" : "0.##", CultureInfo.InvariantCulture);
 
     private static string Uptime(ulong milliseconds) =>
         TimeSpan.FromSeconds((long)Math.Min(milliseconds / 1000, LongestUptimeSeconds)).ToString("c", CultureInfo.InvariantCulture);
+
+    private readonly record struct Fact(string Text, bool IsTrouble = false);
 }

@@ -30,7 +30,7 @@ internal sealed class LatencySampler(LatencyStats stats, ILogger<DashboardServer
         LatencyReport report = stats.ReadTotals();
         bool isStart = now - _stepped >= Step;
         _stepped = isStart ? now : _stepped;
-        TimeSpan start = _windows.TryGetValue(report.All.Name, out LatencyWindow? all) ? all.Start : now - elapsed;
+        TimeSpan[] starts = _windows.TryGetValue(report.All.Name, out LatencyWindow? all) ? [.. all.Starts] : [now - elapsed];
         var points = new List<double[]?>();
         List<LiveLatency> types = [];
         foreach (LatencyScopeReport scope in (IEnumerable<LatencyScopeReport>)[report.All, .. report.Types])
@@ -62,7 +62,7 @@ internal sealed class LatencySampler(LatencyStats stats, ILogger<DashboardServer
         {
             if (!windows.TryGetValue(scope.Name, out LatencyWindow? window))
             {
-                windows[scope.Name] = window = new LatencyWindow(start);
+                windows[scope.Name] = window = new LatencyWindow(starts);
             }
 
             point = window.Add(now, scope.Metrics[0].Lifetime, isStart) is { } second && elapsed > TimeSpan.Zero

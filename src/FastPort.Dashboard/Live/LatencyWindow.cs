@@ -14,11 +14,19 @@ internal sealed class LatencyWindow
     private readonly Queue<(TimeSpan At, LatencySnapshot Snapshot)> _starts = new();
     private LatencySnapshot _last = LatencySnapshot.Empty;
 
-    /// <param name="start">When the window begins: that of all messages, so that the rates of their types add up.</param>
-    public LatencyWindow(TimeSpan start) => _starts.Enqueue((start, LatencySnapshot.Empty));
+    /// <param name="starts">
+    /// When the window begins, and may begin later: as that of all messages, so that the rates of their types add up.
+    /// </param>
+    public LatencyWindow(IEnumerable<TimeSpan> starts)
+    {
+        foreach (TimeSpan start in starts)
+        {
+            _starts.Enqueue((start, LatencySnapshot.Empty));
+        }
+    }
 
-    /// <summary>When the window begins.</summary>
-    public TimeSpan Start => _starts.Peek().At;
+    /// <summary>When the window begins, and when later ones may.</summary>
+    public IEnumerable<TimeSpan> Starts => _starts.Select(static start => start.At);
 
     /// <summary>Adds the present figures. Returns those of the time since the call before; null if there are none.</summary>
     /// <param name="now">The time since the sampler's start.</param>

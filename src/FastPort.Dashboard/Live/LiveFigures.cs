@@ -56,6 +56,8 @@ internal sealed record LiveTotals(
     long Accepted,
     long Closed,
     long Rejected,
+    long Errors,
+    long Dropped,
     long MessagesIn,
     long MessagesOut,
     long BytesIn,

@@ -3,15 +3,17 @@ namespace FastPort.Dashboard.Live;
 /// <summary>
 /// The figures of one second that charts show, and that the history keeps. Named by <see cref="Columns"/>, which has the same order.
 /// </summary>
-/// <param name="At">Unix time in milliseconds.</param>
+/// <param name="At">Unix time in milliseconds, for labels: the wall clock may be set.</param>
+/// <param name="Seconds">Seconds of the monotonic clock since the dashboard's start, by which charts are drawn.</param>
 /// <param name="Values">The values; null for what is not known.</param>
 /// <param name="Latencies">
 /// By series: messages per second, P50, P99 and largest, in microseconds; null for a series without messages. Series are only added.
 /// </param>
-internal sealed record LivePoint(long At, double?[] Values, double[]?[] Latencies)
+internal sealed record LivePoint(long At, double Seconds, double?[] Values, double[]?[] Latencies)
 {
     public static IReadOnlyList<string> Columns { get; } =
     [
         "messagesIn", "messagesOut", "bytesIn", "bytesOut", "connections", "sessions", "loops", "cpu", "pendingBytes", "slowConsumers",
+        "errors", "rejected", "dropped",
     ];
 }

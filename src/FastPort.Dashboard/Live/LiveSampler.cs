@@ -40,6 +40,7 @@ internal sealed class LiveSampler(
         {
             Point = new LivePoint(
                 time.GetUtcNow().ToUnixTimeMilliseconds(),
+                Math.Round(uptime.TotalSeconds, 3),
                 [
                     Rate(counters.MessagesIn, before?.MessagesIn, elapsed),
                     Rate(counters.MessagesOut, before?.MessagesOut, elapsed),
@@ -51,13 +52,17 @@ internal sealed class LiveSampler(
                     _load.Processors(elapsed),
                     load.PendingBytes,
                     load.SendBlockedConnections,
+                    Rate(counters.ErrorsSent, before?.ErrorsSent, elapsed),
+                    Rate(counters.ConnectionsRejected, before?.ConnectionsRejected, elapsed),
+                    Rate(counters.FramesDropped, before?.FramesDropped, elapsed),
                 ],
                 points),
             State = state.Name,
             UptimeSeconds = Math.Round(uptime.TotalSeconds),
             Totals = new LiveTotals(
                 counters.ConnectionsOpen, counters.SessionsOpen, counters.ConnectionsAccepted, counters.ConnectionsClosed,
-                counters.ConnectionsRejected, counters.MessagesIn, counters.MessagesOut, counters.BytesIn, counters.BytesOut),
+                counters.ConnectionsRejected, counters.ErrorsSent, counters.FramesDropped, counters.MessagesIn, counters.MessagesOut,
+                counters.BytesIn, counters.BytesOut),
             Loops = loops,
             BufferedBytes = load.BufferedBytes,
             MaxBufferedBytes = load.MaxBufferedBytes,

@@ -39,7 +39,7 @@ public static class ServerStatusHandler
                 context => AnswerAsync(
                     context,
                     allow ?? IsLocal,
-                    () => Read(serverName, NamedServices.Get<FastPortServer>(provider, name).Counters, stats, started)),
+                    () => Read(serverName, NamedServices.Get<FastPortServer>(provider, name), stats, started)),
                 "Status");
         });
     }
@@ -75,9 +75,10 @@ public static class ServerStatusHandler
         return ValueTask.CompletedTask;
     }
 
-    private static ServerStatus Read(string name, ServerCounters counters, LatencyStats stats, long started)
+    private static ServerStatus Read(string name, FastPortServer server, LatencyStats stats, long started)
     {
-        ServerCountersSnapshot now = counters.Snapshot();
+        ServerCountersSnapshot now = server.Counters.Snapshot();
+        ServerLoad load = server.ReadLoad();
         LatencyReport latencies = stats.ReadTotals();
         return new ServerStatus
         {
@@ -98,6 +99,8 @@ public static class ServerStatusHandler
             FramesDropped = (ulong)now.FramesDropped,
             ConnectionsTimedOut = (ulong)now.TimeoutsClosed,
             TopicSubscriptions = (ulong)now.SubscriptionsOpen,
+            LoopIdleUs = { load.LoopIdleTimes.Select(static idle => (ulong)idle.TotalMicroseconds) },
+            SlowConsumers = (ulong)load.SendBlockedConnections,
             Latencies = { latencies.Types.Select(Latency) },
         };
     }

@@ -16,12 +16,12 @@ internal sealed class Terminal : IDisposable
     private readonly Process _process;
     private readonly Task _reading;
 
-    public Terminal(string directory, int columns, string arguments)
+    public Terminal(string directory, int columns, string arguments, int rows = 50)
     {
         string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
         string program = Path.Combine(AppContext.BaseDirectory, "FastPort.Client.dll");
         var start = new ProcessStartInfo(
-            Script, ["-qefc", $"stty cols {columns} rows 50; exec '{dotnet}' '{program}' {arguments}", "/dev/null"])
+            Script, ["-qefc", $"stty cols {columns} rows {rows}; exec '{dotnet}' '{program}' {arguments}", "/dev/null"])
         {
             UseShellExecute = false,
             WorkingDirectory = directory,

@@ -2,7 +2,9 @@ using System.Text.RegularExpressions;
 using FastPort.Client.Tests.Load;
 using FastPort.Client.Tests.Support;
 using FastPort.Dispatch;
+using FastPort.Framing;
 using FastPort.Hosting;
+using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
 using Xunit;
 
@@ -100,6 +102,51 @@ public sealed partial class TerminalTests : IDisposable
         Screen screen = Screen.Of(terminal.Output, 80);
         Assert.DoesNotContain(screen.Lines, static line => line.Contains("messages in", StringComparison.Ordinal));
         Assert.DoesNotContain(screen.Lines, static line => line.Contains("again", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(60, 24)]
+    [InlineData(40, 12)]
+    public async Task Top_fits_the_terminal(int columns, int rows)
+    {
+        if (!Terminal.Exists)
+        {
+            return;
+        }
+
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapQueued(
+            DiagnosticType.Status,
+            static context =>
+            {
+                context.Reply(new ProtobufBody(new ServerStatus
+                {
+                    ServerName = "a plant with a name that is longer than a narrow terminal has columns",
+                    UptimeMs = (ulong)Environment.TickCount64,
+                    MessagesIn = 1_000_000,
+                    LoopIdleUs = { 7, 8 },
+                    Latencies =
+                    {
+                        Enumerable.Range(1, 30).Select(static i => new MessageLatency
+                        {
+                            Name = $"Type{i}",
+                            Nanoseconds = { 123_456 },
+                            Counts = { 77 },
+                        }),
+                    },
+                }));
+                return ValueTask.CompletedTask;
+            }));
+        using var terminal = new Terminal(_directory, columns, $"top {server.Uri()} --interval 100 --count 3", rows);
+
+        Assert.Equal(0, await terminal.EndAsync());
+
+        // One picture: what was shown first is written over.
+        string[] lines = Screen.Of(terminal.Output, columns).Lines;
+        Assert.InRange(lines.Length, 8, rows - 1);
+        Assert.StartsWith("a plant with a name", lines[0], StringComparison.Ordinal);
+        Assert.Contains(lines, static line => line.StartsWith("loops ", StringComparison.Ordinal));
+        Assert.Contains(lines, static line => line.StartsWith("Type1 ", StringComparison.Ordinal));
+        Assert.Matches("^and [0-9]+ more$", lines[^1]);
     }
 
     [GeneratedRegex("^([0-9]+ of 2.5 s  )?[0-9,]+( messages)?/s  p")]

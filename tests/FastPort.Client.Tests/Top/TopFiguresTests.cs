@@ -27,9 +27,8 @@ public sealed class TopFiguresTests
         TopFigures figures = TopFigures.Between(before, now);
 
         Assert.Equal((100, 2000), (figures.MessagesInPerSecond, figures.BytesOutPerSecond));
-        Assert.Equal(["Move", "Echo"], figures.Types.Select(static type => type.Name));
-        Assert.Equal(new TopType("Echo", 50, 0, 2000, 5000, 9000, 9000), figures.Types[1]);
-        Assert.Equal(new TopType("Move", 200, 0, 700, 700, 700, 700), figures.Types[0]);
+        Assert.Equal(
+            [new TopType("Echo", 50, 0, 2000, 5000, 9000, 9000), new TopType("Move", 200, 0, 700, 700, 700, 700)], figures.Types);
     }
 
     [Fact]
@@ -37,7 +36,7 @@ public sealed class TopFiguresTests
     {
         var most = new ServerStatus { UptimeMs = ulong.MaxValue, Latencies = { Of("Echo", (ulong.MaxValue, 1)) } };
 
-        Assert.NotNull(TopView.Of("tcp://127.0.0.1:6628", TopFigures.Between(new ServerStatus(), most)));
+        Assert.NotNull(new TopView("tcp://127.0.0.1:6628", "rate").Of(TopFigures.Between(new ServerStatus(), most), 80));
     }
 
     [Fact]
@@ -59,8 +58,8 @@ public sealed class TopFiguresTests
 
         TopFigures figures = TopFigures.Between(before, now);
 
-        Assert.Equal([20.0, 5.0], figures.Types.Select(static type => type.PerSecond));
-        Assert.Equal([9000UL, 1000UL], figures.Types.Select(static type => type.P50!.Value));
+        Assert.Equal([5.0, 20.0], figures.Types.Select(static type => type.PerSecond));
+        Assert.Equal([1000UL, 9000UL], figures.Types.Select(static type => type.P50!.Value));
     }
 
     [Fact]
@@ -73,6 +72,25 @@ public sealed class TopFiguresTests
 
         Assert.Equal(20, figures.MessagesInPerSecond);
         Assert.Equal(20, figures.Types[0].PerSecond);
+    }
+
+    [Fact]
+    public void Loops_and_trouble_are_those_between_two_looks()
+    {
+        var before = new ServerStatus { UptimeMs = 1000, ErrorsSent = 5, FramesDropped = 1, LoopIdleUs = { 900_000, 1_000_000 } };
+        var now = new ServerStatus
+        {
+            UptimeMs = 3000,
+            ErrorsSent = 9,
+            FramesDropped = 1,
+            ConnectionsRejected = 1,
+            LoopIdleUs = { 1_400_000, 3_000_000, 2_000_000 },
+        };
+
+        TopFigures figures = TopFigures.Between(before, now);
+
+        Assert.Equal((2.0, 0.5, 0.0), (figures.ErrorsPerSecond, figures.RejectedPerSecond, figures.DroppedPerSecond));
+        Assert.Equal([0.75, 0, 0], figures.Loops);
     }
 
     private static MessageLatency Of(string name, params (ulong Nanoseconds, ulong Count)[] buckets)

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Dashboard.Live;
 using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
@@ -56,6 +57,38 @@ internal sealed class BrowserPage : IAsyncDisposable
 
     public Task ShowsAsync(string selector, string text) => Assertions.Expect(Page.Locator(selector)).ToHaveTextAsync(
         text, new LocatorAssertionsToHaveTextOptions { Timeout = (float)Core.Tests.Support.Patience.Limit.TotalMilliseconds });
+
+    /// <summary>What was written into a chart, where the script of the page keeps it in <c>texts</c>.</summary>
+    /// <param name="chart">The chart's name.</param>
+    public Task<string[]> TextsAsync(string chart) => Page.EvaluateAsync<string[]>(
+        """
+        id => window.texts.filter(([canvas]) => canvas.closest("figure")?.getAttribute("aria-labelledby") === id).map(([, text]) => text)
+        """,
+        $"chart-{chart}");
+
+    /// <summary>
+    /// Lets seconds pass of which the page shows each. A few at a time: a reader that is further behind is dropped.
+    /// </summary>
+    /// <param name="time">The clock of the host.</param>
+    /// <param name="feed">The feed of the host.</param>
+    /// <param name="seconds">How many; a multiple of 5.</param>
+    /// <param name="each">What happens in each second.</param>
+    public async Task PassAsync(Core.Tests.Support.FakeTimeProvider time, LiveFeed feed, int seconds, Func<Task>? each = null)
+    {
+        for (int i = 0; i < seconds; i += 5)
+        {
+            int before = feed.Samples;
+            for (int s = 1; s <= 5; s++)
+            {
+                await (each?.Invoke() ?? Task.CompletedTask);
+                time.Advance(TimeSpan.FromSeconds(1));
+                await Core.Tests.Support.Patience.UntilAsync(() => feed.Samples == before + s, "the second is sampled");
+            }
+
+            await Page.WaitForFunctionAsync(
+                "at => Number(document.getElementById('charts').dataset.last) === at", time.GetUtcNow().ToUnixTimeMilliseconds());
+        }
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -73,6 +73,39 @@ public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>
         await Assertions.Expect(page.Locator(".under")).ToContainTextAsync("0 s, ");
     }
 
+    [BrowserFact]
+    public async Task Without_a_pointer_a_legend_has_no_label_without_a_value()
+    {
+        IPage page = await OpenAsync(HtmlReport.Create(await MeasureAsync()));
+
+        IReadOnlyList<string> first = await page.Locator(".u-legend .u-series:first-child").AllInnerTextsAsync();
+        Assert.Equal(3, first.Count);
+        Assert.All(first, static text => Assert.Equal(string.Empty, text.Trim()));
+
+        await page.Locator(".u-over").First.HoverAsync();
+        await Assertions.Expect(page.Locator(".u-legend .u-series:first-child").First).ToBeVisibleAsync();
+        await Assertions.Expect(page.Locator(".u-legend .u-series:first-child").First).ToContainTextAsync("%");
+    }
+
+    [BrowserFact]
+    public async Task A_table_that_scrolls_says_so_and_is_whole_on_paper()
+    {
+        IPage page = await OpenAsync(HtmlReport.Create(await MeasureAsync()), 390);
+        ILocator latencies = page.Locator("section:has(h2:text-is('Latencies'))");
+        await Assertions.Expect(latencies.Locator(".more")).ToHaveTextAsync("Scroll sideways for more.");
+
+        await page.EvaluateAsync("dispatchEvent(new Event('beforeprint'))");
+        await page.EmulateMediaAsync(new PageEmulateMediaOptions { Media = Media.Print });
+        await page.SetViewportSizeAsync(718, 1000);
+
+        Assert.Empty(await page.EvaluateAsync<string[]>(
+            """
+            () => [...document.querySelectorAll(".scroll, .chart")].filter(place => place.scrollWidth > place.clientWidth + 1)
+              .map(place => place.getAttribute("aria-label"))
+            """));
+        Assert.Equal(718, await page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
+    }
+
     [BrowserTheory]
     [InlineData(1280, ColorScheme.Light)]
     [InlineData(390, ColorScheme.Dark)]

@@ -36,6 +36,21 @@ public sealed class ServerStatusTests
     }
 
     [Fact]
+    public async Task Each_event_loop_has_its_idle_time()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Event loops are on Linux only.");
+        await using Served served = await Served.StartAsync(allow: null);
+        int loops = served.Server.ReadLoad().LoopIdleTimes.Count;
+
+        await Patience.UntilAsync(async () => (await served.AskAsync()).LoopIdleUs.Any(static idle => idle > 0), "a loop has been idle");
+
+        ServerStatus status = await served.AskAsync();
+        Assert.InRange(loops, 1, int.MaxValue);
+        Assert.Equal(loops, status.LoopIdleUs.Count);
+        Assert.Equal(0u, status.SlowConsumers);
+    }
+
+    [Fact]
     public async Task Whoever_is_not_allowed_is_answered_Forbidden()
     {
         await using Served served = await Served.StartAsync(static _ => false);
@@ -104,6 +119,8 @@ public sealed class ServerStatusTests
     private sealed class Served(IHost host, FastPortClient client) : IAsyncDisposable
     {
         public FastPortClient Client => client;
+
+        public FastPortServer Server => host.Services.GetRequiredService<FastPortServer>();
 
         public static async Task<Served> StartAsync(
             Func<Session, bool>? allow, TimeProvider? time = null, string endpoint = "tcp://127.0.0.1:0")

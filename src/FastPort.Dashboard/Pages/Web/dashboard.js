@@ -1,7 +1,7 @@
 // The page: takes the figures of each second from the stream and shows them in place.
 
 import { Actions, kick } from "./actions.js";
-import { bytes, capital, compact, count, microseconds, percent, plural, rate, span, time, timeOfDay, words } from "./format.js";
+import { bytes, capital, compact, count, dateAndTime, microseconds, percent, plural, rate, span, time, words } from "./format.js";
 import { History } from "./history.js";
 import { Sessions } from "./sessions.js";
 import { Stream } from "./stream.js";
@@ -48,14 +48,16 @@ const onFigures = (figures) => {
   latest = figures;
   setState(figures.state, figures.state);
   show("uptime", span(figures.uptimeSeconds));
-  showTiles(figures);
   past.add(figures.point, figures.series);
+  showTiles(figures);
+  byId("until").dateTime = new Date(figures.point.at).toISOString();
+  show("until", dateAndTime(figures.point.at));
   showLatencies();
   showNodes(figures);
   showSources(figures);
   showReasons(figures);
   addWarnings(figures.warnings);
-  sessions.refresh();
+  sessions.refresh(figures.point.at);
 };
 
 const showTiles = (figures) => {
@@ -76,14 +78,21 @@ const showTiles = (figures) => {
   show("cpu", value("cpu") === null ? "-" : value("cpu").toFixed(2));
   show("cpu-of", `of ${processors}, ${bytes(figures.workingSetBytes)} memory`);
   show("pending", bytes(value("pendingBytes")));
-  const slow = value("slowConsumers") ?? 0;
-  show("slow", plural(slow, "slow consumer"));
-  byId("slow").closest(".tile").classList.toggle("attention", slow > 0);
+  show("slow", count(value("slowConsumers")));
+  attend("slow", value("slowConsumers") > 0);
+  for (const name of ["errors", "rejected", "dropped"]) {
+    show(name, `${rate(value(name))}/s`);
+    show(`${name}-all`, `${count(figures.totals[name])} since the start`);
+    attend(name, past.hadInLastMinute(name));
+  }
+
   show("buffered", bytes(figures.bufferedBytes));
   show("memory", `of ${bytes(figures.maxBufferedBytes)} budget`);
   show("counts", `${count(figures.totals.messagesIn)} messages in and ${count(figures.totals.messagesOut)} out since the start; `
     + `${count(figures.readersDropped)} slow pages dropped, ${count(figures.wrongTokens)} wrong tokens`);
 };
+
+const attend = (id, isTrouble) => byId(id).closest(".tile").classList.toggle("attention", isTrouble);
 
 const latencyCells = (window) => (row) => {
   const of = row[window];
@@ -183,7 +192,7 @@ const addWarnings = (warnings) => {
     const line = document.createElement("li");
     const at = document.createElement("time");
     at.dateTime = new Date(warning.at).toISOString();
-    at.textContent = timeOfDay(warning.at);
+    at.textContent = dateAndTime(warning.at);
     const level = document.createElement("span");
     level.className = warning.level === "Warning" ? "badge" : "badge error";
     level.textContent = warning.level;
@@ -207,5 +216,7 @@ const addWarnings = (warnings) => {
 document.querySelectorAll("input[name=window]").forEach((input) => input.addEventListener("change", showLatencies));
 
 const onLost = (answers) => setState("stopped", answers ? "no figures, trying again" : "server stopped, reconnecting");
+
+document.querySelectorAll(".scroll").forEach(charts.tellScrolling);
 
 new Stream({ onHistory, onFigures, onLost });

@@ -5,6 +5,10 @@ const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1, minimu
 const percents = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 0 });
 const significant = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+// Swedish is the language that writes dates as ISO 8601 does.
+const calendar = new Intl.DateTimeFormat("sv-SE", {
+  year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+});
 
 const isNone = (value) => value === null || value === undefined;
 
@@ -19,6 +23,9 @@ export const percent = (value) => isNone(value) ? "-" : percents.format(value);
 
 export const timeOfDay = (milliseconds) => clock.format(new Date(milliseconds));
 
+// With date and zone, for times that may be of another day or are read elsewhere.
+export const dateAndTime = (milliseconds) => calendar.format(new Date(milliseconds));
+
 // Microseconds as the latency reports show them. toFixed rounds the number, Intl its shortest decimals: 112.05 is a little less.
 export const microseconds = (value) => isNone(value) ? "-"
   : value < 1 ? value.toFixed(3) : value < 100 ? value.toFixed(2) : tenths.format(value.toFixed(1));
@@ -28,10 +35,11 @@ export const bytes = (value) => {
     return "-";
   }
 
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  // Powers of 1000, as in the reports and in top.
+  const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
     unit++;
   }
 

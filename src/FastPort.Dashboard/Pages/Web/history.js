@@ -12,13 +12,16 @@ const dashes = [[], [8, 5], [2, 4]];
 const alone = (u, i) => u.data[i].flatMap((value, at, all) =>
   value != null && all[at - 1] == null && all[at + 1] == null ? [at] : []);
 
-const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+// Steps between the times on an axis, in seconds.
+const timeSteps = [5, 10, 15, 30, 60, 120, 300, 600];
 
+// Points are drawn by the monotonic clock of the server, and labeled with its wall clock of now.
 class Chart {
   constructor(definition, times) {
     this.definition = definition;
     this.data = [times, ...definition.lines.map(() => [])];
     this.range = 600;
+    this.wallClock = 0;
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const title = document.createElement("h3");
@@ -46,7 +49,7 @@ class Chart {
       value.dataset.figure = `${this.definition.id}-${line.name}`;
       item.append(key, `${line.title} `, value);
       list.append(item);
-      return value;
+      return { item, value };
     });
     return { list, values };
   }
@@ -58,13 +61,16 @@ class Chart {
       legend: { show: false },
       cursor: { y: false, sync: { key: "time" }, points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
-        x: { range: () => this.window() },
+        x: { time: false, range: () => this.window() },
         [scale]: log ? charts.latencyScale : { range: (_, low, high) => [0, Math.max(high ?? 0, max ?? 1) * 1.05] },
       },
       axes: [
-        charts.axis({ size: 26, space: 70, values: (_, splits) => splits.map((s) => timeOfDay(s * 1000)) }),
+        charts.axis({
+          size: 26, space: 70, incrs: timeSteps, splits: (_, __, low, high, step) => this.roundTimes(low, high, step),
+          values: (_, splits) => splits.map((s) => timeOfDay(Math.round((s + this.wallClock) * 1000))),
+        }),
         log ? charts.latencyAxis() : charts.axis({
-          size: 62, space: 32, values: (_, splits) => splits.map((s) => unit(s)), ...(unit === bytes ? { incrs: powersOfTwo } : {}),
+          size: 62, space: 32, values: (_, splits) => splits.map((s) => unit(s)), ...(unit === percent ? {} : { incrs: charts.wholeSteps }),
         }),
       ],
       series: [
@@ -79,8 +85,13 @@ class Chart {
     }, this.data);
   }
 
+  roundTimes(low, high, step) {
+    const first = Math.ceil((low + this.wallClock) / step) * step - this.wallClock;
+    return Array.from({ length: Math.max(0, Math.floor((high - first) / step) + 1) }, (_, i) => first + i * step);
+  }
+
   window() {
-    const last = this.data[0].at(-1) ?? Date.now() / 1000;
+    const last = this.data[0].at(-1) ?? 0;
     const first = this.data[0][0] ?? last;
 
     // A server that has just started is not shown at the edge of an empty chart.
@@ -89,13 +100,18 @@ class Chart {
 
   update() {
     this.chart.plot.setData(this.data);
+    const hasValues = this.data.slice(1).map((values) => values.some((value) => value !== null));
+    this.values.values.forEach(({ item }, i) => {
+      // Without a line there is nothing to explain, as event loops where the transport has none.
+      item.hidden = !hasValues[i] && hasValues.includes(true);
+    });
     this.showAt(this.chart.plot.cursor.idx);
   }
 
   // The values under the cursor; without one the latest.
   showAt(index) {
     const at = index ?? this.data[0].length - 1;
-    this.values.values.forEach((element, i) => setText(element, this.definition.unit(this.data[i + 1][at])));
+    this.values.values.forEach(({ value }, i) => setText(value, this.definition.unit(this.data[i + 1][at])));
   }
 }
 
@@ -121,7 +137,7 @@ const definitions = [
     lines: [{ name: "connections", title: "connections" }, { name: "sessions", title: "sessions" }],
   },
   {
-    id: "queues", title: "Waiting to be sent", unit: bytes, max: 1024,
+    id: "queues", title: "Waiting to be sent", unit: bytes, max: 1000,
     lines: [{ name: "pendingBytes", title: "send queues" }],
   },
 ];
@@ -178,8 +194,10 @@ export class History {
   // 600 points of a few numbers: rebuilt faster than kept in step.
   rebuild() {
     this.times.length = 0;
-    this.points.forEach((point) => this.times.push(point.at / 1000));
+    this.points.forEach((point) => this.times.push(point.seconds));
+    const last = this.points.at(-1);
     for (const chart of this.charts) {
+      chart.wallClock = last ? last.at / 1000 - last.seconds : 0;
       chart.definition.lines.forEach((line, i) => {
         const values = chart.data[i + 1];
         values.length = 0;
@@ -189,6 +207,13 @@ export class History {
     }
 
     this.tell();
+  }
+
+  // Trouble of a second would be gone before it is seen.
+  hadInLastMinute(name) {
+    const column = this.columns.indexOf(name);
+    const since = this.points.at(-1).seconds - 60;
+    return this.points.some((point) => point.seconds > since && point.values[column] > 0);
   }
 
   value(definition, name, point) {

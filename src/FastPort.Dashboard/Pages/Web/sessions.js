@@ -13,6 +13,7 @@ export class Sessions {
     this.page = 0;
     this.onKick = onKick;
     this.canKick = false;
+    this.now = 0;
     this.table = byId("sessions");
     this.body = this.table.tBodies[0];
     for (const header of this.table.querySelectorAll("th[data-sort]")) {
@@ -57,8 +58,9 @@ export class Sessions {
     this.refresh();
   }
 
-  // One request at a time: a slow answer is not asked for twice.
-  async refresh() {
+  // One request at a time: a slow answer is not asked for twice. now is the server's clock: the reader's may differ.
+  async refresh(now = this.now) {
+    this.now = now;
     if (this.asked) {
       return;
     }
@@ -86,9 +88,8 @@ export class Sessions {
 
   showPage(sessions) {
     this.page = sessions.page;
-    const now = Date.now();
     fill(this.body, sessions.rows, (row) => [
-      String(row.id), row.routingId || "-", row.name || "-", row.address || "-", span(Math.max(0, (now - row.opened) / 1000)),
+      String(row.id), row.routingId || "-", row.name || "-", row.address || "-", span(Math.max(0, (this.now - row.opened) / 1000)),
       rate(row.rate), count(row.messagesIn), count(row.messagesOut), bytes(row.bytesIn), bytes(row.bytesOut), bytes(row.pendingBytes),
       count(row.dropped), ...(this.canKick ? ["Close"] : []),
     ], {
