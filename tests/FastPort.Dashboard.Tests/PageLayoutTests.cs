@@ -5,7 +5,6 @@ using FastPort.Dashboard.Tests.Support;
 using FastPort.Interop.Tests.Browser;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

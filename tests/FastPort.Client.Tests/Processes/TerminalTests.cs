@@ -2,7 +2,6 @@ using System.Text.RegularExpressions;
 using FastPort.Client.Tests.Load;
 using FastPort.Client.Tests.Support;
 using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;

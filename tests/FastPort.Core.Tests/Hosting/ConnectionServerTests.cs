@@ -85,7 +85,7 @@ public sealed class ConnectionServerTests : EchoServerTests
         {
             if (Interlocked.Increment(ref begun) == 1)
             {
-                release.Wait(Patience.Limit);
+                release.Wait(Patience.Limit, CancellationToken.None);
             }
 
             return ValueTask.FromResult<Connection?>(connection);
@@ -248,7 +248,7 @@ public sealed class ConnectionServerTests : EchoServerTests
             _ =>
             {
                 blocked.SetResult(Thread.CurrentThread.Name);
-                release.Wait(Patience.Limit);
+                release.Wait(Patience.Limit, CancellationToken.None);
             },
             null);
         Assert.Equal(listenersLoop, await blocked.Task.InTimeAsync());

@@ -5,7 +5,6 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
-using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;

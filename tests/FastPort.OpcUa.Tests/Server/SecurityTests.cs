@@ -4,7 +4,6 @@ using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;
-using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Microsoft.Extensions.Logging;
 using Xunit;

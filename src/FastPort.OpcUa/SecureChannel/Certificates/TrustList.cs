@@ -48,7 +48,7 @@ internal sealed class TrustList : IDisposable
     /// <summary>The name of the issuer at which the path from a certificate breaks off; null if it does not.</summary>
     public string? MissingIssuer(X509Certificate2 certificate, X509Certificate2Collection sent)
     {
-        using X509Chain chain = MakeChain(sent, certificate.NotBefore);
+        using X509Chain chain = MakeChain(sent, new DateTimeOffset(certificate.NotBefore));
         chain.Build(certificate);
         X509Certificate2[] path = PathOf(chain);
         return IsWhole(path) ? null : path[^1].Issuer;
