@@ -100,8 +100,8 @@ public readonly partial struct Variant : IEquatable<Variant>
         if (!Matrix.Fits(elements.Length, dimensions))
         {
             throw new ArgumentException(
-                $"The dimensions [{string.Join(", ", dimensions)}] do not fit {elements.Length} elements: give two or more, none of them negative, "
-                + "whose product is the number of elements.",
+                $"The dimensions [{string.Join(", ", dimensions)}] do not fit {elements.Length} elements: give two or more, none of them "
+                + "negative, whose product is the number of elements.",
                 nameof(dimensions));
         }
 

@@ -11,6 +11,7 @@ using Xunit;
 namespace FastPort.Dashboard.Tests;
 
 /// <summary>The certificate of an https:// dashboard, from its first use to its replacement.</summary>
+[Collection(nameof(OneMeter))]
 public sealed class DashboardCertificateTests
 {
     private static readonly TimeSpan Look = TimeSpan.FromSeconds(5);

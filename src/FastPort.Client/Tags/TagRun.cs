@@ -63,7 +63,8 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     private async Task<int> BrowseAsync(TagClient client, CancellationToken cancellationToken)
     {
         List<TagBrowseNode> nodes = [];
-        await foreach (TagBrowseNode node in WalkAsync(client, SafeText.NameFrom(settings.Names[0]), string.Empty, settings.Recursive, cancellationToken)
+        string start = SafeText.NameFrom(settings.Names[0]);
+        await foreach (TagBrowseNode node in WalkAsync(client, start, string.Empty, settings.Recursive, cancellationToken)
             .ConfigureAwait(false))
         {
             nodes.Add(node);

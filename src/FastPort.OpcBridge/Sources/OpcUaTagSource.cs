@@ -266,7 +266,9 @@ internal sealed partial class OpcUaTagSource : ITagSource
             NamespaceTable namespaces = client.Namespaces;
             NodeId[] nodes =
             [
-                .. tags.Absent.Where(one => one.NamespaceUri is not { } uri || namespaces.TryGetIndex(uri, out _)).Select(namespaces.MakeId),
+                .. tags.Absent
+                    .Where(one => one.NamespaceUri is not { } uri || namespaces.TryGetIndex(uri, out _))
+                    .Select(namespaces.MakeId),
             ];
             DataValue[] found = await client.ReadAsync(nodes, AttributeId.NodeClass, _closing.Token).ConfigureAwait(false);
             if (Array.TrueForAll(found, static one => TagLoader.IsAbsent(one.Status)))

@@ -231,8 +231,8 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // One request after the other. The number of requests is 1 unless the server limits it, or the values are too large for one response, or
-    // cannot be decoded: then they come in several, until one value alone is.
+    // One request after the other. One is enough unless the server limits it, or the values are too large for one response or cannot be
+    // decoded: then they come in several, down to one value each.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
         IReadOnlyList<NodeId> nodes,

@@ -18,7 +18,9 @@ internal static class ConnectionText
         text.StartsWith(Plain, StringComparison.OrdinalIgnoreCase) || text.StartsWith(Encrypted, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Reads it.</summary>
-    /// <exception cref="ArgumentException">It cannot be read, as for <see cref="FormatException"/>. The message may have a part of it, and so of a password.</exception>
+    /// <exception cref="ArgumentException">
+    /// It cannot be read, as for <see cref="FormatException"/>. The message may have a part of it, and so of a password.
+    /// </exception>
     public static ConfigurationOptions Parse(string text) => IsUrl(text) ? ParseUrl(text) : ConfigurationOptions.Parse(text);
 
     private static ConfigurationOptions ParseUrl(string text)

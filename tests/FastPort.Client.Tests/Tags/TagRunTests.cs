@@ -126,7 +126,8 @@ public sealed class TagRunTests : IAsyncLifetime
         _memory.Add("plant/guid", TagValue.FromBytes(TagType.Guid, guid.ToByteArray()));
         _memory.Add("plant/node", TagValue.FromBytes(TagType.NodeId, [3, 2, 0, 5, 0, 0, 0, .. "speed"u8]));
         _memory.Add("plant/text", TagValue.FromBytes(TagType.LocalizedText, [3, 2, 0, 0, 0, .. "de"u8, 5, 0, 0, 0, .. "läuf"u8]));
-        _memory.Add("plant/names", TagValue.FromElements(TagType.QualifiedName, [[2, 0, 1, 0, 0, 0, .. "a"u8], [0, 0, 1, 0, 0, 0, .. "b"u8]]));
+        byte[][] two = [[2, 0, 1, 0, 0, 0, .. "a"u8], [0, 0, 1, 0, 0, 0, .. "b"u8]];
+        _memory.Add("plant/names", TagValue.FromElements(TagType.QualifiedName, two));
         string[] names = ["plant/guid", "plant/node", "plant/text", "plant/names"];
 
         await RunAsync("read", new() { Names = names });

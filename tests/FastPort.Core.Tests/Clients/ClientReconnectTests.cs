@@ -137,6 +137,7 @@ public sealed class ClientReconnectTests
         using var server = new ScriptedServer();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         using var cancel = new CancellationTokenSource();
+        Task connecting = client.ConnectAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[1], cancellationToken: cancel.Token);
         Task<SendStatus> oneWay = client.TrySendAsync(0x2000, default(EmptyBody), cancel.Token).AsTask();
 
@@ -144,6 +145,7 @@ public sealed class ClientReconnectTests
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => request.InTimeAsync());
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => oneWay.InTimeAsync());
+        Assert.False(connecting.IsCompleted);
     }
 
     [Fact]

@@ -57,6 +57,7 @@ public sealed partial class ClientRequestTests
         using var clock = new ConnectionClock(time);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
+        Task connecting = client.ConnectAsync();
 
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(3));
         Assert.False(request.IsCompleted);
@@ -65,6 +66,7 @@ public sealed partial class ClientRequestTests
         RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync());
         Assert.Equal(RequestFailure.TimedOut, e.Failure);
         Assert.Contains(server.Endpoint, e.Message, StringComparison.Ordinal);
+        Assert.False(connecting.IsCompleted);
     }
 
     public static TheoryData<TimeSpan> NoLimits => [TimeSpan.Zero, Timeout.InfiniteTimeSpan, TimeSpan.MinValue, TimeSpan.MaxValue];
@@ -76,15 +78,15 @@ public sealed partial class ClientRequestTests
         using var server = new ScriptedServer();
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
-        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint, ConnectTimeout = TimeSpan.FromHours(1) };
         options.Session.HeartbeatInterval = options.Session.IdleTimeout = TimeSpan.Zero;
         await using var client = new FastPortClient(options, clock: clock);
         time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
+        Task connecting = client.ConnectAsync();
 
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[1], none);
         time.Advance(TimeSpan.FromSeconds(100));
         Assert.False(request.IsCompleted);
-        Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
         await connecting.InTimeAsync();
         ScriptedFrame frame = await peer.ReadAsync();

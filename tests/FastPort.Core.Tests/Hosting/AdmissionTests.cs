@@ -100,6 +100,7 @@ public sealed class AdmissionTests
         }
 
         Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.UnidentifiedLimit));
+        await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
         Assert.Contains("FastPort:MaxUnidentifiedConnections is 2", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
 
         // Who says Hello makes room, and so does who leaves.

@@ -120,6 +120,7 @@ public sealed class ConnectionStageTests : EchoServerTests
         }
 
         Assert.Equal(1, Counts.ConnectionsRejectedFor(ConnectionRejection.StageLimit));
+        await Patience.UntilAsync(() => Log.WithId(3001).Count != 0, "the rejection was logged");
         Assert.Contains("MaxConnectionsInStages is 8, 2 for one address", Log.WithId(3001)[0].Text, StringComparison.Ordinal);
         release.Release(3);
         await Patience.UntilAsync(() => Server!.Connections.Count == 2, "their stages have ended");

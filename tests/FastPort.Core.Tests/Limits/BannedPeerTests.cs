@@ -145,11 +145,11 @@ public sealed class BannedPeerTests
         await peer.SendAsync("PROXY TCP4 192.0.2.7 192.0.2.1 4711 6628\r\n"u8.ToArray());
         await Patience.UntilAsync(() => Volatile.Read(ref stages) == 2, "the header was read");
 
-        // While a handler holds the loop, the protocol that the connection gets is not started.
+        // While a handler holds the loop, the connection gets no protocol.
         await other.SendAsync(Wire.Post(0x1001));
         Assert.True(await blocked.WaitAsync(TimeSpan.FromSeconds(30), Patience.Token));
         staged.SetResult();
-        await Patience.UntilAsync(() => server.Counts.ConnectionsAccepted == 2, "its stages have ended");
+        await Patience.UntilAsync(() => server.Server.ConnectionsInStages == 0, "its stages have ended");
         server.Server.Bans.Add(new Ban("192.0.2.7", Later));
         goOn.Release();
 

@@ -58,6 +58,7 @@ public sealed class TrustedProxyTests
 
         await peer.ExpectGoneAsync();
         Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.StageFailed));
+        await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
         Assert.Matches(
             "^A connection from 127\\.0\\.0\\.1:[0-9]+ was rejected: it comes from a trusted proxy and does not begin with a PROXY header",
             Assert.Single(server.Log.WithId(3001)).Text);
@@ -93,6 +94,7 @@ public sealed class TrustedProxyTests
             },
             "the connection was closed");
 
+        await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
         Assert.StartsWith("A connection from 127.0.0.1:", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
         Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.StageTimeout));
     }

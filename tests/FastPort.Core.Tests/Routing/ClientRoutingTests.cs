@@ -172,8 +172,9 @@ public sealed class ClientRoutingTests
         await using TestServer server = await RoutingWire.StartAsync();
         await using FastPortClient a = Create(server, "a");
         int got = 0;
+        Task connecting = a.ConnectAsync();
         Task subscribing = a.SubscribeAsync("kept", (scoped in RoutedMessage _) => Interlocked.Increment(ref got));
-        await a.ConnectAsync();
+        await connecting.InTimeAsync();
         await subscribing.InTimeAsync();
         await a.SubscribeAsync("ended", static (scoped in RoutedMessage _) => { }).InTimeAsync();
         await a.UnsubscribeAsync("ended").InTimeAsync();
@@ -306,15 +307,19 @@ public sealed class ClientRoutingTests
     [Fact]
     public async Task A_subscription_given_up_is_none()
     {
-        await using TestServer server = await RoutingWire.StartAsync();
+        var welcome = new TaskCompletionSource<AuthenticationResult>();
+        await using TestServer server = await RoutingWire.StartAsync(
+            components: components => components.Authenticator = async (_, _) => await welcome.Task);
         await using FastPortClient a = Create(server, "a");
         using var giveUp = new CancellationTokenSource();
+        Task connecting = a.ConnectAsync();
         Task subscribing = a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }, cancellationToken: giveUp.Token);
 
         await giveUp.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => subscribing);
-        await a.ConnectAsync();
+        welcome.SetResult(AuthenticationResult.Accept());
+        await connecting.InTimeAsync();
         Assert.Equal(0, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
     }
 

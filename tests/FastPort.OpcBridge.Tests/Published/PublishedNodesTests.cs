@@ -114,7 +114,7 @@ public sealed class PublishedNodesTests : IAsyncLifetime
     [Fact]
     public async Task A_value_that_OPC_UA_does_not_have_is_told_and_concerns_no_other_tag()
     {
-        _press.Add(new TagInfo(0, "press/matrix") { Type = TagType.Int32, Rank = 2 }, TagValue.FromArray<int>([], 0, 3));
+        _press.Add(new TagInfo(0, "press/node") { Type = TagType.NodeId }, TagValue.FromBytes(TagType.NodeId, [255]));
         _press.Add("press/zero", 0);
         await _publisher.PublishAsync(_press);
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(
@@ -122,7 +122,7 @@ public sealed class PublishedNodesTests : IAsyncLifetime
         await subscription.AddItemsAsync(
             [new MonitoredItemOptions(Id("press/zero")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }], _limit.Token);
         await UntilAsync(subscription, static value => value.Value == 0 && value.Status.IsGood);
-        Assert.Equal(StatusCodes.BadTypeMismatch, (await _client.ReadAsync([Id("press/matrix")]))[0].Status);
+        Assert.Equal(StatusCodes.BadTypeMismatch, (await _client.ReadAsync([Id("press/node")]))[0].Status);
 
         await _publisher.DisposeAsync();
         await UntilAsync(subscription, static value => value.Status == StatusCodes.BadNoCommunication);

@@ -154,8 +154,8 @@ public sealed class PublishedRangesTests : IAsyncLifetime
         ushort index = speed.Id.NamespaceIndex;
         VariableNode[] properties =
         [
-            (VariableNode)_server.Space.Find(new NodeId(index, $"{speed.Id}//EURange"))!,
-            (VariableNode)_server.Space.Find(new NodeId(index, $"{speed.Id}//EngineeringUnits"))!,
+            (VariableNode)_server.Space.Find(new NodeId(index, $"s={speed.Id.Text}//EURange"))!,
+            (VariableNode)_server.Space.Find(new NodeId(index, $"s={speed.Id.Text}//EngineeringUnits"))!,
         ];
 
         // As in the middle of a declaration: clients find the node.

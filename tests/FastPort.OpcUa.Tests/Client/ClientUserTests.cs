@@ -291,7 +291,7 @@ public sealed class ClientUserTests
         UserNameIdentityToken token = Assert.Single(sent);
         Assert.True(token.Password.Span.SequenceEqual("secret"u8));
         Assert.Equal((null, "None"), (token.EncryptionAlgorithm, token.PolicyId));
-        Assert.Single(log.WithId(7110));
+        Assert.Single(log.WithId(7112));
     }
 
     [Fact]

@@ -455,7 +455,8 @@ public sealed class SubscriptionRestoreTests : IAsyncLifetime
     public async Task The_session_that_is_active_when_the_client_ends_is_the_one_that_it_closes()
     {
         var slot = new LinkSlot();
-        var link = new SessionLink(_server.Url, default, new ClientSession(default, []), new OperationLimits(_server.Url, NullLogger.Instance));
+        var link = new SessionLink(
+            _server.Url, default, new ClientSession(default, []), new OperationLimits(_server.Url, NullLogger.Instance));
         Assert.True(slot.TryEnter(link));
 
         Assert.Same(link, slot.End(new OpcUaException(StatusCodes.BadSessionClosed, "closed")));

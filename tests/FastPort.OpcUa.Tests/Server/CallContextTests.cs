@@ -6,7 +6,9 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;
 
-/// <summary>What the application is called for has no execution context: nothing of other clients' calls, or of who started the server.</summary>
+/// <summary>
+/// Calls of the application have no execution context: nothing of other clients' calls, nor of the code that started the server.
+/// </summary>
 public sealed class CallContextTests
 {
     private static readonly NodeId Asked = new(2, 1);

@@ -106,7 +106,7 @@ public sealed class VariableAccessTests
         AddressSpace space = server.Server.AddressSpace;
         VariableNode number = space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", 1);
         VariableNode other = space.AddVariable(AddressSpace.ObjectsFolder, Other, "Other", 1);
-        space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, $"{Other}//EURange"), "taken", 1);
+        space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, $"{Other.InNamespace(0)}//EURange"), "taken", 1);
 
         Assert.Throws<ArgumentException>(() => space.SetRangeAndUnit(number, (1, 1), null));
         Assert.Throws<ArgumentException>(() => space.SetRangeAndUnit(number, (0, double.NaN), null));

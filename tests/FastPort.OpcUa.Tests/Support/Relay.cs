@@ -107,7 +107,8 @@ internal sealed class Relay : IAsyncDisposable
                 pumps.Add(ConnectAsync(client));
             }
         }
-        catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
+        catch (Exception e) when (
+            e is OperationCanceledException or SocketException or ObjectDisposedException or InvalidOperationException)
         {
             // The test is over.
         }
