@@ -71,7 +71,7 @@ public sealed class BackplaneOptionsTests
         Assert.Equal(hosts, string.Join(',', read.EndPoints.Select(static one => one.ToString()!.Split('/')[^1])));
         Assert.Equal((ssl, user, password, database), (read.Ssl, read.User, read.Password, read.DefaultDatabase));
         Assert.Equal(url.Contains("resp2", StringComparison.Ordinal) ? RedisProtocol.Resp2 : null, read.Protocol);
-        Assert.Equal(url.Contains("sentinel", StringComparison.Ordinal) ? "x=y" : null, read.SentinelPassword);
+        Assert.Equal(url.Contains("sentinel", StringComparison.Ordinal) ? "x=y" : password, read.SentinelPassword);
     }
 
     [Theory]
