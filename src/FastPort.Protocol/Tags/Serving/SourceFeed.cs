@@ -198,9 +198,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
             foreach (FeedMember member in _members.Values)
             {
                 member.IsReported = false;
-                if (member is { IsAdded: false, MustRetry: true } && member.Status != TagStatus.BadNoCommunication)
+                if (member is { IsAdded: false, MustRetry: true }
+                    && member.Status != TagStatus.BadNoCommunication
+                    && member.Status != TagStatus.BadNodeIdUnknown)
                 {
-                    // The whole call that adds it has failed. The source works again, so the next call may succeed.
+                    // The whole call that adds it has failed, not this tag alone. The source works again, so the next call may succeed.
                     RetryLater(isAgain: false);
                 }
             }
