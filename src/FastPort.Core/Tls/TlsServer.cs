@@ -36,7 +36,8 @@ internal sealed class TlsServer(TlsServerOptions options, ServerCertificates cer
                 () => serverName).ConfigureAwait(false);
             return connection;
         }
-        catch (Exception e) when (e is AuthenticationException or IOException && connection.HasPeerLeft)
+        catch (Exception e) when (
+            e is AuthenticationException or IOException or InvalidOperationException && connection.HasPeerLeft)
         {
             throw new PeerLeftException();
         }

@@ -88,7 +88,7 @@ public sealed class PortProbeTests
                 () => server.Server.ConnectionCount == 0 && server.Server.ConnectionsInStages == 0, "it has ended");
         }
 
-        Assert.Equal(0, server.Counts.ConnectionsRejected);
         Assert.DoesNotContain(server.Log.Lines, static line => line.Level >= LogLevel.Warning);
+        Assert.Equal(0, server.Counts.ConnectionsRejected);
     }
 }
