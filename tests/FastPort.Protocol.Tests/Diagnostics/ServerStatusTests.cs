@@ -39,7 +39,7 @@ public sealed class ServerStatusTests
     public async Task Each_event_loop_has_its_idle_time()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Event loops are on Linux only.");
-        await using Served served = await Served.StartAsync(allow: null);
+        await using Served served = await Served.StartAsync(allow: null, transport: "Epoll");
         int loops = served.Server.ReadLoad().LoopIdleTimes.Count;
 
         await Patience.UntilAsync(async () => (await served.AskAsync()).LoopIdleUs.Any(static idle => idle > 0), "a loop has been idle");
@@ -123,13 +123,14 @@ public sealed class ServerStatusTests
         public FastPortServer Server => host.Services.GetRequiredService<FastPortServer>();
 
         public static async Task<Served> StartAsync(
-            Func<Session, bool>? allow, TimeProvider? time = null, string endpoint = "tcp://127.0.0.1:0")
+            Func<Session, bool>? allow, TimeProvider? time = null, string endpoint = "tcp://127.0.0.1:0", string transport = "Auto")
         {
             HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
             builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
             {
                 ["FastPort:Endpoints:0"] = endpoint,
                 ["FastPort:ServerName"] = "plant",
+                ["FastPort:Transport"] = transport,
             });
             builder.Services.AddSingleton(time ?? TimeProvider.System);
             builder.Services.AddFastPort(builder.Configuration)
