@@ -15,15 +15,24 @@ internal static class BlockedMode
     private const ushort Block = 0x1001;
     private const int Threads = 4;
 
-    public static void Run(TransportKind transport)
+    /// <param name="transport">The server's transport.</param>
+    /// <param name="way">How its clients come: <c>tcp</c>, <c>tls</c>, or <c>proxy</c>, with a PROXY header.</param>
+    /// <param name="certificate">The file with the server's certificate and key; empty but for <c>tls</c>.</param>
+    public static void Run(TransportKind transport, string way, string certificate)
     {
         ThreadPool.SetMinThreads(Threads, 1);
         ThreadPool.SetMaxThreads(Threads, 1);
         var options = new FastPortServerOptions
         {
             Transport = transport,
-            Endpoints = { "tcp://127.0.0.1:0" },
+            Endpoints = { way == "tls" ? "tls://127.0.0.1:0" : "tcp://127.0.0.1:0" },
+            Tls = { CertificateFile = certificate },
         };
+        if (way == "proxy")
+        {
+            options.TrustedProxies.Add("127.0.0.1");
+        }
+
         using var release = new ManualResetEventSlim();
         using var blocked = new CountdownEvent(Threads);
         MessageHandlers handlers = new MessageHandlers()

@@ -15,8 +15,8 @@ switch (args)
     case ["inline"]:
         await InlineMode.RunAsync();
         return 0;
-    case ["blocked", var transport]:
-        BlockedMode.Run(Enum.Parse<TransportKind>(transport));
+    case ["blocked", var transport, var way, .. var certificate]:
+        BlockedMode.Run(Enum.Parse<TransportKind>(transport), way, certificate.SingleOrDefault(string.Empty));
         return 0;
     case ["scarce", var transport, var loops, .. var second]:
         await ScarceMode.RunAsync(

@@ -9,7 +9,7 @@ namespace FastPort.Hosting;
 /// whether the connection was counted and whether it has ended; only counters change under it.
 /// </summary>
 internal sealed class AcceptedConnection(ConnectionServer server, Connection connection, EndPoint? address, bool isEncrypted)
-    : IConnectionOwner, IThreadPoolWorkItem
+    : IConnectionOwner, IHandshakeStep
 {
     private readonly Lock _gate = new();
     private EndPoint? _address = address;
@@ -52,7 +52,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
     /// <summary>Where the connection comes from, for log lines: a proxy's own address until its client's is known.</summary>
     public EndPoint? Source => Address ?? connection.RemoteEndPoint;
 
-    void IThreadPoolWorkItem.Execute() => _ = server.OpenAfterStagesAsync(this);
+    void IHandshakeStep.Run() => _ = server.OpenAfterStagesAsync(this);
 
     /// <summary>
     /// Counts the connection under another address from now on (null), or returns why that address is refused. A peer without an address

@@ -47,7 +47,7 @@ public sealed partial class ConnectionServer
     {
         if (_certificates is not null)
         {
-            _tls = new TlsServer(_options.Tls, _certificates, settings);
+            _tls = new TlsServer(_options.Tls, _certificates, settings, _handshakes);
             _certificates.Watch();
         }
     }

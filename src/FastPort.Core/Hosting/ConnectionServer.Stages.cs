@@ -115,6 +115,16 @@ public sealed partial class ConnectionServer
         }
     }
 
+    private ValueTask<Connection?> ReadProxyHeaderAsync(Connection connection, CancellationToken cancellationToken) =>
+        _proxies.ReadHeaderAsync(connection, _handshakes, cancellationToken);
+
+    // The server's own stages need no thread of the pool. The application's do: they may take as long as they like.
+    private static ConnectionStage OnThreadPool(ConnectionStage stage) => async (connection, cancellationToken) =>
+    {
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        return await stage(connection, cancellationToken).ConfigureAwait(false);
+    };
+
     private void RejectStage(AcceptedConnection accepted, ConnectionRejection full) => Reject(
         accepted,
         ConnectionRejection.StageLimit,

@@ -29,6 +29,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
     private readonly ConnectionStage[] _stages;
     private readonly ConnectionStage[] _encryptedStages;
+    private readonly HandshakeWorkers _handshakes;
     private readonly TrustedProxies _proxies;
     private readonly TransportCollection _transports;
     private readonly TimeProvider _time;
@@ -107,9 +108,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         _proxies = new TrustedProxies(options.TrustedProxies);
 
         // First: the stages after it see the client's address.
-        ConnectionStage[] proxies = _proxies.IsEmpty ? [] : [_proxies.ReadHeaderAsync];
-        _stages = [.. proxies, .. components.Stages];
-        _encryptedStages = [.. proxies, EncryptAsync, .. components.Stages];
+        ConnectionStage[] proxies = _proxies.IsEmpty ? [] : [ReadProxyHeaderAsync];
+        ConnectionStage[] others = [.. components.Stages.Select(OnThreadPool)];
+        _handshakes = new HandshakeWorkers(options.Tls.HandshakesAtATime);
+        _stages = [.. proxies, .. others];
+        _encryptedStages = [.. proxies, EncryptAsync, .. others];
         _transports = components.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
         string[] unserved = [.. options.Endpoints.Where(text => !IsServed(Endpoint.Parse(text)))];
         if (unserved.Length != 0)
@@ -223,7 +226,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync() => await StopAsync(CancellationToken.None).ConfigureAwait(false);
 
-    /// <summary>Runs the stages of a connection, then opens it on its loop. On the thread pool; never throws.</summary>
+    /// <summary>Runs the stages of a connection, then opens it on its loop. Never throws.</summary>
     internal async Task OpenAfterStagesAsync(AcceptedConnection accepted)
     {
         try
@@ -373,7 +376,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         else
         {
-            ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
+            _handshakes.Add(accepted);
         }
     }
 

@@ -9,12 +9,14 @@ internal sealed class ProxyHeaderException(string message) : IOException(message
 
 /// <summary>
 /// Reads the PROXY header before the connection's protocol begins. The rest of the bytes waits in the ring for that protocol. All calls
-/// come on the loop.
+/// come on the loop; what waits for the header goes on at a worker, never on the loop.
 /// </summary>
-internal sealed class ProxyPreamble : IConnectionPreamble
+internal sealed class ProxyPreamble(HandshakeWorkers workers) : IConnectionPreamble, IHandshakeStep
 {
-    // Continuations run on the thread pool: the stage that waits must not run on the loop.
-    private readonly TaskCompletionSource<ProxyHeader> _header = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<ProxyHeader> _header = new();
+    private ProxyHeader _read;
+    private Exception? _failure;
+    private bool _isDone;
     private bool _hasReceived;
 
     /// <summary>The header, when it was read.</summary>
@@ -29,7 +31,7 @@ internal sealed class ProxyPreamble : IConnectionPreamble
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
-        if (_header.Task.IsCompleted)
+        if (_isDone)
         {
             return ReceiveOutcome.Pause;
         }
@@ -38,26 +40,26 @@ internal sealed class ProxyPreamble : IConnectionPreamble
         int length = Math.Min(input.Length, ProxyHeader.MaxBytes);
         byte[] bytes = ArrayPool<byte>.Shared.Rent(length);
         input.GetReadableSequence(0, length).CopyTo(bytes);
-        ProxyHeaderStatus status = ProxyHeader.Read(bytes.AsSpan(0, length), out ProxyHeader header);
+        ProxyHeaderStatus status = ProxyHeader.Read(bytes.AsSpan(0, length), out _read);
         ArrayPool<byte>.Shared.Return(bytes);
         switch (status)
         {
             case ProxyHeaderStatus.Incomplete:
                 return ReceiveOutcome.Continue;
             case ProxyHeaderStatus.Invalid:
-                _header.TrySetException(new ProxyHeaderException(
+                Done(new ProxyHeaderException(
                     "it comes from a trusted proxy and does not begin with a PROXY header of version 1 or 2"));
                 break;
             default:
-                input.Consume(header.Length);
-                _header.TrySetResult(header);
+                input.Consume(_read.Length);
+                Done(failure: null);
                 break;
         }
 
         return ReceiveOutcome.Pause;
     }
 
-    public void OnInputEnded(bool truncated) => _header.TrySetException(
+    public void OnInputEnded(bool truncated) => Done(
         _hasReceived
             ? new ProxyHeaderException("it comes from a trusted proxy and ended before its PROXY header did")
             : new PeerLeftException());
@@ -68,6 +70,28 @@ internal sealed class ProxyPreamble : IConnectionPreamble
 
     public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
-    public void OnClosed(CloseReason reason) => _header.TrySetException(
+    public void OnClosed(CloseReason reason) => Done(
         !_hasReceived && PeerLeftException.IsReason(reason) ? new PeerLeftException() : new IOException(reason.Message));
+
+    void IHandshakeStep.Run()
+    {
+        if (_failure is null)
+        {
+            _header.SetResult(_read);
+        }
+        else
+        {
+            _header.SetException(_failure);
+        }
+    }
+
+    private void Done(Exception? failure)
+    {
+        if (!_isDone)
+        {
+            _isDone = true;
+            _failure = failure;
+            workers.Add(this);
+        }
+    }
 }

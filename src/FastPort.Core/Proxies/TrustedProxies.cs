@@ -40,14 +40,18 @@ internal sealed class TrustedProxies
     /// A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address. A client whose
     /// address is not told has the proxy's own (proxy-protocol.txt, 2.2), or none where that would make it a peer on this machine.
     /// </summary>
-    public async ValueTask<Connection?> ReadHeaderAsync(Connection connection, CancellationToken cancellationToken)
+    /// <param name="connection">The connection, not started.</param>
+    /// <param name="workers">The task completes on one of them.</param>
+    /// <param name="cancellationToken">Gives the header up.</param>
+    public async ValueTask<Connection?> ReadHeaderAsync(
+        Connection connection, HandshakeWorkers workers, CancellationToken cancellationToken)
     {
         if (!Contain(connection.RemoteEndPoint))
         {
             return connection;
         }
 
-        var preamble = new ProxyPreamble();
+        var preamble = new ProxyPreamble(workers);
         connection.Start(preamble);
         ProxyHeader header = await preamble.Header.WaitAsync(cancellationToken).ConfigureAwait(false);
         if (!header.IsOwn)

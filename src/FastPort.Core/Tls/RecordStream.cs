@@ -13,7 +13,7 @@ namespace FastPort.Tls;
 /// goes on within <see cref="Offer"/>. <see cref="_gate"/> guards the fields of reading; one thread at a time writes.
 /// </para>
 /// </summary>
-internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : Stream, IValueTaskSource<int>
+internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : Stream, IValueTaskSource<int>, IHandshakeStep
 {
     // The messages of a handshake are a few KiB; long chains of certificates have some tens.
     private const int MaxCollected = 64 * 1024;
@@ -148,8 +148,8 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
         Continue();
     }
 
-    /// <summary>Finishes a read that waited during the handshake. Called by a worker.</summary>
-    public void FinishRead() => Finish(_result);
+    // A read that waited during the handshake.
+    void IHandshakeStep.Run() => Finish(_result);
 
     public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {

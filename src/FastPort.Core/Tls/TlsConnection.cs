@@ -79,7 +79,10 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         MinimumSendRate = 0,
     };
 
-    /// <summary>Starts the connection below and makes the handshake. If it fails, the caller closes the connection below.</summary>
+    /// <summary>
+    /// Starts the connection below and makes the handshake. If it fails, the caller closes the connection below. The task completes on the
+    /// worker that makes the last step.
+    /// </summary>
     /// <param name="authenticate">Begins the handshake.</param>
     /// <param name="serverName">The name that the client asked for, known when the handshake has ended.</param>
     /// <exception cref="AuthenticationException">The peers did not agree.</exception>
@@ -93,8 +96,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
             _records.Fail("The connection was closed before the TLS handshake.");
         }
 
-        // The worker that made the last step must not run what follows.
-        await authenticate(_stream).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await authenticate(_stream).ConfigureAwait(false);
         TlsCipherSuite suite = _stream.NegotiatedCipherSuite;
         if (!TlsProtocols.IsAllowed(suite))
         {

@@ -28,8 +28,11 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
         {
             using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
                 static state => ((Connection)state!).Abort(CloseReason.LocalClosed), below);
+
+            // The worker that makes the last step must not run what follows: it may be the application's code.
             await connection.AuthenticateAsync(
-                stream => stream.AuthenticateAsClientAsync(client, cancellationToken), () => name).ConfigureAwait(false);
+                stream => stream.AuthenticateAsClientAsync(client, cancellationToken),
+                () => name).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             return connection;
         }
         catch (Exception e)

@@ -7,10 +7,9 @@ namespace FastPort.Tls;
 /// <summary>
 /// Encrypts the connections of a server's <c>tls://</c> endpoints: a stage between the transport and the protocol. Thread-safe.
 /// </summary>
-internal sealed class TlsServer(TlsServerOptions options, ServerCertificates certificates, ConnectionSettings settings)
+internal sealed class TlsServer(
+    TlsServerOptions options, ServerCertificates certificates, ConnectionSettings settings, HandshakeWorkers workers)
 {
-    private readonly HandshakeWorkers _workers = HandshakeWorkers.For(options);
-
     /// <summary>Makes the handshake.</summary>
     /// <param name="below">The connection of the transport.</param>
     /// <param name="cancellationToken">Gives the handshake up.</param>
@@ -19,7 +18,7 @@ internal sealed class TlsServer(TlsServerOptions options, ServerCertificates cer
     /// <exception cref="PeerLeftException">The peer has left before it.</exception>
     public async ValueTask<Connection?> EncryptAsync(Connection below, CancellationToken cancellationToken)
     {
-        var connection = new TlsConnection(below, settings, _workers);
+        var connection = new TlsConnection(below, settings, workers);
         var check = new PeerCheck(options.ClientCertificates == ClientCertificateMode.Required);
         string serverName = string.Empty;
         try

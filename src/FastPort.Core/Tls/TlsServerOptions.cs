@@ -64,6 +64,9 @@ public sealed class TlsServerOptions
     /// </summary>
     public int MaxConcurrentHandshakes { get; set; }
 
+    /// <summary><see cref="MaxConcurrentHandshakes"/> as a number, 1 or more.</summary>
+    internal int HandshakesAtATime => MaxConcurrentHandshakes != 0 ? MaxConcurrentHandshakes : Math.Max(1, Environment.ProcessorCount / 2);
+
     /// <summary>Whether any certificate is configured.</summary>
     internal bool HasCertificate => CertificateFile.Length != 0 || CertificateFolder.Length != 0 || UseDevelopmentCertificate;
 

@@ -11,6 +11,7 @@ namespace FastPort.Core.Tests.Support;
 internal sealed class RawPeer : IDisposable
 {
     private readonly Socket _socket;
+    private SslStream? _tls;
     private byte[] _unread = [];
 
     private RawPeer(Socket socket) => _socket = socket;
@@ -44,9 +45,22 @@ internal sealed class RawPeer : IDisposable
     /// <summary>The runtime's TLS over the same socket, which accepts any certificate. The handshake is the caller's.</summary>
     public SslStream OverTls() => new(new NetworkStream(_socket), leaveInnerStreamOpen: true, static (_, shown, _, _) => shown is not null);
 
+    /// <summary>Everything sent and read from now on is encrypted.</summary>
+    public async Task EncryptAsync()
+    {
+        _tls = OverTls();
+        await _tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "localhost" }, Patience.Token);
+    }
+
     public async Task SendAsync(params byte[][] parts)
     {
         ReadOnlyMemory<byte> rest = parts.SelectMany(static p => p).ToArray();
+        if (_tls is not null)
+        {
+            await _tls.WriteAsync(rest, Patience.Token);
+            return;
+        }
+
         while (!rest.IsEmpty)
         {
             rest = rest[await _socket.SendAsync(rest, SocketFlags.None, Patience.Token)..];
@@ -185,7 +199,9 @@ internal sealed class RawPeer : IDisposable
         given.Write(_unread);
         while (given.Length < count)
         {
-            int read = await _socket.ReceiveAsync(buffer, SocketFlags.None, Patience.Token);
+            int read = _tls is not null
+                ? await _tls.ReadAsync(buffer, Patience.Token)
+                : await _socket.ReceiveAsync(buffer, SocketFlags.None, Patience.Token);
             if (read == 0)
             {
                 break;

@@ -70,9 +70,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     }
 
     /// <summary>A server whose pool has few threads; queued handlers can block all of them.</summary>
-    public static async Task<TestHostProcess> ServeBlockedAsync(TransportKind transport)
+    public static async Task<TestHostProcess> ServeBlockedAsync(TransportKind transport, params string[] way)
     {
-        var host = new TestHostProcess("dotnet", Program, "blocked", transport.ToString());
+        var host = new TestHostProcess("dotnet", [Program, "blocked", transport.ToString(), .. way]);
         Dictionary<string, long> figures = await host.ReadAsync();
         (host.Port, host.PoolThreads) = ((int)figures["port"], (int)figures["threads"]);
         return host;

@@ -16,7 +16,9 @@ internal sealed class TlsTransport(ITransport below) : ITransport
     {
         var certificates = new ServerCertificates(TlsFiles.Server, "Test", TimeProvider.System, NullLogger.Instance);
         return new Listener(
-            TlsProtocols.Listen(endpoint, below, settings), new TlsServer(TlsFiles.Server, certificates, settings), settings);
+            TlsProtocols.Listen(endpoint, below, settings),
+            new TlsServer(TlsFiles.Server, certificates, settings, HandshakeWorkers.Clients),
+            settings);
     }
 
     public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) =>

@@ -61,7 +61,7 @@ internal sealed class EpollLoop
         _epoll = Libc.EpollCreate(Libc.CloseOnExec);
         int wake = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.NonBlocking | Libc.CloseOnExec);
         _wake = new SafeFileHandle(wake, ownsHandle: true);
-        _thread = new Thread(Run) { IsBackground = true, Name = ServesNewcomers ? "FastPort strangers" : $"FastPort loop {index}" };
+        _thread = new Thread(Run) { IsBackground = true, Name = ServesNewcomers ? "FastPort newcomers" : $"FastPort loop {index}" };
         try
         {
             // Edge-triggered: every write to it ends a wait, and its counter is never read.
