@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
@@ -23,7 +24,7 @@ public sealed class ConsoleOutputTests
         await using ServerProcess process = DashboardPrograms.StartBy(
             ["/bin/sh", "-c", $"exec \"$0\" \"$@\" {redirection}"], program, ["--listen", $"unix://{socket}"],
             ("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"));
-        await Patience.UntilAsync(() => File.Exists(socket), "it listens");
+        await Patience.UntilAsync(() => Accepts(socket), "it listens");
 
         await using (var client = new FastPortClient(new FastPortClientOptions { Endpoint = $"unix://{socket}" }))
         {
@@ -34,6 +35,21 @@ public sealed class ConsoleOutputTests
         process.Signal(ServerProcess.SigTerm);
         Assert.Equal(0, await process.ExitAsync());
         Assert.InRange(process.Errors.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length, 0, 1);
+    }
+
+    // The file of a socket is there before the socket listens.
+    private static bool Accepts(string path)
+    {
+        using var probe = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        try
+        {
+            probe.Connect(new UnixDomainSocketEndPoint(path));
+            return true;
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
     }
 
     [Fact]
