@@ -33,7 +33,7 @@
     const body = rows.map(row => element("tr", {}, ...row.map((cell, i) =>
       element(i ? "td" : "th", i ? {} : { scope: "row" }, cell))));
     const made = element("table", { class: "figures" },
-      element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
+      element("caption", {}, element("span", {}, caption)), element("thead", {}, head), element("tbody", {}, ...body));
     return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
   };
 
