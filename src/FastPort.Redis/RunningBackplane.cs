@@ -137,7 +137,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
         // While Redis fails, lines could come as fast as relays and Hellos do.
         var logger = new ThrottledLogger(loggers.CreateLogger("FastPort.Backplane"), time);
-        string where = string.Join(", ", connection.EndPoints);
+        string where = string.Join(", ", connection.EndPoints.Select(EndPointCollection.ToString));
         RunningBackplane? running = null;
         RedisConnection? redis = null;
         try
