@@ -158,7 +158,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             running.Directory.Start();
             BackplaneLog.Joined(logger, options.Node, running.Members.Members.Count - 1, where);
             await running.Eviction.ReadAsync().ConfigureAwait(false);
-            running._readingEviction = running.ReadEvictionAsync();
+            running._readingEviction = NoContext.Start(running.ReadEvictionAsync);
             return running;
         }
         catch (Exception e)
