@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
+using FastPort.Sessions.Logging;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -269,7 +270,7 @@ public sealed partial class OpcUaClient
     {
         if (Interlocked.Exchange(ref _hasToldUndecodable, 1) == 0)
         {
-            ClientLog.Undecodable(_logger, _endpointUrl, node);
+            ClientLog.Undecodable(_logger, _endpointUrl, PeerText.Escape(node));
         }
     }
 
