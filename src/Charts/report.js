@@ -33,7 +33,7 @@
     const body = rows.map(row => element("tr", {}, ...row.map((cell, i) =>
       element(i ? "td" : "th", i ? {} : { scope: "row" }, cell))));
     const made = element("table", { class: "figures" },
-      element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
+      element("caption", {}, element("span", {}, caption)), element("thead", {}, head), element("tbody", {}, ...body));
     return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
   };
 
@@ -260,7 +260,11 @@
     points: { show: false }, ...more(one, run),
   })));
 
+  // Of the axis of errors. The chart above is as much narrower, so that its times are above the same ones.
+  const errorsWidth = 52;
+
   const timeCharts = () => {
+    const hasErrors = [before, after].some(run => run?.errors);
     const latencies = runsWith(timeline => timeline.p50_us ? [
       { label: "P50", color: "c1", values: empty(timeline.p50_us) },
       { label: "P99", color: "c2", values: empty(timeline.p99_us) },
@@ -268,7 +272,7 @@
     ] : []);
     const throughput = runsWith(timeline => [
       { label: "messages/s", color: "c3", values: rates(timeline) },
-      ...([before, after].some(run => run?.errors) ? [{ label: "errors", color: "c2", values: timeline.errors, scale: "errors" }] : []),
+      ...(hasErrors ? [{ label: "errors", color: "c2", values: timeline.errors, scale: "errors" }] : []),
     ]);
     if (!throughput.length) {
       return;
@@ -283,6 +287,7 @@
       charts.draw(chartIn(made, "P50, P99 and maximum over time"), 260, {
         cursor, scales: { x: { time: false }, us: charts.latencyScale },
         axes: [seconds, charts.latencyAxis()],
+        padding: [null, hasErrors ? errorsWidth : null, null, null],
         series: [secondsSeries, ...timeSeries(latencies, () => ({ scale: "us", value: (_, us) => us == null ? "" : time(us) }))],
       }, overTime(latencies));
     }
@@ -297,6 +302,11 @@
       axes: [
         seconds,
         charts.axis({ size: 64, incrs: charts.wholeSteps, values: (_, splits) => splits.map(compact) }),
+        // Few errors would not be seen on the scale of the messages.
+        ...(hasErrors ? [charts.axis({
+          scale: "errors", side: 1, size: errorsWidth, stroke: () => color("c2"), grid: { show: false }, incrs: charts.wholeSteps,
+          values: (_, splits) => splits.map(compact),
+        })] : []),
       ],
       series: [secondsSeries, ...timeSeries(throughput, (one, run) => ({
         scale: one.scale ?? "y", value: (_, value) => value == null ? "" : count(value),

@@ -3,6 +3,7 @@ using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -64,14 +65,14 @@ internal sealed class BridgeService(
             {
                 if (!owners.TryAdd(name, source) && owners[name] is var owner && owner != source)
                 {
-                    BridgeLog.NameTwice(logger, name, NodeOf(owner, name), NodeOf(source, name));
+                    BridgeLog.NameTwice(logger, PeerText.Escape(name), NodeOf(owner, name), NodeOf(source, name));
                 }
             }
         }
     }
 
     private static string NodeOf(OpcUaTagSource source, string name) =>
-        $"{source.Known.Find(name)?.Id ?? source.Known.Methods[name].Method} of endpoint {source.Name}";
+        $"{PeerText.Escape($"{source.Known.Find(name)?.Id ?? source.Known.Methods[name].Method}")} of endpoint {source.Name}";
 
     private static async Task WaitAsync(IEnumerable<OpcUaTagSource> sources, TimeSpan patience, CancellationToken cancellationToken)
     {

@@ -137,7 +137,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
         // While Redis fails, lines could come as fast as relays and Hellos do.
         var logger = new ThrottledLogger(loggers.CreateLogger("FastPort.Backplane"), time);
-        string where = string.Join(", ", connection.EndPoints);
+        string where = string.Join(", ", connection.EndPoints.Select(EndPointCollection.ToString));
         RunningBackplane? running = null;
         RedisConnection? redis = null;
         try
@@ -158,7 +158,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             running.Directory.Start();
             BackplaneLog.Joined(logger, options.Node, running.Members.Members.Count - 1, where);
             await running.Eviction.ReadAsync().ConfigureAwait(false);
-            running._readingEviction = running.ReadEvictionAsync();
+            running._readingEviction = NoContext.Start(running.ReadEvictionAsync);
             return running;
         }
         catch (Exception e)

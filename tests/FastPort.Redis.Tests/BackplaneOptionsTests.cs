@@ -80,6 +80,7 @@ public sealed class BackplaneOptionsTests
     [InlineData("redis://:s3cret@")]
     [InlineData("redis://:s3cret@redis:6379/zero")]
     [InlineData("redis://:s3cret@redis:6379?pasword=x")]
+    [InlineData("redis://:s3cret@redis:6379?ssl")]
     [InlineData("rediss://:s3cret@redis:6379?proxy=a,b")]
     public void A_URL_that_cannot_be_used_is_not_shown(string connection)
     {

@@ -45,6 +45,18 @@ public sealed class EvictionPolicyTests
     }
 
     [RedisFact]
+    public async Task Messages_name_a_host_as_it_is_written()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync("--maxmemory-policy", "allkeys-lru");
+        string connection = redis.Connection.Replace("127.0.0.1", "localhost", StringComparison.Ordinal);
+
+        await using Node node = await Node.StartAsync(connection, "a", Node.LongLease);
+
+        Assert.EndsWith($" at {connection}", Assert.Single(node.Log.WithId(6000)).Text, StringComparison.Ordinal);
+        Assert.Contains($"({connection}: allkeys-lru)", Assert.Single(node.Log.WithId(6017)).Text, StringComparison.Ordinal);
+    }
+
+    [RedisFact]
     public async Task A_policy_that_changes_while_the_node_runs_is_found()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();

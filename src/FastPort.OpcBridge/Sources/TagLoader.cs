@@ -197,7 +197,8 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
                     _absent.Add(client.Namespaces.Expand(node.Node));
                 }
 
-                BridgeLog.BrowseFailed(logger, options.Name, $"{client.Namespaces.Expand(node.Node)}", $"{browsed[i].Status}");
+                string id = PeerText.Escape($"{client.Namespaces.Expand(node.Node)}");
+                BridgeLog.BrowseFailed(logger, options.Name, id, $"{browsed[i].Status}");
             }
 
             // Several references may lead from one node to another.

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
+using FastPort.Sessions.Logging;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -13,6 +14,9 @@ public sealed partial class OpcUaClient
 {
     // Warnings of one outage about failed attempts.
     private const int MaxToldObstacles = 10;
+
+    // Answers of two calls at once could be taken in the wrong order.
+    private readonly SemaphoreSlim _refreshing = new(1);
 
     private int _hasToldUndecodable;
 
@@ -25,16 +29,24 @@ public sealed partial class OpcUaClient
     /// </exception>
     public async ValueTask RefreshNamespacesAsync(CancellationToken cancellationToken = default)
     {
-        SessionLink link = await LinkAsync(after: null, "Read", cancellationToken).ConfigureAwait(false);
-        NamespaceTable before = link.Namespaces;
-        if (!await link.TryReadNamespacesAsync(cancellationToken).ConfigureAwait(false))
+        await _refreshing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
         {
-            link.Break("the server has changed the indexes of its namespaces.");
-            throw NamespacesChanged("Read");
-        }
+            SessionLink link = await LinkAsync(after: null, "Read", cancellationToken).ConfigureAwait(false);
+            NamespaceTable before = link.Namespaces;
+            if (!await link.TryReadNamespacesAsync(cancellationToken).ConfigureAwait(false))
+            {
+                link.Break("the server has changed the indexes of its namespaces.");
+                throw NamespacesChanged("Read");
+            }
 
-        // Those of the next session may be there already.
-        Interlocked.CompareExchange(ref _namespaces, link.Namespaces, before);
+            // Those of the next session may be there already.
+            Interlocked.CompareExchange(ref _namespaces, link.Namespaces, before);
+        }
+        finally
+        {
+            _refreshing.Release();
+        }
     }
 
     // The session was published.
@@ -258,7 +270,7 @@ public sealed partial class OpcUaClient
     {
         if (Interlocked.Exchange(ref _hasToldUndecodable, 1) == 0)
         {
-            ClientLog.Undecodable(_logger, _endpointUrl, node);
+            ClientLog.Undecodable(_logger, _endpointUrl, PeerText.Escape(node));
         }
     }
 

@@ -242,14 +242,20 @@ public readonly partial struct TagValue : IEquatable<TagValue>
         };
     }
 
-    /// <summary>Whether two or more dimensions hold this number of elements.</summary>
+    /// <summary>Whether there are two or more dimensions, none of them negative, whose product is the number of elements.</summary>
     internal static bool Fits(int elements, ReadOnlySpan<int> dimensions)
     {
-        long product = dimensions.Length > 1 ? 1 : -1;
+        if (dimensions.Length < 2)
+        {
+            return false;
+        }
+
+        // No overflow: elements is the bound of each step. Of a matrix without elements one length is 0, and the others may be any.
+        long product = dimensions.Contains(0) ? 0 : 1;
         foreach (int length in dimensions)
         {
-            product = length < 0 || product > int.MaxValue ? -1 : product * length;
-            if (product < 0)
+            product *= length;
+            if (length < 0 || product > elements)
             {
                 return false;
             }

@@ -33,9 +33,11 @@ internal static class ConnectionText
         string[] hosts = rest[(at + 1)..].Split(',');
         string[] options = [.. query.Split('&', StringSplitOptions.RemoveEmptyEntries).Select(Uri.UnescapeDataString)];
         if (hosts.Any(static host => host.Length == 0 || host.Contains('=', StringComparison.Ordinal))
-            || options.Any(static option => option.Contains(',', StringComparison.Ordinal)))
+            || options.Any(static option =>
+                option.Contains(',', StringComparison.Ordinal) || !option.Contains('=', StringComparison.Ordinal)))
         {
-            throw new FormatException("A host is empty, or an option has a comma.");
+            // An option without a value would be one more host.
+            throw new FormatException("A host is empty, or an option has a comma or no value.");
         }
 
         var connection = ConfigurationOptions.Parse(string.Join(',', hosts.Concat(options)));

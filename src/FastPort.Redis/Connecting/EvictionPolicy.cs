@@ -25,14 +25,15 @@ internal sealed class EvictionPolicy(IConnectionMultiplexer redis, ILogger logge
         string? unknown = null;
         foreach (IServer server in redis.GetServers().Where(static one => one is { IsConnected: true, IsReplica: false }))
         {
+            string where = EndPointCollection.ToString(server.EndPoint);
             string? policy = await ReadInfoAsync(server).ConfigureAwait(false) ?? await ReadConfigAsync(server).ConfigureAwait(false);
             if (policy is null)
             {
-                unknown ??= $"{server.EndPoint}";
+                unknown ??= where;
             }
             else if (policy != Safe)
             {
-                unsafeServers.Add($"{server.EndPoint}: {policy}");
+                unsafeServers.Add($"{where}: {policy}");
             }
         }
 

@@ -19,6 +19,10 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
     private const string Transient = "TransientHttpError";
     private const int MostCharacters = 400;
 
+    // The exporter does not show the value, nor what it should be.
+    private const string Variables =
+        "an endpoint is a URL with its scheme, such as http://127.0.0.1:4317; a protocol is grpc or http/protobuf";
+
     // Where exports fail to go; and what was said of the variables.
     private readonly ConcurrentDictionary<string, bool> _said = new(StringComparer.Ordinal);
 
@@ -56,7 +60,7 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
         }
         else if (eventData.Level == EventLevel.Warning && Text(eventData) is var text && IsOfVariable(text) && _said.TryAdd(text, true))
         {
-            Fails(logger, text);
+            Fails(logger, $"{text}; {Variables}");
         }
     }
 

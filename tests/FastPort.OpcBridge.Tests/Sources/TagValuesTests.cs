@@ -73,6 +73,7 @@ public sealed class TagValuesTests
         TagValue[] values =
         [
             TagValue.FromArray<int>([], 0, 3), TagValue.FromArray<string>([], 2, 0), TagValue.FromElements(TagType.NodeId, [], 2, 0),
+            TagValue.FromArray<int>([], 100_000, 100_000, 0),
         ];
         Assert.All(values, static value =>
         {

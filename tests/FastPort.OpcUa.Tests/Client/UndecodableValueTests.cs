@@ -62,6 +62,17 @@ public sealed class UndecodableValueTests : IAsyncLifetime
         Assert.Contains("the value of ns=1;i=1:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
     }
 
+    /// <summary>Ids are the server's text: they must not make lines of their own.</summary>
+    [Fact]
+    public async Task The_id_of_a_node_is_escaped_in_the_log()
+    {
+        Serve(Unfit);
+
+        await _client.ReadAsync([new NodeId(1, "a\nb")]);
+
+        Assert.Contains(@"the value of ns=1;s=a\u000Ab:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_value_whose_end_cannot_be_found_is_read_alone()
     {

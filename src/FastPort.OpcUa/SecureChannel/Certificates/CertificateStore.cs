@@ -72,8 +72,8 @@ internal sealed class CertificateStore
     public const string HowToAgree =
         "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
 
-    /// <summary>What an administrator does to have a certificate trusted that was refused and saved, with the full paths.</summary>
-    public string HowToTrust => $"move its file from {_rejected} to {_trusted}";
+    // What an administrator does to have a certificate trusted that was refused and saved.
+    private string HowToTrust => $"move its file from {_rejected} to {_trusted}";
 
     /// <summary>Whose certificate it is, and what the application says; for messages.</summary>
     public static string DescribeUris(X509Certificate2 certificate, string? applicationUri) =>
