@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Xunit;
@@ -60,19 +61,45 @@ public sealed class EvictionPolicyTests
     public async Task A_policy_that_changes_while_the_node_runs_is_found()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node node = await Node.StartAsync(redis, "a", Node.LongLease);
+        var time = new MinuteByHand();
+        await using Node node = Node.Create(redis.Connection, "a", time, Node.LongLease);
+        await node.Host.StartAsync(Patience.Token);
 
         await redis.RunAsync("config", "set", "maxmemory-policy", "allkeys-lru");
+        time.Pass();
+        await UntilHealthIsAsync(node, HealthStatus.Degraded);
         await node.Backplane.Running!.Eviction.ReadAsync();
-        await node.Backplane.Running!.Eviction.ReadAsync();
-        HealthStatus evicting = (await node.HealthAsync()).Status;
         await redis.RunAsync("config", "set", "maxmemory-policy", "noeviction");
-        await node.Backplane.Running!.Eviction.ReadAsync();
+        time.Pass();
+        await UntilHealthIsAsync(node, HealthStatus.Healthy);
 
-        Assert.Equal((HealthStatus.Degraded, HealthStatus.Healthy), (evicting, (await node.HealthAsync()).Status));
         Assert.Single(node.Log.WithId(6017));
     }
 
+    private static Task UntilHealthIsAsync(Node node, HealthStatus status) =>
+        Patience.UntilAsync(async () => (await node.HealthAsync()).Status == status, $"the node is {status}");
+
     private static Task<RedisProcess> StartAsync(string policy, string permissions) => RedisProcess.StartAsync(
         ["--maxmemory-policy", policy, .. RedisUser.Options($"{RedisUser.Documented} {permissions}".TrimEnd())]);
+
+    /// <summary>The system's time, but timers of a minute fire when the test says so.</summary>
+    private sealed class MinuteByHand : TimeProvider
+    {
+        private static readonly TimeSpan Minute = TimeSpan.FromMinutes(1);
+
+        private Action _pass = static () => { };
+
+        public void Pass() => _pass();
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            if (period != Minute)
+            {
+                return base.CreateTimer(callback, state, dueTime, period);
+            }
+
+            _pass += () => callback(state);
+            return base.CreateTimer(callback, state, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+    }
 }

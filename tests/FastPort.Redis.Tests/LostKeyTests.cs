@@ -14,6 +14,7 @@ public sealed class LostKeyTests
     private const string Key = "fastport:id:machine-7";
     private const string Nodes = "{fastport:nodes}";
     private const string Version = "{fastport:nodes}:version";
+    private const int Many = 24;
     private const string OtherType = "redis.call('del', KEYS[1]) redis.call('rpush', KEYS[1], 'x')";
 
     [RedisTheory]
@@ -44,8 +45,14 @@ public sealed class LostKeyTests
     {
         await using RedisCluster redis = await RedisCluster.StartAsync(masters: 3);
         await using Node a = await Node.StartAsync(redis.Connection, "a");
-        await using FastPortClient client = await a.ConnectAsync("machine-7", reconnect: false);
-        await using FastPortClient other = await a.ConnectAsync("machine-8", reconnect: false);
+
+        // So many that keys of several slots are looked at at a time.
+        List<FastPortClient> clients = [];
+        for (int i = 0; i < Many; i++)
+        {
+            clients.Add(await a.ConnectAsync($"machine-{i}", reconnect: false));
+        }
+
         RedisProcess master = redis.MasterOf(await redis.SlotAsync(Key));
         string value = await master.RunAsync("get", Key);
 
@@ -53,7 +60,8 @@ public sealed class LostKeyTests
 
         await Patience.UntilAsync(
             async () => await IsStringAsync(master, Key) && await master.RunAsync("get", Key) == value, "it is set again");
-        Assert.Equal(2, a.Server.ConnectionCount);
+        Assert.Equal(Many, a.Server.ConnectionCount);
+        await Task.WhenAll(clients.Select(static client => client.DisposeAsync().AsTask()));
     }
 
     [RedisFact]

@@ -126,6 +126,42 @@ public sealed class UserDirectoryTests : IDisposable
         Assert.Null(await FindAsync(server, brief));
     }
 
+    /// <summary>Peers of the authority that is missing then would be refused without a word.</summary>
+    [Fact]
+    public async Task Authorities_of_a_file_with_a_damaged_block_do_not_count_and_the_log_names_the_block()
+    {
+        await using SecureServer server = await _site.StartAsync(static o => o.CertificateUsers = CertificateName.CommonName);
+        Assert.NotNull(await FindAsync(server, _site.Issue("anna")));
+        TestAuthority other = TestCertificates.CreateAuthority();
+        string first = (await File.ReadAllTextAsync(_site.Files["ca.pem"], TestContext.Current.CancellationToken)).TrimEnd();
+        string second = other.Certificate.ExportCertificatePem().TrimEnd();
+
+        // Without a line end between them.
+        await RewriteAsync(first + second);
+        Assert.NotNull(await FindAsync(server, _site.Issue("anna")));
+        Assert.NotNull(await FindAsync(server, other.Issue("bert", client: true)));
+
+        foreach ((string part, string damaged, string problem) in new[]
+        {
+            ("-----END CERTIFICATE-----", string.Empty, "has no line END CERTIFICATE"),
+            ("CERTIFICATE-----\nM", "CERTIFICATE-----\n", "is not base64"),
+            ("CERTIFICATE-----\nMIIB", "CERTIFICATE-----\nAAAA", "is damaged"),
+        })
+        {
+            Assert.Contains(part, second, StringComparison.Ordinal);
+            await RewriteAsync($"{first}\n{second.Replace(part, damaged, StringComparison.Ordinal)}\n");
+            Assert.NotNull(await FindAsync(server, other.Issue("bert", client: true)));
+            Assert.Contains(server.Log.WithId(9101), line => line.Text.Contains("block 2", StringComparison.Ordinal)
+                && line.Text.Contains(problem, StringComparison.Ordinal));
+        }
+
+        async Task RewriteAsync(string text)
+        {
+            await File.WriteAllTextAsync(_site.Files["ca.pem"], text, TestContext.Current.CancellationToken);
+            server.Look();
+        }
+    }
+
     [Fact]
     public async Task Anonymous_peers_are_let_in_where_nobody_must_show_who_it_is_or_that_is_allowed()
     {

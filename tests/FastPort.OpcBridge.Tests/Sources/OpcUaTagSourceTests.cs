@@ -49,6 +49,34 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         Assert.Null(tags.Infos[3]);
     }
 
+    /// <summary>Who writes text, as the CLI does, takes the type of the value for a tag without one.</summary>
+    [Fact]
+    public async Task A_variable_of_any_type_is_a_tag_without_a_type_that_takes_values_of_all()
+    {
+        List<Variant> written = [];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+                var root = new NodeId(ns, 1);
+                space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+                space.AddVariableOfType(
+                    root, new NodeId(ns, 2), new QualifiedName(ns, "any"), BuiltInType.Variant, -1, (writes, _, _) =>
+                    {
+                        written.Add(writes.Span[0].Value.Value);
+                        return ValueTask.CompletedTask;
+                    });
+            },
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+
+        Assert.Equal(TagType.Null, (await bridged.Client.ResolveAsync(["plant/any"])).Infos[0]!.Type);
+        Assert.Equal(TagStatus.Good, await bridged.Client.WriteAsync("plant/any", 7));
+        Assert.Equal(TagStatus.Good, await bridged.Client.WriteAsync("plant/any", "seven"));
+        Assert.Equal((Variant[])[7, "seven"], written);
+    }
+
     [Fact]
     public async Task Tags_have_the_units_and_ranges_of_the_servers_variables()
     {

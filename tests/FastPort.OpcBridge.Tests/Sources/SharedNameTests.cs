@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
@@ -95,6 +96,58 @@ public sealed class SharedNameTests
             space.AddVariable(new NodeId(0, 2274), new NodeId(ns, 1), new QualifiedName(ns, "SessionsDiagnostics"), 1);
         }
     }
+
+    /// <summary>An alarm is of a type that is derived from ConditionType, maybe in several steps.</summary>
+    [Theory]
+    [InlineData(2782, false)]
+    [InlineData(2782, true)]
+    [InlineData(12581, false)]
+    public async Task Conditions_and_the_configuration_of_certificates_are_no_tags_unless_asked_for(uint type, bool isDerived)
+    {
+        (string, string)[] keys =
+            [("Endpoints:plant:EndpointUrl", "{url}"), ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1")];
+        await using (Bridged bridged = await Bridged.StartAsync(Build, keys))
+        {
+            Assert.Equal(["plant/Speed"], bridged.Source.Known.Names);
+        }
+
+        await using Bridged asked = await Bridged.StartAsync(
+            Build, [.. keys, ("Endpoints:plant:Below:1", $"nsu={Bridged.NamespaceUri};i=3")]);
+        Assert.Equal(["plant/Severity", "plant/Speed"], asked.Source.Known.Names.Order(StringComparer.Ordinal));
+
+        void Build(AddressSpace space)
+        {
+            const uint HasComponent = 47;
+            const uint HasSubtype = 45;
+
+            // Of the types that the server has.
+            const uint Derived = 11564;
+            ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+            var root = new NodeId(ns, 1);
+            space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+            Add(space, root, new NodeId(ns, 2), "Speed", 1);
+            ObjectNode hidden = space.AddObject(AddressSpace.ObjectsFolder, new NodeId(0, type), "Type");
+            if (isDerived)
+            {
+                Link(null, hidden, HasSubtype, space.Find(new NodeId(0, Derived))!);
+            }
+
+            ObjectNode alarm = Create(new NodeId(ns, 3), new QualifiedName(ns, "Alarm"));
+            AddNode(space, alarm, root, HasComponent, isDerived ? Derived : type);
+            Add(space, alarm.Id, new NodeId(ns, 4), "Severity", 500);
+        }
+    }
+
+    // Servers of FastPort have no such types.
+    [UnsafeAccessor(UnsafeAccessorKind.Constructor)]
+    private static extern ObjectNode Create(NodeId id, QualifiedName browseName);
+
+    [UnsafeAccessor(UnsafeAccessorKind.Method, Name = "Add")]
+    private static extern T AddNode<T>(AddressSpace space, T node, NodeId parent, uint referenceType, uint typeDefinition)
+        where T : Node;
+
+    [UnsafeAccessor(UnsafeAccessorKind.StaticMethod, Name = "Link")]
+    private static extern void Link(AddressSpace? space, Node source, uint referenceType, Node target);
 
     private static async Task<(string Name, int Value)[]> ReadAllAsync(Bridged bridged)
     {

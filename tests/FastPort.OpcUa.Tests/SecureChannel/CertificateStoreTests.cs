@@ -267,6 +267,53 @@ public sealed class CertificateStoreTests : IDisposable
     }
 
     [Fact]
+    public void A_file_of_PEM_may_have_several_certificates_with_no_line_end_between_them()
+    {
+        using X509Certificate2 other = Authority("other", Key).CreateSelfSigned(_start, _start.AddDays(10));
+        Write(other.ExportCertificatePem() + _authority.ExportCertificatePem() + "\n" + _middle.ExportCertificatePem());
+
+        Assert.Equal(StatusCodes.Good, Check());
+        Assert.Empty(_log.Lines);
+    }
+
+    /// <summary>Whom the authority vouches for would be refused without a word.</summary>
+    [Theory]
+    [InlineData("-----END CERTIFICATE-----", "", "block 2, BEGIN CERTIFICATE in line", "has no line END CERTIFICATE")]
+    [InlineData("-----BEGIN CERTIFICATE-----", "", "END CERTIFICATE in line", "has no line BEGIN CERTIFICATE before it")]
+    [InlineData("CERTIFICATE-----\nM", "CERTIFICATE-----\n", "block 2, CERTIFICATE, is not base64", "")]
+    [InlineData("CERTIFICATE-----\nMIIC", "CERTIFICATE-----\nAAAA", "block 2 is no certificate", "")]
+    public void A_file_of_which_a_block_is_damaged_is_named_once_and_its_other_blocks_count(
+        string part, string damaged, string problem, string more)
+    {
+        Put("issuers", _authority);
+        string second = _authority.ExportCertificatePem();
+        Assert.Contains(part, second, StringComparison.Ordinal);
+        Write(_middle.ExportCertificatePem() + "\n" + second.Replace(part, damaged, StringComparison.Ordinal));
+        CertificateStore store = Store();
+
+        Assert.Equal(StatusCodes.Good, store.Validate(_leaf, Uri));
+        Assert.Equal(StatusCodes.Good, store.Validate(_leaf, Uri));
+
+        string line = Assert.Single(_log.WithId(7205)).Text;
+        Assert.All(["several.pem", problem, more], text => Assert.Contains(text, line, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("nothing", "it is no certificate in DER or PEM")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "it has no block CERTIFICATE")]
+    public void A_file_that_holds_no_certificate_is_named(string text, string problem)
+    {
+        PutChain();
+        Write(text);
+
+        Assert.Equal(StatusCodes.Good, Check());
+        Assert.EndsWith(
+            $"several.pem counts as certificates, so whom it vouches for may be refused: {problem}",
+            Assert.Single(_log.WithId(7205)).Text,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Where_lists_are_required_each_authority_needs_one_that_is_not_out_of_date()
     {
         PutChain();
@@ -299,6 +346,9 @@ public sealed class CertificateStoreTests : IDisposable
         Put("trusted", _authority);
         Put("issuers", _middle);
     }
+
+    private void Write(string pem) =>
+        File.WriteAllText(Path.Combine(Directory.CreateDirectory(Path.Combine(_folder, "trusted")).FullName, "several.pem"), pem);
 
     private void Put(string folder, X509Certificate2 certificate)
     {

@@ -335,6 +335,22 @@ public sealed class TokenTests : IDisposable
         Assert.Contains(_directory["keys"], e.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>It would be accepted, and refuse every token.</summary>
+    [Theory]
+    [InlineData("PUBLIC KEY")]
+    [InlineData("CERTIFICATE")]
+    public async Task A_key_of_a_curve_that_signs_no_tokens_does_not_start(string label)
+    {
+        using var key = ECDsa.Create(ECCurve.CreateFromFriendlyName("secP256k1"));
+        string text = label == "CERTIFICATE" ? Certificate(key) : key.ExportSubjectPublicKeyInfoPem();
+        await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
+
+        var e = await Assert.ThrowsAsync<Configuration.FastPortOptionsException>(() => StartAsync());
+
+        Assert.Contains(
+            $"Its block 1, {label}, cannot be used: its curve is none of P-256, P-384 and P-521.", e.Message, StringComparison.Ordinal);
+    }
+
     private static async Task<RequestFailedException> RefusedAsync(SecureServer server, string token)
     {
         RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => server.ConnectAsync(token));

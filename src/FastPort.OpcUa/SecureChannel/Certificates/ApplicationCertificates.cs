@@ -95,4 +95,8 @@ internal static partial class CertificateLog
     [LoggerMessage(
         7203, LogLevel.Error, "The revocation list {File} does not count, so whom it revokes may be trusted: {Problem}")]
     public static partial void ListUnusable(ILogger logger, string file, string problem);
+
+    [LoggerMessage(
+        7205, LogLevel.Error, "Not all of {File} counts as certificates, so whom it vouches for may be refused: {Problem}")]
+    public static partial void CertificateUnusable(ILogger logger, string file, string problem);
 }

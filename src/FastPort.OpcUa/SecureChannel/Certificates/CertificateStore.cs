@@ -268,18 +268,25 @@ internal sealed class CertificateStore
         }
     }
 
-    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Once for each file, until it counts again.
+    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Nor must an authority that does not: those
+    // whom it vouches for are refused. Once for each file, until it counts again.
     private void TellUnusable(TrustList list)
     {
-        foreach ((string file, string? problem) in list.CheckLists())
+        Tell(list.CheckLists(), CertificateLog.ListUnusable);
+        Tell(list.CheckCertificates(), CertificateLog.CertificateUnusable);
+
+        void Tell(IEnumerable<(string File, string? Problem)> files, Action<ILogger, string, string> tell)
         {
-            if (problem is null)
+            foreach ((string file, string? problem) in files)
             {
-                _unusable.TryRemove(file, out _);
-            }
-            else if (_unusable.TryAdd(file, true))
-            {
-                CertificateLog.ListUnusable(_logger, file, problem);
+                if (problem is null)
+                {
+                    _unusable.TryRemove(file, out _);
+                }
+                else if (_unusable.TryAdd(file, true))
+                {
+                    tell(_logger, file, problem);
+                }
             }
         }
     }

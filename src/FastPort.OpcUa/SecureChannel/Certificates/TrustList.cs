@@ -1,5 +1,7 @@
+using System.Globalization;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Tls;
 
 namespace FastPort.OpcUa.SecureChannel;
 
@@ -15,6 +17,7 @@ internal sealed class TrustList : IDisposable
     private readonly List<X509Certificate2> _trusted;
     private readonly List<X509Certificate2> _issuers;
     private readonly List<(string File, RevocationList? List)> _revocations;
+    private readonly List<(string File, string? Problem)> _certificates = [];
 
     /// <param name="own">The file of the application's own certificate, which need not be there.</param>
     /// <param name="trusted">The folder of trusted certificates.</param>
@@ -65,6 +68,9 @@ internal sealed class TrustList : IDisposable
             "no certificate of trusted and issuers is its authority and has signed it, with RSA PKCS #1 or ECDSA, and SHA-2",
         _ => null,
     }));
+
+    /// <summary>The files of certificates, each with what is wrong with it; null if all that it holds counts.</summary>
+    public IEnumerable<(string File, string? Problem)> CheckCertificates() => _certificates;
 
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
         now.UtcDateTime >= certificate.NotBefore.ToUniversalTime() && now.UtcDateTime <= certificate.NotAfter.ToUniversalTime();
@@ -134,15 +140,58 @@ internal sealed class TrustList : IDisposable
     private static bool IsSame(X509Certificate2? one, X509Certificate2 other) =>
         one?.RawDataMemory.Span.SequenceEqual(other.RawDataMemory.Span) == true;
 
-    private static List<X509Certificate2> Load(string folder) =>
-    [
-        .. Directory.EnumerateFiles(folder)
-            .Where(static file => Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
-            .Select(TryLoad)
-            .OfType<X509Certificate2>(),
-    ];
+    private List<X509Certificate2> Load(string folder)
+    {
+        List<X509Certificate2> all = [];
+        foreach (string file in Directory.EnumerateFiles(folder)
+            .Where(static file => Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase)))
+        {
+            _certificates.Add((file, Read(file, all)));
+        }
 
-    // Null if it is no certificate, or cannot be read, as one that has just been deleted: nothing that it could vouch for.
+        return all;
+    }
+
+    // A file of DER has one certificate, one of PEM may have several. Returns what is wrong: nothing vouches then that is not whole.
+    private static string? Read(string file, List<X509Certificate2> all)
+    {
+        try
+        {
+            byte[] bytes = File.ReadAllBytes(file);
+            PemText pem = new(System.Text.Encoding.ASCII.GetString(bytes));
+            if (pem is { Damage: null, Blocks: [] })
+            {
+                all.Add(X509CertificateLoader.LoadCertificate(bytes));
+                return null;
+            }
+
+            string? problem = pem.Damage ?? (pem.Certificates.Count == 0 ? "it has no block CERTIFICATE" : null);
+            foreach (PemBlock block in pem.Certificates)
+            {
+                try
+                {
+                    all.Add(X509Certificate2.CreateFromPem(block.Text));
+                }
+                catch (CryptographicException)
+                {
+                    problem ??= string.Create(CultureInfo.InvariantCulture, $"block {block.Number} is no certificate");
+                }
+            }
+
+            return problem;
+        }
+        catch (FileNotFoundException)
+        {
+            // It has just been deleted.
+            return null;
+        }
+        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
+        {
+            return e is CryptographicException ? "it is no certificate in DER or PEM" : "it cannot be read";
+        }
+    }
+
+    // Null if it is no certificate, or cannot be read: nothing that it could vouch for.
     private static X509Certificate2? TryLoad(string file)
     {
         try
