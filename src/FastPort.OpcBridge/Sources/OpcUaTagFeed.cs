@@ -164,6 +164,9 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
+    /// <summary>The server has got nodes of tags.</summary>
+    public void TellAppeared() => _listener.OnTagsAppeared();
+
     private static bool HasMoved(MonitoredItemOptions item, int tag, OpcUaTags tags) =>
         item.Node != tags.Nodes[tag] || item.Deadband != tags.All[tag].Filter;
 

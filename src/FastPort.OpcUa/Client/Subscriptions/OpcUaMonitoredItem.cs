@@ -45,6 +45,9 @@ public sealed class OpcUaMonitoredItem
     /// <summary>Whether the subscription has the item: the server has accepted it once, and it was not removed.</summary>
     internal bool IsKept { get; private set; }
 
+    /// <summary>Whether it is for events. Nobody has it but the subscription.</summary>
+    internal bool IsForEvents => Options.Events != EventSelection.None;
+
     /// <summary>The items whose values this one reports with its own. Guarded by the subscription's lock.</summary>
     internal HashSet<OpcUaMonitoredItem> Triggered => _triggered;
 
