@@ -240,7 +240,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
         {
             if (!unwanted.Contains(change.Item))
             {
-                isRefused |= change.Item.Status.IsBad;
+                // What is told of a refused item is its status. Values of others may come before the server has said that it has them.
+                isRefused |= change.Item.Status.IsBad && change.Item.Status == change.Value.Status;
                 _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);
             }

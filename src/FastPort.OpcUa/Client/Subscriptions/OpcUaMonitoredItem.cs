@@ -27,8 +27,8 @@ public sealed class OpcUaMonitoredItem
     /// <summary>What the item was asked to do.</summary>
     public MonitoredItemOptions Options { get; private set; }
 
-    /// <summary>Whether the server monitors the item; if not, why.</summary>
-    public StatusCode Status { get; private set; } = StatusCodes.BadMonitoredItemIdInvalid;
+    /// <summary>Whether the server monitors the item; if not, why. Good for one whose value comes before the server has said so.</summary>
+    public StatusCode Status { get; private set; }
 
     /// <summary>How often the server looks at the value.</summary>
     public TimeSpan SamplingInterval { get; private set; }
