@@ -138,9 +138,51 @@ internal sealed class TrustList : IDisposable
     [
         .. Directory.EnumerateFiles(folder)
             .Where(static file => Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
-            .Select(TryLoad)
-            .OfType<X509Certificate2>(),
+            .SelectMany(LoadAll),
     ];
+
+    // A file of PEM may hold several. One that cannot be read takes none of the others with it.
+    private static List<X509Certificate2> LoadAll(string file)
+    {
+        List<X509Certificate2> found = [];
+        ReadOnlySpan<char> rest = TryReadText(file);
+        while (PemEncoding.TryFind(rest, out PemFields block))
+        {
+            if (rest[block.Label] is "CERTIFICATE" && TryLoad(rest[block.Base64Data]) is { } one)
+            {
+                found.Add(one);
+            }
+
+            rest = rest[block.Location.End..];
+        }
+
+        // DER, or another form that the system can read.
+        return found.Count == 0 && TryLoad(file) is { } only ? [only] : found;
+    }
+
+    private static string TryReadText(string file)
+    {
+        try
+        {
+            return File.ReadAllText(file);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return string.Empty;
+        }
+    }
+
+    private static X509Certificate2? TryLoad(ReadOnlySpan<char> base64)
+    {
+        try
+        {
+            return X509CertificateLoader.LoadCertificate(Convert.FromBase64String(base64.ToString()));
+        }
+        catch (Exception e) when (e is CryptographicException or FormatException)
+        {
+            return null;
+        }
+    }
 
     // Null if it is no certificate, or cannot be read, as one that has just been deleted: nothing that it could vouch for.
     private static X509Certificate2? TryLoad(string file)
