@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;

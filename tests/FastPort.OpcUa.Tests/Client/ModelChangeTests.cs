@@ -70,8 +70,10 @@ public sealed class ModelChangeTests : IAsyncLifetime
             MonitoredItemCreateRequest item = call.Request<CreateMonitoredItemsRequest>().ItemsToCreate![0];
             asked.Add(item);
             StatusCode status = FilterOf(item).WhereClause!.Length == 0 ? StatusCodes.Good : EventFilterInvalid;
-            return call.ReplyAsync(
-                new CreateMonitoredItemsResponse { Results = [new MonitoredItemCreateResult { StatusCode = status, MonitoredItemId = 7 }] });
+            return call.ReplyAsync(new CreateMonitoredItemsResponse
+            {
+                Results = [new MonitoredItemCreateResult { StatusCode = status, MonitoredItemId = 7 }],
+            });
         });
 
         Assert.Equal(StatusCodes.Good, await _subscription.WatchModelAsync());

@@ -94,8 +94,8 @@ internal sealed class ScriptedServer : IAsyncDisposable
         {
             while (true)
             {
-                var connection = new ScriptedConnection(
-                    await _listener.AcceptTcpClientAsync(_stopping.Token), Handlers) { OnHello = Hellos.Enqueue };
+                TcpClient client = await _listener.AcceptTcpClientAsync(_stopping.Token);
+                var connection = new ScriptedConnection(client, Handlers) { OnHello = Hellos.Enqueue };
                 _connections[connection] = true;
                 running.Add(RunAsync(connection));
             }

@@ -8,6 +8,15 @@ internal static class DiscoveryUrl
 {
     private const string Suffix = "/discovery";
 
+    // The server has no such endpoint, or not without security, or does not list endpoints there. All else, as that it has too much to do,
+    // is the same at another path.
+    private static readonly HashSet<StatusCode> Refusals =
+    [
+        StatusCodes.BadTcpEndpointUrlInvalid, StatusCodes.BadServiceUnsupported, StatusCodes.BadNotSupported,
+        StatusCodes.BadNotImplemented, StatusCodes.BadSecurityPolicyRejected, StatusCodes.BadSecurityModeRejected,
+        StatusCodes.BadSecurityModeInsufficient, StatusCodes.BadSecurityChecksFailed,
+    ];
+
     public static bool IsOne(string url) => Endpoint.Parse(url).Path.EndsWith(Suffix, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
@@ -24,7 +33,7 @@ internal static class DiscoveryUrl
         {
             return (await ask(url).ConfigureAwait(false), url);
         }
-        catch (OpcUaException e) when (e.Status != StatusCodes.BadTimeout && !IsOne(url))
+        catch (OpcUaException e) when (Refusals.Contains(e.Status) && !IsOne(url))
         {
             first = ExceptionDispatchInfo.Capture(e);
         }
