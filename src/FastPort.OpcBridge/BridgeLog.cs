@@ -42,6 +42,12 @@ internal static partial class BridgeLog
     public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
 
     [LoggerMessage(
+        8111,
+        LogLevel.Debug,
+        "Endpoint {Endpoint} does not tell of new nodes: {Problem}. Those that it does not have are looked for in growing steps only")]
+    public static partial void ModelNotWatched(ILogger logger, string endpoint, string problem);
+
+    [LoggerMessage(
         8106,
         LogLevel.Warning,
         "Endpoint {Endpoint}: clients have named {MaxTags} parts of arrays; '{Name}' and further ones are unknown. Raise MaxTags")]

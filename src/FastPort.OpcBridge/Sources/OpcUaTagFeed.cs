@@ -164,6 +164,9 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
+    /// <summary>The server has got nodes of tags.</summary>
+    public void TellAppeared() => _listener.OnTagsAppeared();
+
     private static bool HasMoved(MonitoredItemOptions item, int tag, OpcUaTags tags) =>
         item.Node != tags.Nodes[tag] || item.Deadband != tags.All[tag].Filter;
 
@@ -237,7 +240,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
         {
             if (!unwanted.Contains(change.Item))
             {
-                isRefused |= change.Item.Status.IsBad;
+                // What is told of a refused item is its status. Values of others may come before the server has said that it has them.
+                isRefused |= change.Item.Status.IsBad && change.Item.Status == change.Value.Status;
                 _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);
             }

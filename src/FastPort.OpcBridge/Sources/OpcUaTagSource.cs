@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
@@ -17,12 +16,12 @@ namespace FastPort.OpcBridge.Sources;
 internal sealed partial class OpcUaTagSource : ITagSource
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan MaxLookDelay = TimeSpan.FromSeconds(30);
 
     private readonly EndpointOptions _options;
     private readonly BridgeSettings _settings;
     private readonly ILoggerFactory _loggerFactory;
     private readonly ILogger _logger;
+    private readonly TimeProvider _time;
     private readonly CancellationTokenSource _closing = new();
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
@@ -44,11 +43,17 @@ internal sealed partial class OpcUaTagSource : ITagSource
     // Read without the gate.
     private volatile bool _mustLoad = true;
 
-    public OpcUaTagSource(EndpointOptions options, BridgeSettings settings, ILoggerFactory loggerFactory)
+    /// <param name="options">The server.</param>
+    /// <param name="settings">All settings.</param>
+    /// <param name="loggerFactory">Creates the loggers.</param>
+    /// <param name="time">The clock of the steps in which tags are listed again and looked for. Defaults to the system's.</param>
+    public OpcUaTagSource(
+        EndpointOptions options, BridgeSettings settings, ILoggerFactory loggerFactory, TimeProvider? time = null)
     {
         _options = options;
         _settings = settings;
         _loggerFactory = loggerFactory;
+        _time = time ?? TimeProvider.System;
         _logger = loggerFactory.CreateLogger<OpcUaTagSource>();
         _parts = new OpcUaParts(options, _logger);
         _tags = Configured();
@@ -183,7 +188,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
                 OpcUaTags? tags = mustLoad ? await TryLoadAsync(_client!).ConfigureAwait(false) : _tags;
                 if (tags is null)
                 {
-                    await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(false);
+                    await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
                 }
                 else
                 {
@@ -226,75 +231,6 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
                 SetConnected(tags);
             }
-        }
-    }
-
-    // A server may get nodes and namespaces while it runs, and tells nobody. All tags are listed anew when some of them are there.
-    private async Task LookForAbsentAsync(object connection, OpcUaTags tags)
-    {
-        CancellationToken closing = _closing.Token;
-        var delays = new ReconnectBackoff(RetryDelay, MaxLookDelay);
-
-        // The first one is none: the server has just been asked.
-        delays.Next();
-        try
-        {
-            while (tags.Absent.Count != 0)
-            {
-                await Task.Delay(delays.Next(), closing).ConfigureAwait(false);
-                if (_connected != tags)
-                {
-                    return;
-                }
-
-                tags = await TryListAppearedAsync(connection, tags).ConfigureAwait(false) ?? tags;
-            }
-        }
-        catch (OperationCanceledException) when (closing.IsCancellationRequested)
-        {
-            // The source is closed.
-        }
-    }
-
-    // Null if nothing has appeared, or the server does not answer.
-    private async Task<OpcUaTags?> TryListAppearedAsync(object connection, OpcUaTags tags)
-    {
-        try
-        {
-            OpcUaClient client = _client!;
-            await client.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
-            NamespaceTable namespaces = client.Namespaces;
-            NodeId[] nodes =
-            [
-                .. tags.Absent
-                    .Where(one => one.NamespaceUri is not { } uri || namespaces.TryGetIndex(uri, out _))
-                    .Select(namespaces.MakeId),
-            ];
-            DataValue[] found = await client.ReadAsync(nodes, AttributeId.NodeClass, _closing.Token).ConfigureAwait(false);
-            if (Array.TrueForAll(found, static one => TagLoader.IsAbsent(one.Status)))
-            {
-                return null;
-            }
-        }
-        catch (OpcUaException)
-        {
-            return null;
-        }
-
-        await _loading.WaitAsync(_closing.Token).ConfigureAwait(false);
-        try
-        {
-            OpcUaTags? next = await TryLoadAsync(_client!).ConfigureAwait(false);
-            if (next is not null)
-            {
-                End(connection, next);
-            }
-
-            return next;
-        }
-        finally
-        {
-            _loading.Release();
         }
     }
 

@@ -9,7 +9,10 @@ namespace FastPort.OpcUa.Client;
 /// <content>Discovery, which needs no session (OPC 10000-4, 5.5).</content>
 public sealed partial class OpcUaClient
 {
-    /// <summary>Asks a server for its endpoints (OPC 10000-4, 5.5.4). What comes is not signed by anybody.</summary>
+    /// <summary>
+    /// Asks a server for its endpoints (OPC 10000-4, 5.5.4); if it refuses, at the path <c>/discovery</c> below the URL, where some servers
+    /// list them. What comes is not signed by anybody.
+    /// </summary>
     /// <param name="endpointUrl">The server: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Limits and times. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the logger. Defaults to no logging.</param>
@@ -23,8 +26,10 @@ public sealed partial class OpcUaClient
         ILoggerFactory? loggerFactory = null,
         CancellationToken cancellationToken = default)
     {
-        GetEndpointsResponse response = await DiscoverAsync<GetEndpointsRequest, GetEndpointsResponse>(
-            endpointUrl, new GetEndpointsRequest { EndpointUrl = endpointUrl }, "GetEndpoints", options, loggerFactory, cancellationToken)
+        (GetEndpointsResponse response, _) = await DiscoveryUrl.AskAsync(
+            endpointUrl,
+            url => DiscoverAsync<GetEndpointsRequest, GetEndpointsResponse>(
+                url, new GetEndpointsRequest { EndpointUrl = url }, "GetEndpoints", options, loggerFactory, cancellationToken))
             .ConfigureAwait(false);
         return response.Endpoints ?? [];
     }
@@ -62,7 +67,7 @@ public sealed partial class OpcUaClient
         using var opener = new ChannelOpener(endpointUrl, options, clock, logger);
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         limit.CancelAfter(options.ConnectTimeout);
-        ClientChannelLink link = await opener.OpenPlainAsync(limit.Token).ConfigureAwait(false);
+        ClientChannelLink link = await opener.OpenPlainAsync(endpointUrl, limit.Token).ConfigureAwait(false);
         try
         {
             ServiceResult<TResponse> result = await link.Channel.SendAsync(

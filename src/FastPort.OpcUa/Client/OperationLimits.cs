@@ -22,6 +22,9 @@ internal enum Bulk
 
     /// <summary>Items of a service of monitored items.</summary>
     MonitoredItems,
+
+    /// <summary>Subscriptions of a TransferSubscriptions or DeleteSubscriptions. No server declares how many it takes.</summary>
+    Subscriptions,
 }
 
 /// <summary>
@@ -35,15 +38,17 @@ internal sealed class OperationLimits(string endpointUrl, ILogger logger)
     // A server may need long for each.
     private const int MostItems = 1000;
 
-    // In namespace 0, in the order of Bulk.
+    private const int Kinds = (int)Bulk.Subscriptions + 1;
+
+    // In namespace 0, in the order of Bulk, for those that have one.
     private static readonly NodeId[] Declarations =
         [new(0, 11705), new(0, 11707), new(0, 11710), new(0, 11711), new(0, 11712), new(0, 11714)];
 
     private readonly Lock _gate = new();
 
     // By Bulk. Changed under the gate.
-    private readonly int[] _declared = [.. Declarations.Select(static (_, bulk) => Undeclared(bulk))];
-    private readonly int[] _taken = [.. Enumerable.Repeat(int.MaxValue, Declarations.Length)];
+    private readonly int[] _declared = [.. Enumerable.Range(0, Kinds).Select(Undeclared)];
+    private readonly int[] _taken = [.. Enumerable.Repeat(int.MaxValue, Kinds)];
 
     /// <summary>The nodes that hold what a server declares, in the order of <see cref="Declare"/>.</summary>
     public static IReadOnlyList<NodeId> Nodes => Declarations;

@@ -28,6 +28,7 @@ public sealed class TagRunTests : IAsyncLifetime
         _memory.Add("plant/limits", TagValue.FromArray([1, 2]), isWritable: true);
         _memory.Add("plant/count", 7);
         _memory.Add("plant/line1/cell/temperature", 21.5);
+        _memory.Add(new TagInfo(0, "plant/any") { Type = TagType.Null, IsWritable = true }, 5);
         _memory.Add("plant/key", TagValue.FromBytes(TagType.ByteString, [1, 2]), isWritable: true);
         _tags = new TagServer([_memory]);
         _server = new FastPortServer(
@@ -187,6 +188,16 @@ public sealed class TagRunTests : IAsyncLifetime
         e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/speed"] }));
         Assert.Equal("'plant/speed' has no value; give a value after each name.", e.Message);
         Assert.Equal(ExitCode.Failed, await RunAsync("write", new() { Names = ["plant/count", "8"] }));
+    }
+
+    /// <summary>As a variable of OPC UA whose DataType is BaseDataType or Number.</summary>
+    [Fact]
+    public async Task Write_to_a_tag_without_a_type_takes_that_of_its_value()
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("write", new() { Names = ["plant/any", "900"] }));
+
+        await using TagClient client = await TagClient.ConnectAsync(Endpoint);
+        Assert.Equal(900, (await client.ReadAsync("plant/any")).Value);
     }
 
     [Fact]

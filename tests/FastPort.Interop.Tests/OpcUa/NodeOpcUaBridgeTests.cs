@@ -109,6 +109,50 @@ public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
         await watch.UntilAsync("node/Row", TagStatus.Good, TagValue.FromArray([7]));
     }
 
+    /// <summary>The clock stands still: the bridge does not look for tags in steps of its own.</summary>
+    [NodeFact]
+    public async Task A_tag_whose_node_appears_is_found_when_the_server_tells_so()
+    {
+        using var node = NodeProcess.Start("opcua/server.mjs", "0", "growing");
+        Started started = await node.ReadLineAsync<Started>();
+        var time = new FakeTimeProvider();
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            time,
+            [
+                ("Endpoints:node:EndpointUrl", $"opc.tcp://127.0.0.1:{started.Port}"),
+                .. Enumerable.Range(0, 3).SelectMany(i => TagOf(i, started.NamespaceUri)),
+            ]);
+        await using TagWatch watch = await TagWatch.StartAsync(bridge.Client, "w0", "w1", "w2");
+        Assert.Equal(Enumerable.Repeat(TagStatus.BadNodeIdUnknown, 3), watch.Statuses);
+
+        // From the first step on the bridge hears of changes.
+        await node.SendLineAsync();
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(1));
+                return bridge.Source.Known.PresentCount == 1;
+            },
+            "the first tag is there");
+        foreach (int number in (int[])[1, 2])
+        {
+            await node.SendLineAsync();
+            await Patience.UntilAsync(() => bridge.Source.Known.PresentCount == number + 1, $"tag w{number} is there");
+            await watch.UntilAsync($"w{number}", TagStatus.Good, number);
+        }
+
+        Assert.Empty(bridge.Log.WithId(8111));
+
+        static IEnumerable<(string Key, string Value)> TagOf(int number, string namespaceUri) =>
+        [
+            ($"Tags:{number}:Name", $"w{number}"),
+            ($"Tags:{number}:Endpoint", "node"),
+            ($"Tags:{number}:NamespaceUri", namespaceUri),
+            ($"Tags:{number}:NodeId", $"i={7000 + number}"),
+        ];
+    }
+
     private static Task<BridgeUnderTest> StartBridgeAsync(RunningServer node) => BridgeUnderTest.StartAsync(
         mustLoad: true,
         ("Endpoints:node:EndpointUrl", node.Url),

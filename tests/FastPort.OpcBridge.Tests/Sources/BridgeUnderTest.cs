@@ -20,7 +20,7 @@ internal sealed class BridgeUnderTest : IAsyncDisposable
     private readonly TagServer _tags;
     private readonly FastPortServer _fastPort;
 
-    private BridgeUnderTest(params (string Key, string Value)[] keys)
+    private BridgeUnderTest(TimeProvider? time, (string Key, string Value)[] keys)
     {
         IConfiguration configuration = new ConfigurationBuilder()
             .AddInMemoryCollection(keys.Select(static one => KeyValuePair.Create($"OpcBridge:{one.Key}", (string?)one.Value)))
@@ -29,7 +29,7 @@ internal sealed class BridgeUnderTest : IAsyncDisposable
         EndpointOptions endpoint = settings.Endpoints[0];
         endpoint.Client.Certificates.Directory = Path.Combine(_folder, "client");
         endpoint.Client.Certificates.UnsafeTrustAll = true;
-        Source = new OpcUaTagSource(endpoint, settings, Log);
+        Source = new OpcUaTagSource(endpoint, settings, Log, time);
         _tags = new TagServer([Source]);
         _fastPort = new FastPortServer(
             new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 64 } },
@@ -45,9 +45,16 @@ internal sealed class BridgeUnderTest : IAsyncDisposable
 
     /// <param name="mustLoad">Whether the OPC UA server answers, so that its tags are known before the client connects.</param>
     /// <param name="keys">Keys of section OpcBridge, with one endpoint.</param>
-    public static async Task<BridgeUnderTest> StartAsync(bool mustLoad, params (string Key, string Value)[] keys)
+    public static Task<BridgeUnderTest> StartAsync(bool mustLoad, params (string Key, string Value)[] keys) =>
+        StartAsync(mustLoad, time: null, keys);
+
+    /// <param name="mustLoad">Whether the OPC UA server answers, so that its tags are known before the client connects.</param>
+    /// <param name="time">The clock of the source's steps, not of the tag server's; null for the system's.</param>
+    /// <param name="keys">Keys of section OpcBridge, with one endpoint.</param>
+    public static async Task<BridgeUnderTest> StartAsync(
+        bool mustLoad, TimeProvider? time, params (string Key, string Value)[] keys)
     {
-        var bridge = new BridgeUnderTest(keys);
+        var bridge = new BridgeUnderTest(time, keys);
         bridge.Source.Start(null);
         if (mustLoad)
         {

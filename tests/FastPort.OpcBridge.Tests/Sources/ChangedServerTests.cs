@@ -3,6 +3,7 @@ using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;
@@ -311,6 +312,12 @@ public sealed class ChangedServerTests : IAsyncLifetime
         Assert.Equal(6, (await bridged.Client.ReadAsync("plant/speed")).Value);
         node.Value = new DataValue(7);
         await watch.UntilAsync("later", TagStatus.Good, 7);
+
+        // It has no events, which is no trouble.
+        LogLine told = Assert.Single(bridged.Log.WithId(8111));
+        Assert.Equal(LogLevel.Debug, told.Level);
+        Assert.StartsWith("Endpoint plant does not tell of new nodes: Bad", told.Text, StringComparison.Ordinal);
+        Assert.DoesNotContain(bridged.Log.Lines, static line => line.Level > LogLevel.Information && line.Id is not 8105 and not 8109);
     }
 
     private Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)

@@ -16,6 +16,7 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
     private readonly Listener _listener = new();
     private readonly List<VariableNode> _nodes = [];
     private OpcUaPeer _server = null!;
+    private AddressSpace _space = null!;
     private BridgeUnderTest _bridge = null!;
     private Action<OpcUaServerOptions> _configure = static _ => { };
 
@@ -24,6 +25,7 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
         _server = new OpcUaPeer(
             space =>
             {
+                _space = space;
                 ushort ns = space.AddNamespace(Bridged.NamespaceUri);
                 var root = new NodeId(ns, 1);
                 space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
@@ -145,14 +147,30 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
         await _listener.Lost.Task.InTimeAsync();
     }
 
-    private async Task StartAsync(Action<OpcUaServerOptions> configure)
+    [Fact]
+    public async Task A_feed_is_told_that_the_server_has_got_nodes()
+    {
+        await StartAsync(static _ => { }, ("Endpoints:plant:Below:1", $"nsu={Bridged.NamespaceUri};i=2"));
+        await using ITagFeed feed = await OpenAsync();
+        Assert.False(_listener.Appeared.Task.IsCompleted);
+
+        ushort ns = _nodes[0].Id.NamespaceIndex;
+        _space.AddObject(AddressSpace.ObjectsFolder, new NodeId(ns, 2), new QualifiedName(ns, "Machine"));
+
+        await _listener.Appeared.Task.InTimeAsync();
+    }
+
+    private async Task StartAsync(Action<OpcUaServerOptions> configure, params (string Key, string Value)[] keys)
     {
         _configure = configure;
         await _server.StartAsync();
         _bridge = await BridgeUnderTest.StartAsync(
             mustLoad: true,
-            ("Endpoints:plant:EndpointUrl", _server.Url),
-            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+            [
+                ("Endpoints:plant:EndpointUrl", _server.Url),
+                ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+                .. keys,
+            ]);
     }
 
     private async Task RestartAsync(Action<OpcUaServerOptions> configure)
@@ -183,6 +201,8 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
     {
         public TaskCompletionSource Lost { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+        public TaskCompletionSource Appeared { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
         public ConcurrentDictionary<int, int> Values { get; } = [];
 
         public ConcurrentDictionary<int, TagStatus> Statuses { get; } = [];
@@ -197,5 +217,7 @@ public sealed class OpcUaTagFeedTests : IAsyncLifetime
         }
 
         public void OnValuesLost() => Lost.TrySetResult();
+
+        public void OnTagsAppeared() => Appeared.TrySetResult();
     }
 }

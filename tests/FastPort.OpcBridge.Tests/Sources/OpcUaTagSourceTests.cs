@@ -87,6 +87,21 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         Assert.Equal((string.Empty, null), (tags.Infos[2]!.Unit, tags.Infos[2]!.Range));
     }
 
+    /// <summary>Its DataType is BaseDataType: no value is of that type itself.</summary>
+    [Fact]
+    public async Task A_tag_of_any_type_has_that_of_its_value()
+    {
+        Assert.Equal((TagType.Null, true), (await _bridged.Client.ResolveAsync(["plant/any"])).Infos[0] is { } info
+            ? (info.Type, info.IsWritable)
+            : default);
+
+        foreach (TagValue value in (TagValue[])[5, 2.5, "text"])
+        {
+            Assert.Equal(TagStatus.Good, await _bridged.Client.WriteAsync("plant/any", value));
+            Assert.Equal(value, (await _bridged.Client.ReadAsync("plant/any")).Value);
+        }
+    }
+
     [Fact]
     public async Task Values_of_every_type_are_read_and_written_back()
     {
@@ -269,6 +284,9 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         space.AddAnalogVariable(
             AddressSpace.ObjectsFolder, new NodeId(ns, 11), new QualifiedName(ns, "Level"), 1.25, low: 0, high: 5, writable: true);
         _count = space.AddVariable(root, new NodeId(ns, 12), new QualifiedName(ns, "count"), 7);
+        VariableNode any = space.AddVariableOfType(
+            root, new NodeId(ns, 15), new QualifiedName(ns, "any"), BuiltInType.Variant, valueRank: -1, Keep);
+        any.Value = new DataValue(1);
         space.AddMethod(
             root,
             new NodeId(ns, 13),
@@ -299,6 +317,16 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         AddArray("ints", [1, 2, 3]);
         AddArray("texts", ["a", "b"]);
         AddArray("nodes", [new NodeId(ns, 1u), new NodeId(ns, "two")]);
+
+        static ValueTask Keep(ReadOnlyMemory<VariableWrite> writes, Memory<StatusCode> statuses, CancellationToken cancellationToken)
+        {
+            foreach (VariableWrite write in writes.Span)
+            {
+                write.Variable.Value = write.Value;
+            }
+
+            return ValueTask.CompletedTask;
+        }
 
         void Add<T>(string name, T value) =>
             space.AddVariable(new NodeId(ns, 3), new NodeId(ns, id++), new QualifiedName(ns, name), value, writable: true);

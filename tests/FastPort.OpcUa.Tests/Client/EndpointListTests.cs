@@ -96,6 +96,38 @@ public sealed class EndpointListTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Where_the_server_refuses_to_list_its_endpoints_they_are_asked_for_at_discovery()
+    {
+        string plain = new Uri(_server.Url).GetLeftPart(UriPartial.Authority);
+        ListAtDiscovery([Endpoint("Basic256Sha256", _certificate) with { EndpointUrl = "opc.tcp://other.plant:1/milo" }]);
+
+        EndpointDescription listed = Assert.Single(await OpcUaClient.GetEndpointsAsync(plain));
+        Assert.Equal(_certificate.RawData, listed.ServerCertificate.ToArray());
+
+        // The scripted server has no security: how far the client comes is enough.
+        _server.Hellos.Clear();
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = _folder.Path;
+        options.Certificates.UnsafeTrustAll = true;
+        _ = await Assert.ThrowsAnyAsync<Exception>(() => OpcUaClient.ConnectAsync(plain, options));
+        Assert.Equal([plain, $"{plain}/discovery", $"{plain}/milo"], _server.Hellos);
+    }
+
+    [Fact]
+    public async Task Where_it_refuses_there_too_the_first_refusal_is_told()
+    {
+        _server.On<GetEndpointsRequest>(static call => call.FaultAsync(
+            IsAtDiscovery(call) ? StatusCodes.BadNotImplemented : StatusCodes.BadServiceUnsupported));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => OpcUaClient.GetEndpointsAsync(_server.Url));
+
+        Assert.Equal(StatusCodes.BadServiceUnsupported, e.Status);
+        Assert.Equal([_server.Url, $"{_server.Url}/discovery"], _server.Hellos);
+        await Assert.ThrowsAsync<OpcUaException>(() => OpcUaClient.GetEndpointsAsync($"{_server.Url}/discovery"));
+        Assert.Equal(3, _server.Hellos.Count);
+    }
+
+    [Fact]
     public async Task Any_other_URL_is_used_as_it_is()
     {
         List([Endpoint("None", null) with { EndpointUrl = "opc.tcp://other.plant:1/other" }]);
@@ -128,6 +160,13 @@ public sealed class EndpointListTests : IAsyncDisposable
 
     private void List(EndpointDescription[] endpoints) =>
         _server.On<GetEndpointsRequest>(call => call.ReplyAsync(new GetEndpointsResponse { Endpoints = endpoints }));
+
+    private void ListAtDiscovery(EndpointDescription[] endpoints) => _server.On<GetEndpointsRequest>(call => IsAtDiscovery(call)
+        ? call.ReplyAsync(new GetEndpointsResponse { Endpoints = endpoints })
+        : call.FaultAsync(StatusCodes.BadServiceUnsupported));
+
+    private static bool IsAtDiscovery(ScriptedCall call) =>
+        call.Request<GetEndpointsRequest>().EndpointUrl!.EndsWith("/discovery", StringComparison.Ordinal);
 
     private EndpointDescription Endpoint(string policy, X509Certificate2? certificate) => new()
     {

@@ -13,6 +13,10 @@ namespace FastPort.OpcUa.Tests.Client;
 internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<uint, Func<ScriptedCall, Task>> handlers) : IDisposable
 {
     private const uint ChannelId = 1;
+
+    /// <summary>Is told the URL of the Hello. Defaults to nothing.</summary>
+    public Action<string?> OnHello { get; init; } = static _ => { };
+
     private readonly SemaphoreSlim _writing = new(1);
     private uint _sequence;
     private uint _lastToken;
@@ -107,6 +111,7 @@ internal sealed class ScriptedConnection(TcpClient client, ConcurrentDictionary<
         switch (BinaryPrimitives.ReadUInt32LittleEndian(chunk))
         {
             case MessageType.Hello:
+                OnHello(new BinaryDecoder(chunk.AsSpan(8), EncodingLimits.Default).ReadStructure<HelloMessage>().EndpointUrl);
                 byte[] acknowledge = Encode<AcknowledgeMessage>(
                     new AcknowledgeMessage { ReceiveBufferSize = 65_535, SendBufferSize = 65_535 });
                 await client.GetStream().WriteAsync(

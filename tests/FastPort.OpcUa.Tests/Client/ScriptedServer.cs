@@ -54,6 +54,9 @@ internal sealed class ScriptedServer : IAsyncDisposable
     /// <summary>Connections that have not ended.</summary>
     public int ConnectionCount => _connections.Count;
 
+    /// <summary>The URLs that connections began with.</summary>
+    public ConcurrentQueue<string?> Hellos { get; } = [];
+
     private ConcurrentDictionary<uint, Func<ScriptedCall, Task>> Handlers { get; } = [];
 
     public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null, TimeProvider? time = null) => OpcUaClient.ConnectAsync(
@@ -91,8 +94,8 @@ internal sealed class ScriptedServer : IAsyncDisposable
         {
             while (true)
             {
-                var connection = new ScriptedConnection(
-                    await _listener.AcceptTcpClientAsync(_stopping.Token), Handlers);
+                TcpClient client = await _listener.AcceptTcpClientAsync(_stopping.Token);
+                var connection = new ScriptedConnection(client, Handlers) { OnHello = Hellos.Enqueue };
                 _connections[connection] = true;
                 running.Add(RunAsync(connection));
             }

@@ -44,6 +44,28 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task An_item_whose_value_comes_before_the_answer_has_no_bad_status()
+    {
+        var asked = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _server.On<CreateMonitoredItemsRequest>(call =>
+        {
+            asked.SetResult(call);
+            return Task.CompletedTask;
+        });
+        Task<IReadOnlyList<OpcUaMonitoredItem>> adding =
+            _subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 6))]).AsTask();
+        ScriptedCall request = await asked.Task.InTimeAsync();
+        uint handle = request.Request<CreateMonitoredItemsRequest>().ItemsToCreate![0].RequestedParameters.ClientHandle;
+
+        await _script.PublishAsync(ScriptedSubscription.Message(1, handle, 5));
+
+        DataChange change = await _subscription.NextAsync();
+        Assert.Equal((5, StatusCodes.Good), (change.Value.Value.Get<int>(), change.Item.Status));
+        await request.ReplyAsync(new CreateMonitoredItemsResponse { Results = [new MonitoredItemCreateResult { MonitoredItemId = 7 }] });
+        Assert.Equal(change.Item, Assert.Single(await adding.InTimeAsync()));
+    }
+
+    [Fact]
     public async Task Messages_that_are_missing_are_asked_for_again_and_come_in_order()
     {
         _script.Kept[2] = Message(2);

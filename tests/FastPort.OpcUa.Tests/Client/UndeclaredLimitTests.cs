@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
@@ -128,6 +129,52 @@ public sealed class UndeclaredLimitTests : IAsyncLifetime
         Assert.Equal(1u, script.Id);
     }
 
+    /// <summary>Of as many as a client has, the server takes a few at a time when they come to another session.</summary>
+    [Fact]
+    public async Task Transfers_and_deletions_of_subscriptions_are_halved()
+    {
+        _ = new ScriptedSubscription(_server);
+        List<OpcUaSubscription> all = [];
+        for (int i = 0; i < 2 * Limit; i++)
+        {
+            all.Add(await _client.SubscribeAsync());
+        }
+
+        uint[] ids = [.. all.Select(static one => one.Id)];
+        List<uint> transferred = [];
+        Serve<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+            static request => request.SubscriptionIds!.Length,
+            request =>
+            {
+                transferred.AddRange(request.SubscriptionIds!);
+                return new TransferSubscriptionsResponse { Results = new TransferResult[request.SubscriptionIds!.Length] };
+            });
+        _server.StartTime = null;
+        _server.On<ActivateSessionRequest>(static call => call.Header.AuthenticationToken == new NodeId(1, 1)
+            ? call.FaultAsync(StatusCodes.BadSessionIdInvalid)
+            : call.ReplyAsync(default(ActivateSessionResponse)));
+
+        Assert.Equal(SessionRecovery.Replaced, await ReconnectAsync(static () => { }));
+        Assert.Equal(ids, transferred);
+        Assert.Equal(ids, all.Select(static one => one.Id));
+        Assert.Equal([100, 50, 50], _sizes);
+
+        // Those that nobody wants any more go when the client is back with their session.
+        _server.On<ActivateSessionRequest>(static call => call.ReplyAsync(default(ActivateSessionResponse)));
+        List<uint> deleted = [];
+        Serve<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+            static request => request.SubscriptionIds!.Length,
+            request =>
+            {
+                deleted.AddRange(request.SubscriptionIds!);
+                return new DeleteSubscriptionsResponse { Results = new StatusCode[request.SubscriptionIds!.Length] };
+            });
+        Assert.Equal(SessionRecovery.Resumed, await ReconnectAsync(() => all.ForEach(static one => _ = one.DisposeAsync().AsTask())));
+        Assert.Equal(ids.Order(), deleted.Order());
+        Assert.All(_sizes, static size => Assert.InRange(size, 1, Limit));
+        Assert.Contains("(Subscriptions)", Assert.Single(_log.WithId(7110)).Text, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task One_operation_that_is_refused_fails()
     {
@@ -137,6 +184,21 @@ public sealed class UndeclaredLimitTests : IAsyncLifetime
             async () => await _client.WriteAsync([KeyValuePair.Create(new NodeId(1, 1), (Variant)1)]));
 
         Assert.Equal(StatusCodes.BadTooManyOperations, e.Status);
+    }
+
+    // What is done while there is no connection comes before the next one.
+    private async Task<SessionRecovery> ReconnectAsync(Action away)
+    {
+        var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Action<SessionRecovery> onConnected = recovery => back.TrySetResult(recovery);
+        Action<CloseReason> onDisconnected = _ => away();
+        _client.Connected += onConnected;
+        _client.Disconnected += onDisconnected;
+        _server.Cut();
+        SessionRecovery recovery = await back.Task.InTimeAsync();
+        _client.Connected -= onConnected;
+        _client.Disconnected -= onDisconnected;
+        return recovery;
     }
 
     private void Serve<TRequest, TResponse>(Func<TRequest, int> sizeOf, Func<TRequest, TResponse> answer)

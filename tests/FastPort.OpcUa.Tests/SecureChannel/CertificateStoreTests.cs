@@ -83,6 +83,21 @@ public sealed class CertificateStoreTests : IDisposable
         Assert.Equal(StatusCodes.Good, Check());
     }
 
+    /// <summary>As a bundle of an authority comes: each certificate counts, also behind one that is damaged.</summary>
+    [Theory]
+    [InlineData("pem")]
+    [InlineData("crt")]
+    public void All_certificates_of_a_file_of_PEM_count(string extension)
+    {
+        using X509Certificate2 other = Authority("other", Key).CreateSelfSigned(_start, _start.AddDays(1000));
+        string damaged = PemEncoding.WriteString("CERTIFICATE", _authority.RawData.AsSpan(0, 100));
+        string[] bundle = [other.ExportCertificatePem(), damaged, _middle.ExportCertificatePem(), _authority.ExportCertificatePem()];
+        string trusted = Directory.CreateDirectory(Path.Combine(_folder, "trusted")).FullName;
+        File.WriteAllText(Path.Combine(trusted, $"bundle.{extension}"), $"Subject: some text\n{string.Join('\n', bundle)}\n");
+
+        Assert.Equal(StatusCodes.Good, Check());
+    }
+
     [Fact]
     public void Issuers_alone_are_not_trusted()
     {

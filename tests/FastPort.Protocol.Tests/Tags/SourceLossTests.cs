@@ -157,8 +157,16 @@ public sealed class SourceLossTests : IAsyncLifetime
         Assert.Equal([1, 3, 7], SecondsOfRetries(10, 1, 2, 5));
         feed.Listener.OnValuesLost();
         Assert.Empty(feed.Asked);
+
+        // The source has got one of them.
+        _source.Refusals.TryRemove(2, out _);
+        feed.Listener.OnTagsAppeared();
+        Assert.Equal([1, 2, 5], Assert.Single(feed.Asked));
+        feed.Asked.Clear();
+        Assert.Equal([2, 3, 4], feed.Tags.Keys.Order());
+        Assert.Equal([1, 3, 7], SecondsOfRetries(10, 1, 5));
         _source.Refusals.Clear();
-        Assert.Equal([5], SecondsOfRetries(100, 1, 2, 5));
+        Assert.Equal([5], SecondsOfRetries(100, 1, 5));
         Assert.Equal([1, 2, 3, 4, 5], feed.Tags.Keys.Order());
 
         int[] SecondsOfRetries(int seconds, params int[] asked)

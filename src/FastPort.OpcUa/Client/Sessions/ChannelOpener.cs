@@ -26,19 +26,24 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     /// <summary>Opens a channel with the policy of the options.</summary>
     public async Task<ClientChannelLink> OpenAsync(CancellationToken cancellationToken)
     {
-        if (options.SecurityPolicy == OpcUaSecurityPolicy.None && !IsDiscovery)
+        if (options.SecurityPolicy == OpcUaSecurityPolicy.None && !DiscoveryUrl.IsOne(endpointUrl))
         {
             return await OpenAsync(endpointUrl, credentials: null, cancellationToken).ConfigureAwait(false);
         }
 
-        EndpointDescription endpoint = await FindEndpointAsync(cancellationToken).ConfigureAwait(false);
+        (EndpointDescription[] all, string asked) = await DiscoveryUrl
+            .AskAsync(endpointUrl, url => DiscoverAsync(url, cancellationToken)).ConfigureAwait(false);
+        EndpointDescription endpoint = Find(all);
         ChannelCredentials? credentials = options.SecurityPolicy == OpcUaSecurityPolicy.None ? null : MakeCredentials(endpoint);
-        return await OpenAsync(SessionUrlOf(endpoint), credentials, cancellationToken).ConfigureAwait(false);
+        string sessionUrl = DiscoveryUrl.IsOne(asked) ? DiscoveryUrl.Follow(endpointUrl, endpoint) : endpointUrl;
+        return await OpenAsync(sessionUrl, credentials, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Opens a channel without security, for discovery.</summary>
-    public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) =>
-        OpenAsync(endpointUrl, credentials: null, cancellationToken);
+    /// <param name="url">What the server is asked by: the endpoint, or where it lists its endpoints.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    public Task<ClientChannelLink> OpenPlainAsync(string url, CancellationToken cancellationToken) =>
+        OpenAsync(url, credentials: null, cancellationToken);
 
     /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
     /// <param name="certificate">The certificate.</param>
@@ -73,15 +78,6 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         Store.Validate(certificate, applicationUri ?? string.Empty, Host, sent.Memory);
 
     private CertificateStore Store => _store ??= new CertificateStore(options.Certificates, clock.Time, logger);
-
-    // Some servers, as those of Milo, list their endpoints at a URL of its own, where they give no sessions.
-    private bool IsDiscovery => Endpoint.Parse(endpointUrl).Path.EndsWith("/discovery", StringComparison.OrdinalIgnoreCase);
-
-    // Host and port stay those of the client: the server may not know by which it can be reached.
-    private string SessionUrlOf(in EndpointDescription endpoint) =>
-        IsDiscovery && Endpoint.TryParse(endpoint.EndpointUrl, out Endpoint? listed, out _)
-            ? (Endpoint.Parse(endpointUrl) with { Path = listed.Path, Query = listed.Query }).ToString()
-            : endpointUrl;
 
     private async Task<ClientChannelLink> OpenAsync(
         string sessionUrl, ChannelCredentials? credentials, CancellationToken cancellationToken)
@@ -120,10 +116,9 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
         }
     }
 
-    // The endpoint of the options' policy and mode; asked for without security.
-    private async Task<EndpointDescription> FindEndpointAsync(CancellationToken cancellationToken)
+    // The endpoint of the options' policy and mode.
+    private EndpointDescription Find(EndpointDescription[] endpoints)
     {
-        EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
         var policy = SecurityPolicy.Of(options.SecurityPolicy);
         MessageSecurityMode mode = policy.IsNone ? MessageSecurityMode.None : options.SecurityMode;
         EndpointDescription endpoint = EndpointList.Of(endpoints, policy, mode).FirstOrDefault();
@@ -172,17 +167,18 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             one => Validate(one, endpoint.ServerCertificate, endpoint.Server.ApplicationUri));
     }
 
-    private async Task<EndpointDescription[]> DiscoverAsync(CancellationToken cancellationToken)
+    // Asked for without security.
+    private async Task<EndpointDescription[]> DiscoverAsync(string url, CancellationToken cancellationToken)
     {
-        ClientChannelLink plain = await OpenPlainAsync(cancellationToken).ConfigureAwait(false);
+        ClientChannelLink plain = await OpenPlainAsync(url, cancellationToken).ConfigureAwait(false);
         try
         {
             ServiceResult<GetEndpointsResponse> result = await plain.Channel.SendAsync(
                 NodeId.Null,
-                new GetEndpointsRequest { EndpointUrl = endpointUrl },
+                new GetEndpointsRequest { EndpointUrl = url },
                 new Stack<PendingRequest<GetEndpointsResponse>>(),
                 cancellationToken).ConfigureAwait(false);
-            return ServiceFailure.Check(result, "GetEndpoints", endpointUrl).Endpoints ?? [];
+            return ServiceFailure.Check(result, "GetEndpoints", url).Endpoints ?? [];
         }
         finally
         {

@@ -39,14 +39,17 @@ public sealed record MonitoredItemOptions(NodeId Node)
     /// <summary>Whatever the program wants to find with the item. Defaults to null.</summary>
     public object? Tag { get; init; }
 
+    /// <summary>The events that the item is for; none, and it is for values.</summary>
+    internal EventSelection Events { get; init; }
+
     internal ReadValueId ItemToMonitor => new() { NodeId = Node, AttributeId = (uint)Attribute, IndexRange = IndexRange };
 
     internal MonitoringParameters ParametersOf(uint handle) => new()
     {
         ClientHandle = handle,
         SamplingInterval = SamplingInterval?.TotalMilliseconds ?? -1,
-        Filter = Trigger == DataChangeTrigger.StatusValue && Deadband == Deadband.None
-            ? null
+        Filter = Events != EventSelection.None ? ModelChanges.FilterOf(Events)
+            : Trigger == DataChangeTrigger.StatusValue && Deadband == Deadband.None ? null
             : new DataChangeFilter { Trigger = Trigger, DeadbandType = Deadband.Type, DeadbandValue = Deadband.Value }.ToExtensionObject(),
         QueueSize = QueueSize,
         DiscardOldest = DiscardOldest,

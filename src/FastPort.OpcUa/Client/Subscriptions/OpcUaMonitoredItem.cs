@@ -27,8 +27,8 @@ public sealed class OpcUaMonitoredItem
     /// <summary>What the item was asked to do.</summary>
     public MonitoredItemOptions Options { get; private set; }
 
-    /// <summary>Whether the server monitors the item; if not, why.</summary>
-    public StatusCode Status { get; private set; } = StatusCodes.BadMonitoredItemIdInvalid;
+    /// <summary>Whether the server monitors the item; if not, why. Good for one whose value comes before the server has said so.</summary>
+    public StatusCode Status { get; private set; }
 
     /// <summary>How often the server looks at the value.</summary>
     public TimeSpan SamplingInterval { get; private set; }
@@ -44,6 +44,9 @@ public sealed class OpcUaMonitoredItem
 
     /// <summary>Whether the subscription has the item: the server has accepted it once, and it was not removed.</summary>
     internal bool IsKept { get; private set; }
+
+    /// <summary>Whether it is for events. Nobody has it but the subscription.</summary>
+    internal bool IsForEvents => Options.Events != EventSelection.None;
 
     /// <summary>The items whose values this one reports with its own. Guarded by the subscription's lock.</summary>
     internal HashSet<OpcUaMonitoredItem> Triggered => _triggered;

@@ -11,7 +11,9 @@ public sealed partial class OpcUaSubscription
 
     /// <summary>The items that the server has accepted, in the order in which they were added.</summary>
     public IReadOnlyList<OpcUaMonitoredItem> Items =>
-        [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
+        [.. Kept.Where(static item => !item.IsForEvents)];
+
+    private IEnumerable<OpcUaMonitoredItem> Kept => _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle);
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>

@@ -167,6 +167,10 @@ public sealed partial class OpcUaSubscription
                 Take(changes);
                 TellUndecodable(decoder, changes);
             }
+            else if (type.Number == EventNotificationList.EncodingIdNumber)
+            {
+                Take(decoder.ReadStructure<EventNotificationList>());
+            }
             else if (type.Number == StatusChangeNotification.EncodingIdNumber)
             {
                 end = decoder.ReadStructure<StatusChangeNotification>().Status;

@@ -94,7 +94,7 @@ public sealed partial class OpcUaSubscription
         {
             // At once: an item that is added from now on must have the new id and a node of this session's namespaces.
             Accept(created);
-            items = [.. Items];
+            items = [.. Kept];
             Enter(link);
         }
 
@@ -124,7 +124,7 @@ public sealed partial class OpcUaSubscription
             await RemoveAgainAsync(link, part, cancellationToken).ConfigureAwait(false);
 
             // Their nodes may be gone since the server's restart.
-            refused.AddRange(part.Where(static item => item.IsKept && item.Id == 0));
+            refused.AddRange(part.Where(static item => item.IsKept && item.Id == 0 && !item.IsForEvents));
             done += part.Length;
         }
 

@@ -72,32 +72,39 @@ internal sealed partial class Publisher
         OpcUaSubscription[] foreign = Array.FindAll(
             all,
             one => one.Session is { } session && session != link.Session && one.ServerStart == link.StartTime && !present.Contains(one.Id));
-        if (foreign.Length == 0)
-        {
-            return;
-        }
 
         // A server that cannot do it, or has lost them, leaves them to be made again. One that has done it may be told once more.
-        ServiceResult<TransferSubscriptionsResponse> result =
-            await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
-                new TransferSubscriptionsRequest
-                {
-                    SubscriptionIds = [.. foreign.Select(static one => one.Id)],
-                    SendInitialValues = true,
-                },
-                cancellationToken).ConfigureAwait(false);
-        if (result.Fate != RequestFate.Answered || SessionLink.IsSessionLost(result.Status))
+        for (int done = 0; done < foreign.Length;)
         {
-            throw ServiceFailure.Create(result.Status, "TransferSubscriptions", endpointUrl, result.Fate);
-        }
-
-        TransferResult[] results = result.Response.Results ?? [];
-        for (int i = 0; i < Math.Min(results.Length, foreign.Length); i++)
-        {
-            if (!results[i].StatusCode.IsBad || results[i].StatusCode == StatusCodes.BadNothingToDo)
+            OpcUaSubscription[] part = [.. foreign.Skip(done).Take(link.Limits[Bulk.Subscriptions])];
+            ServiceResult<TransferSubscriptionsResponse> result =
+                await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+                    new TransferSubscriptionsRequest
+                    {
+                        SubscriptionIds = [.. part.Select(static one => one.Id)],
+                        SendInitialValues = true,
+                    },
+                    cancellationToken).ConfigureAwait(false);
+            if (result.Fate != RequestFate.Answered || SessionLink.IsSessionLost(result.Status))
             {
-                foreign[i].Enter(link);
+                throw ServiceFailure.Create(result.Status, "TransferSubscriptions", endpointUrl, result.Fate);
             }
+
+            if (link.Limits.TryLower(Bulk.Subscriptions, part.Length, result.Status))
+            {
+                continue;
+            }
+
+            TransferResult[] results = result.Response.Results ?? [];
+            foreach ((OpcUaSubscription one, TransferResult transferred) in part.Zip(results))
+            {
+                if (!transferred.StatusCode.IsBad || transferred.StatusCode == StatusCodes.BadNothingToDo)
+                {
+                    one.Enter(link);
+                }
+            }
+
+            done += part.Length;
         }
     }
 

@@ -213,10 +213,24 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     }
 
     // Whether the server has answered.
-    private static async ValueTask<bool> DeleteAsync(SessionLink link, uint[] ids, CancellationToken cancellationToken) =>
-        (await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
-            new DeleteSubscriptionsRequest { SubscriptionIds = ids }, cancellationToken).ConfigureAwait(false))
-        .Fate == RequestFate.Answered;
+    private static async ValueTask<bool> DeleteAsync(SessionLink link, uint[] ids, CancellationToken cancellationToken)
+    {
+        for (int done = 0; done < ids.Length;)
+        {
+            uint[] part = [.. ids.Skip(done).Take(link.Limits[Bulk.Subscriptions])];
+            ServiceResult<DeleteSubscriptionsResponse> result =
+                await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+                    new DeleteSubscriptionsRequest { SubscriptionIds = part }, cancellationToken).ConfigureAwait(false);
+            if (result.Fate != RequestFate.Answered)
+            {
+                return false;
+            }
+
+            done += link.Limits.TryLower(Bulk.Subscriptions, part.Length, result.Status) ? 0 : part.Length;
+        }
+
+        return true;
+    }
 
     private OpcUaSubscription[] Snapshot()
     {

@@ -219,6 +219,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         _ = ReadLostAsync();
     }
 
+    public void OnTagsAppeared() => _ = AddLateAsync(isAgain: false);
+
     /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
     public ValueTask CloseAsync()
     {

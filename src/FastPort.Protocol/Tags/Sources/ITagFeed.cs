@@ -68,4 +68,12 @@ public interface ITagFeedListener
     void OnValuesLost()
     {
     }
+
+    /// <summary>
+    /// The source has tags now that it did not have. The server adds those that the feed has refused again at once, instead of at its next
+    /// step. May come from any thread, and while another member runs. Listeners that add no tags need not implement it.
+    /// </summary>
+    void OnTagsAppeared()
+    {
+    }
 }

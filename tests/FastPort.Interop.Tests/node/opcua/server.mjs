@@ -1,6 +1,7 @@
 // node-opcua as a server with 2,000 variables, an analog one and a method; prints its port and namespace as JSON, and ends with its input.
-// "changed" is one without the array, and whose variable v8 is a text.
-//   node opcua/server.mjs [port] [changed]
+// "changed" is one without the array, and whose variable v8 is a text. "growing" is one that gets a variable with each line of its input,
+// first w0, and tells its clients so in an event.
+//   node opcua/server.mjs [port] [changed | growing]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +29,8 @@ const server = new OPCUAServer({
 await server.initialize();
 const space = server.engine.addressSpace;
 const own = space.getOwnNamespace();
-const folder = own.addObject({ organizedBy: space.rootFolder.objects, nodeId: "i=90000", browseName: "Simulation" });
 const isChanged = process.argv[3] === "changed";
+const folder = own.addObject({ organizedBy: space.rootFolder.objects, nodeId: "i=90000", browseName: "Simulation" });
 for (let i = 0; i < 2000; i++) {
   const [dataType, value] =
     isChanged && i === 8 ? [DataType.String, "changed"] :
@@ -86,6 +87,20 @@ method.bindMethod((inputs, context, callback) =>
 await server.start();
 const { port } = server.endpoints[0];
 print(JSON.stringify({ port, namespace: own.index, namespaceUri: own.namespaceUri }));
+if (process.argv[3] === "growing") {
+  const machine = own.addObject({ organizedBy: folder, nodeId: "i=90002", browseName: "Machine", nodeVersion: "0" });
+  let count = 0;
+  process.stdin.on("data", () =>
+    own.addVariable({
+      componentOf: machine,
+      nodeId: `i=${7000 + count}`,
+      browseName: `w${count}`,
+      dataType: DataType.Int32,
+      value: new Variant({ dataType: DataType.Int32, value: count++ }),
+      minimumSamplingInterval: 0,
+    }),
+  );
+}
 process.stdin.resume();
 process.stdin.on("end", async () => {
   await server.shutdown(0);

@@ -1,0 +1,49 @@
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Changes of the server's nodes, which it tells as events.</content>
+public sealed partial class OpcUaSubscription
+{
+    /// <summary>
+    /// The server says that nodes have come, gone or changed: once for each message that says so, after <see cref="WatchModelAsync"/>.
+    /// Raised by the task that receives; a handler must not block. Not raised for what happened before <see cref="ValuesLost"/>.
+    /// </summary>
+    public event Action<OpcUaSubscription>? ModelChanged;
+
+    /// <summary>
+    /// Has the server tell of changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32), also after the
+    /// subscription was made again. Many servers have no such events, or have them for some nodes only.
+    /// </summary>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>Good, or why the server does not.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole.</exception>
+    public async ValueTask<StatusCode> WatchModelAsync(CancellationToken cancellationToken = default)
+    {
+        if (_items.Values.FirstOrDefault(static item => item.IsKept && item.IsForEvents) is { } known)
+        {
+            return known.Status;
+        }
+
+        StatusCode status = await WatchAsync(EventSelection.ModelChanges).ConfigureAwait(false);
+
+        // Some servers take no conditions.
+        return status.IsBad ? await WatchAsync(EventSelection.All).ConfigureAwait(false) : status;
+
+        async Task<StatusCode> WatchAsync(EventSelection events) =>
+            (await AddItemsAsync([ModelChanges.ItemOf(events)], cancellationToken).ConfigureAwait(false))[0].Status;
+    }
+
+    private void Take(EventNotificationList list)
+    {
+        foreach (ref EventFieldList found in (list.Events ?? []).AsSpan())
+        {
+            if (_items.TryGetValue(found.ClientHandle, out OpcUaMonitoredItem? item) && item.IsForEvents
+                && ModelChanges.IsOne(item.Options.Events, found))
+            {
+                _client.Raise(nameof(ModelChanged), ModelChanged, this, static (subscriber, subscription) => subscriber(subscription));
+                return;
+            }
+        }
+    }
+}
