@@ -146,13 +146,6 @@ public abstract class Connection
     /// </summary>
     internal virtual bool HasUnreadInput => false;
 
-    /// <summary>
-    /// The protocol has found the peer good: a transport that serves newcomers apart serves the connection with the others as soon as
-    /// this call of the protocol has returned. On the loop. A filter passes the call to the connection below.
-    /// </summary>
-    /// <returns>Whether the connection moves to another loop.</returns>
-    internal virtual bool LeaveNewcomers() => false;
-
     /// <summary>The server that counts the connection; set before the start.</summary>
     internal IConnectionOwner? Owner { get; set; }
 

@@ -259,12 +259,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             }
             else if (accepted.TryCount(Counters))
             {
-                IConnectionProtocol protocol = _protocol(top);
-                accepted.Serve(top, protocol);
-                if (protocol is not INewcomerProtocol)
-                {
-                    _ = top.LeaveNewcomers();
-                }
+                accepted.Serve(top, _protocol(top));
 
                 // A ban that came meanwhile may not have found the connection: not among the accepted yet, or not under this address.
                 if (BanCheck.Find(accepted.Address) is { } ban)

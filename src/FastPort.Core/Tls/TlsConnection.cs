@@ -58,8 +58,6 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
 
     public override bool IsOnLoop => _below.IsOnLoop || ReferenceEquals(_ending, this);
 
-    internal override bool LeaveNewcomers() => _below.LeaveNewcomers();
-
     internal override bool HasUnreadInput => _below.HasUnreadInput;
 
     internal override long ReceiveMemory => base.ReceiveMemory + _below.ReceiveMemory;

@@ -63,7 +63,4 @@ internal enum ReadFlags
 
     /// <summary>The connection is flushed at the end of the loop's round.</summary>
     FlushQueued = 512,
-
-    /// <summary>The protocol has found the peer good: the connection moves to a main loop as soon as no protocol is on the stack.</summary>
-    Moves = 1024,
 }

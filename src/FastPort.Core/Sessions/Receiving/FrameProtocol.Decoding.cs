@@ -64,7 +64,10 @@ internal sealed partial class FrameProtocol
         _turnBudget.Look(Dispatcher.LastReading);
         if (_turnBudget.IsOver)
         {
-            YieldTurn();
+            // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.
+            _turnBudget.Renew();
+            _yielded = true;
+            _connection.ResumeReading();
             return true;
         }
 
@@ -76,14 +79,6 @@ internal sealed partial class FrameProtocol
         }
 
         return false;
-    }
-
-    // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.
-    private void YieldTurn()
-    {
-        _turnBudget.Renew();
-        _yielded = true;
-        _connection.ResumeReading();
     }
 
     // The send queue is at its bound: flushes once. If that makes no room, reading pauses until the queue has drained.
@@ -108,9 +103,9 @@ internal sealed partial class FrameProtocol
     // Returns false to see the same frame again after a resume.
     private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
-        if (_isNewcomer && DispatchNewcomer(header, received) is { } isHandled)
+        if (_handshake is { AwaitsHello: true } && RefuseUnlessHello(header, received))
         {
-            return isHandled;
+            return true;
         }
 
         if (header.IsReply)

@@ -18,7 +18,7 @@ namespace FastPort.Sessions.Receiving;
 /// <see cref="SessionShutdown"/> ends a session in order: it counts the work under way, and a burst is one piece of it.
 /// </para>
 /// </summary>
-internal sealed partial class FrameProtocol : IConnectionProtocol, INewcomerProtocol, ILoopWatch, IMemoryUser
+internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, IMemoryUser
 {
     private readonly SessionSettings _settings;
     private readonly SessionDeadlines _deadlines;
@@ -48,7 +48,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, INewcomerProt
         _connection = connection;
         _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
-        _isNewcomer = _handshake is not null;
         Output = new FrameOutput(connection, settings.Options) { CanSendUnsolicited = _handshake is null };
         Session = new Session(this, connection);
         _shutdown = new SessionShutdown(this, connection);
@@ -165,12 +164,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, INewcomerProt
             if (!_paused)
             {
                 _shutdown.EndWork();
-            }
-
-            if (_isNewcomer && _messagesReceived != 0 && !_handshake!.AwaitsHello)
-            {
-                // The peer's next frame may be long in coming: the session is one of the others from its Welcome on.
-                _ = LeaveNewcomers();
             }
         }
     }

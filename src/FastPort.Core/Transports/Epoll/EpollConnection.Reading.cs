@@ -140,12 +140,10 @@ internal sealed partial class EpollConnection
 
     // While the connection does not read, no receive reports a reset. A reset found here ends the connection, so that work for this peer
     // can stop. The event is raised once and may arrive together with the last bytes. The end of the peer's stream raises one too, without
-    // an error. Where the protocol has only given up its turn, the reset waits: the bytes that came before it are handled first. False when
-    // the connection was reset.
+    // an error. False when the connection was reset.
     private bool TryWait()
     {
-        bool isResumed = (Volatile.Read(ref _requested) & ResumeRequested) != 0;
-        if (!isResumed && Has(ReadFlags.PeerEnded) && NativeSocket.TakeError(Descriptor) is not 0 and int error)
+        if (Has(ReadFlags.PeerEnded) && NativeSocket.TakeError(Descriptor) is not 0 and int error)
         {
             Lose(Lost(error));
         }

@@ -7,7 +7,7 @@ using FastPort.Transports.Epoll.Native;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// A stream socket bound to one <see cref="EpollLoop"/> at a time. Only that loop reads and closes the socket. Other threads write
+/// A stream socket bound to one <see cref="EpollLoop"/>. Only that loop reads and closes the socket. Other threads write
 /// and may send (<see cref="EpollOutput"/>), and request everything else through <see cref="Request"/>. Requests are a set of bits, so a
 /// connection is in the loop's inbox at most once.
 /// </summary>
@@ -26,10 +26,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const int StartRequested = 1;
     private const int WorkRequested = 8;
     private const int ContinueRequested = 16;
-    private const int MovedRequested = 32;
 
     private readonly EpollLoopGroup _group;
-    private volatile EpollLoop _loop;
+    private readonly EpollLoop _loop;
     private readonly ReceiveBuffer _input;
     private readonly EpollOutput _output;
     private int _requested;
@@ -121,11 +120,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     void ILoopTask.RunOnLoop()
     {
-        if (Has(ReadFlags.Moves) && TryMove())
-        {
-            return;
-        }
-
         int requested = Interlocked.Exchange(ref _requested, 0);
         if (Is(LifeFlags.Released))
         {
@@ -136,12 +130,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         {
             TryRelease();
             return;
-        }
-
-        if ((requested & MovedRequested) != 0)
-        {
-            Arrive();
-            requested |= FlushRequested | ContinueRequested;
         }
 
         if (!Has(ReadFlags.Open))
@@ -212,12 +200,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>Called at the end of the loop's round.</summary>
     public void FlushRound()
     {
-        if (!IsOnLoop)
-        {
-            // The connection has moved to another loop, which flushes.
-            return;
-        }
-
         Set(ReadFlags.FlushQueued, false);
         if (!Is(LifeFlags.Released))
         {

@@ -49,7 +49,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
         _listening = new ListeningSocket(Endpoint, _settings);
         try
         {
-            _loop = _group.AcquireForNewcomers(_settings.Logger);
+            _loop = _group.Acquire(_settings.Logger);
         }
         catch (Exception e)
         {
@@ -141,7 +141,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler
         try
         {
             NativeSocket.Tune(descriptor, _listening!.Address, _settings);
-            loop = _group.AcquireForNewcomers(_settings.Logger);
+            loop = _group.Acquire(_settings.Logger);
             EndPoint? local = NativeSocket.LocalAddress(descriptor, _listening.Address);
             _local = Equals(local, _local) ? _local : local;
             connection = new EpollConnection(descriptor, _group, loop, _settings, remote, _local);

@@ -164,19 +164,6 @@ internal sealed partial class EpollOutput
         return true;
     }
 
-    /// <summary>
-    /// Keeps all threads from sending until <see cref="EndHold"/>; on the loop. False when another thread is sending; that thread then posts
-    /// a flush.
-    /// </summary>
-    public bool TryHold() => TryTakeRole();
-
-    /// <summary>Ends the hold. The socket is watched for room again; the loop then sends what was written meanwhile.</summary>
-    public void EndHold()
-    {
-        _awaitsWritable = true;
-        Volatile.Write(ref _role, Free);
-    }
-
     private bool IsWorthwhileByWriter(EpollLoop loop) =>
         PendingBytes >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
 

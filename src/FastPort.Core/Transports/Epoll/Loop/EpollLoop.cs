@@ -48,9 +48,6 @@ internal sealed class EpollLoop
     private int _found;
     private volatile bool _stopped;
 
-    /// <param name="index">The place among the main loops; negative for that of newcomers.</param>
-    /// <param name="options">How the loop runs.</param>
-    /// <param name="logger">Logs the loop's own faults.</param>
     public EpollLoop(int index, EpollOptions options, ILogger logger)
     {
         _index = index;
@@ -61,7 +58,7 @@ internal sealed class EpollLoop
         _epoll = Libc.EpollCreate(Libc.CloseOnExec);
         int wake = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.NonBlocking | Libc.CloseOnExec);
         _wake = new SafeFileHandle(wake, ownsHandle: true);
-        _thread = new Thread(Run) { IsBackground = true, Name = ServesNewcomers ? "FastPort newcomers" : $"FastPort loop {index}" };
+        _thread = new Thread(Run) { IsBackground = true, Name = $"FastPort loop {index}" };
         try
         {
             // Edge-triggered: every write to it ends a wait, and its counter is never read.
@@ -83,9 +80,6 @@ internal sealed class EpollLoop
     /// <summary>The loop of the current thread; null on any other thread.</summary>
     [field: ThreadStatic]
     public static EpollLoop? Current { get; private set; }
-
-    /// <summary>Whether this is the loop of connections whose peers are not known yet.</summary>
-    public bool ServesNewcomers => _index < 0;
 
     /// <summary>Users of this loop (connections, listeners, connects under way); guarded by the group.</summary>
     public int Load { get; set; }
@@ -157,7 +151,7 @@ internal sealed class EpollLoop
     private void Run()
     {
         Current = this;
-        if (_options.PinLoops && !ServesNewcomers)
+        if (_options.PinLoops)
         {
             Cores.PinCurrentThread(_index);
         }

@@ -3,29 +3,28 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// The loops of one transport: the main ones, and one for newcomers, the connections that a server has accepted and whose peers it does not
-/// know yet. What strangers cost delays other strangers, and no session. The loops start with the first user (a listener, a connection, a
-/// connect under way) and end with the last one, so a stopped server leaves no thread running. Thread-safe.
+/// The loops of one transport. They start with the first user (a listener, a connection, a connect under way) and end with the last one, so
+/// a stopped server leaves no thread running. Thread-safe.
 /// </summary>
 internal sealed class EpollLoopGroup(EpollOptions options)
 {
-    private const int Newcomers = -1;
-
     // Guards everything below, and the loops' Load.
     private readonly Lock _gate = new();
     private EpollLoop[] _loops = [];
-    private EpollLoop? _newcomers;
     private int _users;
     private int _next;
 
-    /// <summary>Acquires the main loop with the fewest users; the caller releases it with <see cref="Release"/>.</summary>
+    /// <summary>Acquires the loop with the fewest users; the caller releases it with <see cref="Release"/>.</summary>
     /// <param name="logger">Logs the loops' own faults if this call starts the loops.</param>
     /// <exception cref="System.Net.Sockets.SocketException">The system has no descriptors for the loops.</exception>
     public EpollLoop Acquire(ILogger logger)
     {
         lock (_gate)
         {
-            StartIfIdle(logger);
+            if (_users == 0)
+            {
+                _loops = Start(logger);
+            }
 
             // Equally loaded loops are chosen in turn, so that short connections are not all bound to the first loop.
             EpollLoop chosen = _loops[_next];
@@ -45,30 +44,7 @@ internal sealed class EpollLoopGroup(EpollOptions options)
         }
     }
 
-    /// <summary>Acquires the loop for accepting and for what was accepted. Otherwise as <see cref="Acquire"/>.</summary>
-    /// <inheritdoc cref="Acquire"/>
-    public EpollLoop AcquireForNewcomers(ILogger logger)
-    {
-        lock (_gate)
-        {
-            StartIfIdle(logger);
-            try
-            {
-                _newcomers ??= new EpollLoop(Newcomers, options, logger);
-            }
-            catch when (_users == 0)
-            {
-                StopAll();
-                throw;
-            }
-
-            _users++;
-            _newcomers.Load++;
-            return _newcomers;
-        }
-    }
-
-    /// <summary><see cref="EpollLoop.Progress"/> of each main loop; empty while no loop runs.</summary>
+    /// <summary><see cref="EpollLoop.Progress"/> of each loop; empty while no loop runs.</summary>
     public IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress()
     {
         lock (_gate)
@@ -79,35 +55,23 @@ internal sealed class EpollLoopGroup(EpollOptions options)
 
     public void Release(EpollLoop loop)
     {
+        EpollLoop[] ended;
         lock (_gate)
         {
             loop.Load--;
-            if (--_users == 0)
+            if (--_users != 0)
             {
-                StopAll();
+                return;
             }
-        }
-    }
 
-    // Waits for no thread.
-    private void StopAll()
-    {
-        foreach (EpollLoop each in _loops)
+            ended = _loops;
+            _loops = [];
+            _next = 0;
+        }
+
+        foreach (EpollLoop each in ended)
         {
             each.Stop();
-        }
-
-        _newcomers?.Stop();
-        _loops = [];
-        _newcomers = null;
-        _next = 0;
-    }
-
-    private void StartIfIdle(ILogger logger)
-    {
-        if (_users == 0)
-        {
-            _loops = Start(logger);
         }
     }
 
