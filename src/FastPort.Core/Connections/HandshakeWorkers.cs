@@ -8,9 +8,9 @@ internal interface IHandshakeStep
 }
 
 /// <summary>
-/// Runs the steps of handshakes on threads of its own, at most so many at a time: private keys cost milliseconds of a core, and strangers may
-/// begin as many handshakes as they like. Handlers that block every thread of the pool keep no newcomer out, and handshakes take no thread
-/// from handlers. A thread ends when there was nothing to do for a while, so nobody has to end the workers. Thread-safe.
+/// Runs the steps of handshakes on threads of its own, at most so many at a time: private keys cost milliseconds of a core, and strangers
+/// may begin as many handshakes as they like. Handlers that block every thread of the pool keep no client out, and handshakes take no
+/// thread from handlers. A thread ends when there was nothing to do for a while, so nobody has to end the workers. Thread-safe.
 /// </summary>
 /// <param name="limit">Steps at a time, 1 or more.</param>
 internal sealed class HandshakeWorkers(int limit)
