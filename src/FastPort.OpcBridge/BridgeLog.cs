@@ -44,7 +44,7 @@ internal static partial class BridgeLog
     [LoggerMessage(
         8111,
         LogLevel.Debug,
-        "Endpoint {Endpoint} does not tell of new nodes: {Problem}. Those that it does not have are looked for in growing steps only")]
+        "Endpoint {Endpoint} does not report new nodes: {Problem}. The bridge looks for absent nodes in growing steps only")]
     public static partial void ModelNotWatched(ILogger logger, string endpoint, string problem);
 
     [LoggerMessage(

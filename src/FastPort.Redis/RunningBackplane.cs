@@ -14,9 +14,7 @@ namespace FastPort.Redis;
 /// <summary>The parts of a backplane that is connected to Redis.</summary>
 internal sealed class RunningBackplane : IAsyncDisposable
 {
-    // Many times the way of a relay through Redis, and little of a restart.
-    private static readonly TimeSpan QuietBeforeLeaving = TimeSpan.FromMilliseconds(250);
-    private static readonly TimeSpan QuietCheckInterval = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan LeavingCheckInterval = TimeSpan.FromMilliseconds(20);
 
     // An operator may change it while Redis runs, or a server with another one takes over.
     private static readonly TimeSpan EvictionReadInterval = TimeSpan.FromMinutes(1);
@@ -192,10 +190,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
     {
         _evictionReads.Dispose();
         await _readingEviction.ConfigureAwait(false);
-        await PassOnAsync().ConfigureAwait(false);
+        Topics.Dispose();
+        await FinishAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
         await Members.DisposeAsync().ConfigureAwait(false);
-        Topics.Dispose();
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
     }
@@ -219,21 +217,30 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
     }
 
-    // The server has stopped and its ids are free, but other nodes learn of that from their next relays to them. Those are passed on until
-    // none has come for a while: a node that left at once would take them with it, and their senders would not know what became of them.
-    private async Task PassOnAsync()
+    // The server has stopped and its ids are free, but other nodes still send relays to where they know them. Each is told that this node
+    // is leaving, sends no more of them, and then says that it has seen that: all that it sent before has arrived here. A node that left
+    // without this would take those relays with it, and their senders would not know what became of them. It waits for a lease at most.
+    private async Task FinishAsync()
     {
         long begun = _time.GetTimestamp();
-        while (Members is { IsValid: true, Members.Count: > 1 } && _time.GetElapsedTime(begun) < _options.Lease)
+        HashSet<ulong> told = [Members.Self.Instance];
+        while (Members.IsValid && _time.GetElapsedTime(begun) < _options.Lease)
         {
-            long lastRelays = Math.Max(begun, _receiver.LastRelaysAt);
-            if (_time.GetElapsedTime(lastRelays) >= QuietBeforeLeaving && Lookups.IsIdle
-                && Transport.Links.All(static link => link.QueuedBytes == 0))
+            foreach (Member member in Members.Members.Values)
+            {
+                if (member.IsCompatible && told.Add(member.Instance))
+                {
+                    Transport.LinkTo(member.Instance).TryTell(Wire.EntryKind.Leaving, []);
+                }
+            }
+
+            // In the order in which relays pass: what leaves one of them is in the next.
+            if (Lookups.IsIdle && _targets.Bytes == 0 && Transport.Links.All(static link => link.IsIdle))
             {
                 return;
             }
 
-            await Task.Delay(QuietCheckInterval, _time).ConfigureAwait(false);
+            await Task.Delay(LeavingCheckInterval, _time).ConfigureAwait(false);
         }
     }
 

@@ -1,12 +1,8 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Redis.Topics;
-using FastPort.Redis.Wire;
 using FastPort.Sessions;
-using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;
@@ -83,33 +79,51 @@ public sealed class LeavingTests
         await a.KnowsAsync(1);
     }
 
-    /// <summary>It waits for an end of relays only: topics may change, and things may be published, for as long as it waits.</summary>
+    /// <summary>However late it arrives: the other node's last relays come before its answer that it sends no more.</summary>
     [RedisFact]
-    public async Task What_is_said_about_topics_does_not_hold_a_leaving_node_up()
+    public async Task A_relay_on_its_way_to_a_node_that_leaves_is_passed_on()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using TestLinks links = await TestLinks.StartAsync(redis);
-        await links.OtherJoinsAsync();
-        using var topics = new TopicExchange(new OwnInterests(), links.Transport, links.Members, NullLogger.Instance);
-        var receiver = new BatchReceiver(
-            links.Transport, links.Lookups, links.Directory, links.Targets, links.Members, topics, null!, new NeverWritable(),
-            NullLogger.Instance);
-        long begun = receiver.LastRelaysAt;
-        links.Time.Advance(TimeSpan.FromSeconds(1));
-
-        await receiver.ReceiveAsync(Batch(1, EntryKind.Wanted));
-        Assert.Equal(begun, receiver.LastRelaysAt);
-
-        await receiver.ReceiveAsync(Batch(2, EntryKind.Relay));
-        Assert.Equal(links.Transport.Now, receiver.LastRelaysAt);
-
-        static ReadOnlyMemory<byte> Batch(ulong number, EntryKind kind)
+        await using var line = new RedisLine(redis);
+        await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);
+        await using Node b = await Node.StartAsync($"{line.Connection},protocol=resp2", "b", Node.LongLease);
+        await using Node c = await Node.StartAsync(redis, "c", Node.LongLease);
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using (await b.ConnectAsync("target", static client => client.OnRelayed(Type, (scoped in _) => { })))
         {
-            var batch = new BatchBuffer();
-            batch.Add(kind, 1).Fill((byte)'a');
-            batch.Seal(TestLinks.Other, number);
-            return batch.Memory;
+            await sender.RelayAsync("target", Type, new byte[] { 1 });
         }
+
+        var received = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using FastPortClient target = await c.ConnectAsync(
+            "target", client => client.OnRelayed(Type, (scoped in _) => received.SetResult()));
+        await b.Server.StopAsync(Patience.Token);
+        line.HoldPublished();
+        long before = line.PublishedBytes;
+        Task relay = sender.RelayAsync("target", Type, new byte[] { 2 });
+        await Patience.UntilAsync(() => line.PublishedBytes > before, "the relay is on its way to b");
+        before = line.PublishedBytes;
+        Task leaving = b.Host.StopAsync(Patience.Token);
+        await Patience.UntilAsync(() => line.PublishedBytes > before || leaving.IsCompleted, "b has told the others");
+        Assert.False(leaving.IsCompleted, "b has left without the relay that was on its way to it");
+        line.DeliverPublished();
+
+        await relay.InTimeAsync();
+        await received.Task.InTimeAsync();
+        await leaving.InTimeAsync();
+    }
+
+    /// <summary>Their leases go on for longer than this test may last.</summary>
+    [RedisFact]
+    public async Task A_node_does_not_wait_for_nodes_that_were_killed()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks killed = await TestLinks.StartAsync(redis);
+        await killed.OtherJoinsAsync();
+        await using Node b = await Node.StartAsync(redis, "b", Node.LongLease);
+        await b.KnowsAsync(3);
+
+        await b.Host.StopAsync(CancellationToken.None).InTimeAsync();
     }
 
     private static async Task<ErrorCode> AskAsync(FastPortClient sender, string id)

@@ -1,6 +1,6 @@
 namespace FastPort.Connections;
 
-/// <summary>A step of what comes before a connection's protocol: of its TLS handshake, or around its PROXY header.</summary>
+/// <summary>A step before a connection's protocol starts: of the TLS handshake, or after the PROXY header.</summary>
 internal interface IHandshakeStep
 {
     /// <summary>Runs the step, on a worker.</summary>
@@ -10,7 +10,7 @@ internal interface IHandshakeStep
 /// <summary>
 /// Runs the steps of handshakes on threads of its own, at most so many at a time: private keys cost milliseconds of a core, and strangers
 /// may begin as many handshakes as they like. Handlers that block every thread of the pool keep no client out, and handshakes take no
-/// thread from handlers. A thread ends when there was nothing to do for a while, so nobody has to end the workers. Thread-safe.
+/// thread from handlers. An idle thread ends after a while, so the workers need no disposal. Thread-safe.
 /// </summary>
 /// <param name="limit">Steps at a time, 1 or more.</param>
 internal sealed class HandshakeWorkers(int limit)
@@ -62,7 +62,7 @@ internal sealed class HandshakeWorkers(int limit)
         }
         catch (OutOfMemoryException) when (_threads != 0)
         {
-            // The threads that run do it.
+            // The running threads take the step.
         }
         catch (OutOfMemoryException)
         {
@@ -81,7 +81,7 @@ internal sealed class HandshakeWorkers(int limit)
         }
     }
 
-    // Null when there was nothing for a while: the thread ends.
+    // Null after LongestIdle without a step: the thread ends.
     private IHandshakeStep? Take()
     {
         lock (_gate)

@@ -9,7 +9,7 @@ internal sealed class ProxyHeaderException(string message) : IOException(message
 
 /// <summary>
 /// Reads the PROXY header before the connection's protocol begins. The rest of the bytes waits in the ring for that protocol. All calls
-/// come on the loop; what waits for the header goes on at a worker, never on the loop.
+/// come on the loop. The stage that awaits the header resumes on a worker, never on the loop.
 /// </summary>
 internal sealed class ProxyPreamble(HandshakeWorkers workers) : IConnectionPreamble, IHandshakeStep
 {

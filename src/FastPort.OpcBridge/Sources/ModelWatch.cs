@@ -6,8 +6,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.OpcBridge.Sources;
 
 /// <summary>
-/// Says when a server's nodes have changed, as far as it tells: a subscription of its own, as readers need it as well as subscribers, and
-/// only while tags are absent.
+/// Signals that a server's nodes have changed, if the server reports that. It has a subscription of its own, since readers need it as well
+/// as subscribers, and exists only while tags are absent.
 /// </summary>
 internal sealed class ModelWatch : IAsyncDisposable
 {
@@ -25,7 +25,9 @@ internal sealed class ModelWatch : IAsyncDisposable
         client.Disconnected += OnDisconnected;
     }
 
-    /// <summary>Asks the server. One that refuses is told in the log, and all that is waited for is time.</summary>
+    /// <summary>
+    /// Subscribes to the server's model changes. If the server refuses, logs why; <see cref="WaitAsync"/> then waits for the delay only.
+    /// </summary>
     public static async Task<ModelWatch> StartAsync(
         OpcUaClient client, string endpoint, ILogger logger, CancellationToken cancellationToken)
     {
@@ -74,7 +76,7 @@ internal sealed class ModelWatch : IAsyncDisposable
             return false;
         }
 
-        // What is told until now, the caller finds when it looks.
+        // The caller looks at the server after this call, so it finds every change that was signaled before this line.
         Volatile.Write(ref _changed, NewSignal());
         return true;
     }

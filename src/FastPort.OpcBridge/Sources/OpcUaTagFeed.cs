@@ -164,7 +164,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
-    /// <summary>The server has got nodes of tags.</summary>
+    /// <summary>The server has nodes now that were absent.</summary>
     public void TellAppeared() => _listener.OnTagsAppeared();
 
     private static bool HasMoved(MonitoredItemOptions item, int tag, OpcUaTags tags) =>
@@ -240,7 +240,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         {
             if (!unwanted.Contains(change.Item))
             {
-                // What is told of a refused item is its status. Values of others may come before the server has said that it has them.
+                // A refused item reports its own status as its value. A value that arrives before the server's answer has another one.
                 isRefused |= change.Item.Status.IsBad && change.Item.Status == change.Value.Status;
                 _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);

@@ -11,7 +11,7 @@ public sealed partial class OpcUaClient
 {
     /// <summary>
     /// Asks a server for its endpoints (OPC 10000-4, 5.5.4); if it refuses, at the path <c>/discovery</c> below the URL, where some servers
-    /// list them. What comes is not signed by anybody.
+    /// list them. The answer is not signed.
     /// </summary>
     /// <param name="endpointUrl">The server: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Limits and times. Defaults to the default values.</param>

@@ -35,10 +35,6 @@ internal sealed class BatchReceiver(
     private int _relays;
     private int _publications;
     private bool _needsSeen;
-    private long _lastRelaysAt = transport.Now;
-
-    /// <summary>When relays came last; in ticks of <see cref="RelayTransport.Now"/>.</summary>
-    public long LastRelaysAt => Volatile.Read(ref _lastRelaysAt);
 
     /// <summary>Handles one message of the channel.</summary>
     public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
@@ -109,11 +105,6 @@ internal sealed class BatchReceiver(
 
         if (_needsSeen)
         {
-            if (_relays != 0)
-            {
-                Volatile.Write(ref _lastRelaysAt, transport.Now);
-            }
-
             transport.Counters.RelaysReceived(_relays);
             transport.Counters.PublicationsArrived(_publications);
             sender.TellSeen(reader.Number);
@@ -189,6 +180,11 @@ internal sealed class BatchReceiver(
                 return questions.TryReceive(sender, BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             case EntryKind.PeerAnswer when payload.Length >= 8:
                 return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
+            case EntryKind.Leaving:
+                sender.Leaving();
+                lookups.ForgetNode(sender.Instance);
+                topics.NodeLeft(sender.Instance);
+                return true;
             default:
                 return kind.IsInterest() && topics.TryReceive(sender.Instance, kind, payload);
         }

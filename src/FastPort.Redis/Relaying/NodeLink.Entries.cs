@@ -19,7 +19,7 @@ internal sealed partial class NodeLink
     /// <param name="id">The target.</param>
     /// <param name="body">The message.</param>
     /// <returns>
-    /// Queued; Full; TooLarge; NotFound if the node has left; Unavailable if it does not read this node's batches.
+    /// Queued; Full; TooLarge; NotFound if the node has left or is leaving; Unavailable if it does not read this node's batches.
     /// </returns>
     public SendStatus TryRelay<TBody>(
         PendingRelay? pending,
@@ -34,7 +34,7 @@ internal sealed partial class NodeLink
     {
         lock (_gate)
         {
-            if (_isClosed)
+            if (_isLeaving)
             {
                 return SendStatus.NotFound;
             }
@@ -81,14 +81,15 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds a publication. False if it is too large, the window is full, or the node has left or does not read this node's batches.
+    /// Adds a publication. False if it is too large, the window is full, or the node has left, is leaving or does not read this node's
+    /// batches.
     /// </summary>
     public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
         lock (_gate)
         {
-            if (_isClosed || IsFull || !IsCompatible)
+            if (_isLeaving || IsFull || !IsCompatible)
             {
                 return false;
             }
@@ -118,7 +119,9 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>Adds an entry about wanted topics, even if the window is full. False if the node has left.</summary>
+    /// <summary>
+    /// Adds an entry about wanted topics, or <see cref="EntryKind.Leaving"/>, even if the window is full. False if the node has left.
+    /// </summary>
     public bool TryTell(EntryKind kind, ReadOnlySpan<byte> prefix)
     {
         lock (_gate)

@@ -42,6 +42,7 @@ internal sealed partial class NodeLink
     private List<(ulong Correlation, ulong Origin)>? _forwarded;
     private bool _isSending;
     private bool _isReturning;
+    private bool _isLeaving;
     private bool _isClosed;
     private TaskCompletionSource? _room;
 
@@ -80,6 +81,18 @@ internal sealed partial class NodeLink
             lock (_gate)
             {
                 return WindowUsed;
+            }
+        }
+    }
+
+    /// <summary>Whether nothing waits to be sent, confirmations included, and everything that the node says it has seen is seen.</summary>
+    public bool IsIdle
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return !_isSending && _gathering.IsEmpty && _unseen.Bytes == 0;
             }
         }
     }
@@ -127,12 +140,12 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>Completes when relays and publications are accepted again, or the node has left.</summary>
+    /// <summary>Completes when relays and publications are accepted again, or the node has left or is leaving.</summary>
     public Task WhenRoomAsync()
     {
         lock (_gate)
         {
-            return HasRoom || _isClosed
+            return HasRoom || _isLeaving
                 ? Task.CompletedTask
                 : (_room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
         }
@@ -155,6 +168,19 @@ internal sealed partial class NodeLink
         }
     }
 
+    /// <summary>
+    /// The node's server has stopped. Relays that were added before this call still reach the node, ahead of what says that its message was
+    /// seen; later ones look for their targets.
+    /// </summary>
+    public void Leaving()
+    {
+        lock (_gate)
+        {
+            _isLeaving = true;
+            TellRoom();
+        }
+    }
+
     /// <summary>The node's lease has ended: what is under way is unconfirmed, what was not sent looks for its target again.</summary>
     public void Close()
     {
@@ -163,7 +189,7 @@ internal sealed partial class NodeLink
         ulong last;
         lock (_gate)
         {
-            _isClosed = true;
+            _isLeaving = _isClosed = true;
             lost = _unseen.GiveUp(long.MaxValue, out _, out _);
             if (!_isSending)
             {
@@ -188,7 +214,7 @@ internal sealed partial class NodeLink
 
     private void TellRoom()
     {
-        if (_room is { } room && (_isClosed || HasRoom))
+        if (_room is { } room && (_isLeaving || HasRoom))
         {
             _room = null;
             room.SetResult();

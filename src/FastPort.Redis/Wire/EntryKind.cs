@@ -44,6 +44,9 @@ internal enum EntryKind : byte
 
     /// <summary>The answer: correlation (8), sessions in JSON.</summary>
     PeerAnswer = 14,
+
+    /// <summary>The sender's server has stopped, so it has no sessions and wants no topics: the receiver sends no relays any more; empty.</summary>
+    Leaving = 15,
 }
 
 /// <summary>What an entry's kind means for its batch.</summary>
@@ -53,5 +56,6 @@ internal static class EntryKinds
     public static bool IsInterest(this EntryKind kind) => kind is >= EntryKind.Wanted and <= EntryKind.AskInterests;
 
     /// <summary>Whether the receiver says that it has seen the batch; both sides must agree on that.</summary>
-    public static bool NeedsSeen(this EntryKind kind) => kind is EntryKind.Relay or EntryKind.Publish || kind.IsInterest();
+    public static bool NeedsSeen(this EntryKind kind) => kind is EntryKind.Relay or EntryKind.Publish or EntryKind.Leaving
+        || kind.IsInterest();
 }

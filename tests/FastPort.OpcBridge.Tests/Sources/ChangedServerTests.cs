@@ -316,7 +316,7 @@ public sealed class ChangedServerTests : IAsyncLifetime
         // It has no events, which is no trouble.
         LogLine told = Assert.Single(bridged.Log.WithId(8111));
         Assert.Equal(LogLevel.Debug, told.Level);
-        Assert.StartsWith("Endpoint plant does not tell of new nodes: Bad", told.Text, StringComparison.Ordinal);
+        Assert.StartsWith("Endpoint plant does not report new nodes: Bad", told.Text, StringComparison.Ordinal);
         Assert.DoesNotContain(bridged.Log.Lines, static line => line.Level > LogLevel.Information && line.Id is not 8105 and not 8109);
     }
 

@@ -323,7 +323,7 @@ public sealed class CertificateStoreTests : IDisposable
 
         Assert.Equal(StatusCodes.Good, Check());
         Assert.EndsWith(
-            $"several.pem counts as certificates, so whom it vouches for may be refused: {problem}",
+            $"several.pem is no usable certificate, so peers that it vouches for may be refused: {problem}",
             Assert.Single(_log.WithId(7205)).Text,
             StringComparison.Ordinal);
     }

@@ -1,11 +1,13 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Threading.Channels;
 
 namespace FastPort.Redis.Tests.Support;
 
 /// <summary>
-/// The line between a node and Redis, which can be cut as a network is: bytes go nowhere, and nobody is told.
+/// The line between a node and Redis, which can be cut as a network is: bytes go nowhere, and nobody is told. Or only what is published to
+/// the node is held, if it speaks RESP2, which has a connection of its own for that.
 /// </summary>
 internal sealed class RedisLine : IAsyncDisposable
 {
@@ -14,11 +16,14 @@ internal sealed class RedisLine : IAsyncDisposable
     private readonly int _port;
     private readonly Task _accepting;
     private TaskCompletionSource _connected = new();
+    private TaskCompletionSource _delivers = new();
+    private long _publishedBytes;
 
     public RedisLine(RedisProcess redis)
     {
         _port = redis.Port;
         _connected.SetResult();
+        _delivers.SetResult();
         _listener.Start();
         _accepting = AcceptAsync();
     }
@@ -29,11 +34,19 @@ internal sealed class RedisLine : IAsyncDisposable
 
     public void Mend() => _connected.SetResult();
 
+    /// <summary>What was published to the node so far, held or not.</summary>
+    public long PublishedBytes => Volatile.Read(ref _publishedBytes);
+
+    public void HoldPublished() => _delivers = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public void DeliverPublished() => _delivers.SetResult();
+
     /// <summary>Ends all connections; there will be no others.</summary>
     public async Task CloseAsync()
     {
         await _stop.CancelAsync();
         _connected.TrySetResult();
+        _delivers.TrySetResult();
         _listener.Stop();
         await _accepting;
     }
@@ -68,7 +81,8 @@ internal sealed class RedisLine : IAsyncDisposable
             try
             {
                 await redis.ConnectAsync(IPAddress.Loopback, _port, _stop.Token);
-                await Task.WhenAny(CopyAsync(node, redis), CopyAsync(redis, node));
+                var line = new Line();
+                await Task.WhenAny(AskAsync(node, redis, line), AnswerAsync(redis, line), DeliverAsync(line, node));
             }
             catch (Exception e) when (e is SocketException or OperationCanceledException)
             {
@@ -77,20 +91,72 @@ internal sealed class RedisLine : IAsyncDisposable
         }
     }
 
-    private async Task CopyAsync(Socket from, Socket to)
+    private async Task AskAsync(Socket node, Socket redis, Line line)
     {
         byte[] buffer = new byte[64 * 1024];
         try
         {
-            while (await from.ReceiveAsync(buffer, _stop.Token) is > 0 and var bytes)
+            while (await node.ReceiveAsync(buffer, _stop.Token) is > 0 and var bytes)
             {
+                line.IsSubscribed |= buffer.AsSpan(0, bytes).IndexOf("SUBSCRIBE"u8) >= 0;
                 await _connected.Task.WaitAsync(_stop.Token);
-                await to.SendAsync(buffer.AsMemory(0, bytes), _stop.Token);
+                await redis.SendAsync(buffer.AsMemory(0, bytes), _stop.Token);
             }
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException or ObjectDisposedException)
         {
             // As above.
         }
+    }
+
+    private async Task AnswerAsync(Socket redis, Line line)
+    {
+        byte[] buffer = new byte[64 * 1024];
+        try
+        {
+            while (await redis.ReceiveAsync(buffer, _stop.Token) is > 0 and var bytes)
+            {
+                if (line.IsSubscribed)
+                {
+                    Interlocked.Add(ref _publishedBytes, bytes);
+                }
+
+                await line.Answers.Writer.WriteAsync(buffer.AsSpan(0, bytes).ToArray(), _stop.Token);
+            }
+        }
+        catch (Exception e) when (e is SocketException or OperationCanceledException or ObjectDisposedException)
+        {
+            // As above.
+        }
+    }
+
+    private async Task DeliverAsync(Line line, Socket node)
+    {
+        try
+        {
+            await foreach (byte[] answer in line.Answers.Reader.ReadAllAsync(_stop.Token))
+            {
+                await _connected.Task.WaitAsync(_stop.Token);
+                if (line.IsSubscribed)
+                {
+                    await _delivers.Task.WaitAsync(_stop.Token);
+                }
+
+                await node.SendAsync(answer, _stop.Token);
+            }
+        }
+        catch (Exception e) when (e is SocketException or OperationCanceledException or ObjectDisposedException)
+        {
+            // As above.
+        }
+    }
+
+    /// <summary>One connection.</summary>
+    private sealed class Line
+    {
+        /// <summary>What Redis has sent and the node has not received yet.</summary>
+        public Channel<byte[]> Answers { get; } = Channel.CreateUnbounded<byte[]>();
+
+        public bool IsSubscribed { get; set; }
     }
 }

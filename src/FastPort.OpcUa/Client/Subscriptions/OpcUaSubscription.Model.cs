@@ -2,18 +2,19 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Changes of the server's nodes, which it tells as events.</content>
+/// <content>Changes of the server's nodes, which it reports as events.</content>
 public sealed partial class OpcUaSubscription
 {
     /// <summary>
-    /// The server says that nodes have come, gone or changed: once for each message that says so, after <see cref="WatchModelAsync"/>.
+    /// The server has reported that nodes were added, deleted or changed. Raised once for each such message, after a call of
+    /// <see cref="WatchModelAsync"/>.
     /// Raised by the task that receives; a handler must not block. Not raised for what happened before <see cref="ValuesLost"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? ModelChanged;
 
     /// <summary>
-    /// Has the server tell of changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32), also after the
-    /// subscription was made again. Many servers have no such events, or have them for some nodes only.
+    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32), also after the
+    /// subscription was made again. Many servers raise no such events, or for some nodes only.
     /// </summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>Good, or why the server does not.</returns>

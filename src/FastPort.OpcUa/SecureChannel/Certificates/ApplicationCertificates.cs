@@ -97,6 +97,6 @@ internal static partial class CertificateLog
     public static partial void ListUnusable(ILogger logger, string file, string problem);
 
     [LoggerMessage(
-        7205, LogLevel.Error, "Not all of {File} counts as certificates, so whom it vouches for may be refused: {Problem}")]
+        7205, LogLevel.Error, "Part of {File} is no usable certificate, so peers that it vouches for may be refused: {Problem}")]
     public static partial void CertificateUnusable(ILogger logger, string file, string problem);
 }
