@@ -45,7 +45,7 @@ internal enum EntryKind : byte
     /// <summary>The answer: correlation (8), sessions in JSON.</summary>
     PeerAnswer = 14,
 
-    /// <summary>The sender's server has stopped, so it has no sessions and wants no topics: the receiver sends no relays any more; empty.</summary>
+    /// <summary>The sender has no sessions any more and wants no topics: the receiver sends it no more relays; empty.</summary>
     Leaving = 15,
 }
 
