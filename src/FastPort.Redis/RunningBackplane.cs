@@ -190,6 +190,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
     {
         _evictionReads.Dispose();
         await _readingEviction.ConfigureAwait(false);
+
+        // A killed node answers nothing, so it would be told all topics again and again.
         Topics.Dispose();
         await FinishAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
@@ -217,9 +219,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
     }
 
-    // The server has stopped and its ids are free, but other nodes still send relays to where they know them. Each is told that this node
-    // is leaving, sends no more of them, and then says that it has seen that: all that it sent before has arrived here. A node that left
-    // without this would take those relays with it, and their senders would not know what became of them. It waits for a lease at most.
+    // The server has stopped and its ids are free, but the other nodes still know them at this one and send relays here. This node tells
+    // each of them that it is leaving. They stop sending relays and acknowledge the message behind their last ones, so every relay has
+    // arrived here then. Relays that arrived after this node had left would be lost, and their senders would time out. Waits for a lease at
+    // most.
     private async Task FinishAsync()
     {
         long begun = _time.GetTimestamp();
@@ -234,7 +237,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
                 }
             }
 
-            // In the order in which relays pass: what leaves one of them is in the next.
+            // In the order in which relays pass through them: a relay is in the next one before it has left the one before.
             if (Lookups.IsIdle && _targets.Bytes == 0 && Transport.Links.All(static link => link.IsIdle))
             {
                 return;

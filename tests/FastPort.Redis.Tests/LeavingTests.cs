@@ -1,8 +1,14 @@
+using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Redis.Directory;
+using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
+using FastPort.Redis.Topics;
+using FastPort.Redis.Wire;
 using FastPort.Sessions;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;
@@ -111,6 +117,54 @@ public sealed class LeavingTests
         await relay.InTimeAsync();
         await received.Task.InTimeAsync();
         await leaving.InTimeAsync();
+    }
+
+    [RedisFact]
+    public async Task Nothing_but_acknowledgments_is_sent_to_a_node_that_says_it_is_leaving()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        links.Lookups.Know("id"u8.ToArray(), new Location(TestLinks.Other, 1));
+        ChannelReader<string> sent = await links.ListenAsync(TestLinks.Other);
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        var own = new OwnInterests();
+        using var topics = new TopicExchange(own, links.Transport, links.Members, NullLogger.Instance);
+        topics.NodeJoined(TestLinks.Other);
+        Assert.Equal("AskInterests", await sent.ReadAsync(Patience.Token));
+        var receiver = new BatchReceiver(
+            links.Transport, links.Lookups, links.Directory, links.Targets, links.Members, topics, null!, new NeverWritable(),
+            NullLogger.Instance);
+        await receiver.ReceiveAsync(Batch(1, EntryKind.Wanted, "plant/"u8));
+        Assert.Equal("Seen", await sent.ReadAsync(Patience.Token));
+        Assert.Equal(SendStatus.Queued, Relay(link, 1));
+        Assert.Equal("Relay 1", await sent.ReadAsync(Patience.Token));
+
+        await receiver.ReceiveAsync(Batch(2, EntryKind.Leaving, []));
+
+        Assert.Equal("Seen", await sent.ReadAsync(Patience.Token));
+        Assert.Equal(SendStatus.NotFound, Relay(link, 2));
+        Assert.False(links.Lookups.TryGet("id"u8, out _));
+        Assert.Empty(own.Feeds());
+        await Patience.UntilAsync(() => !Wants(topics.Others, "plant/line-1"u8), "its topics are forgotten");
+
+        static SendStatus Relay(NodeLink link, ushort type) =>
+            link.TryRelay(null, correlation: 0, origin: 0, token: 1, type, hops: 0, "id"u8, new RawBody([]));
+
+        static bool Wants(InterestTable table, ReadOnlySpan<byte> topic)
+        {
+            Span<ulong> marks = stackalloc ulong[InterestTable.MarkWords];
+            marks.Clear();
+            return table.Match(topic, marks).MoveNext();
+        }
+
+        static ReadOnlyMemory<byte> Batch(ulong number, EntryKind kind, ReadOnlySpan<byte> payload)
+        {
+            var batch = new BatchBuffer();
+            payload.CopyTo(batch.Add(kind, payload.Length));
+            batch.Seal(TestLinks.Other, number);
+            return batch.Memory;
+        }
     }
 
     /// <summary>Their leases go on for longer than this test may last.</summary>

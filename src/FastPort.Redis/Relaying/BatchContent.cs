@@ -6,7 +6,7 @@ namespace FastPort.Redis.Relaying;
 /// <param name="Relays">Relays, one-way or not.</param>
 /// <param name="OneWays">One-way relays.</param>
 /// <param name="Publications">Publications.</param>
-/// <param name="Interests">Entries about wanted topics, and that this node is leaving.</param>
+/// <param name="Interests">Entries about wanted topics, and the one that this node is leaving.</param>
 internal readonly record struct BatchContent(int Relays, int OneWays, int Publications, int Interests)
 {
     /// <summary>

@@ -181,7 +181,8 @@ internal sealed class BatchReceiver(
             case EntryKind.PeerAnswer when payload.Length >= 8:
                 return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             case EntryKind.Leaving:
-                sender.Leaving();
+                // In this order: a location that is found meanwhile is not kept.
+                sender.StopRelays();
                 lookups.ForgetNode(sender.Instance);
                 topics.NodeLeft(sender.Instance);
                 return true;

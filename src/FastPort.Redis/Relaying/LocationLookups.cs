@@ -73,7 +73,7 @@ internal sealed class LocationLookups(
 
                 // If a lookup has ended since the caller found nothing, the relays after this one do not pass it.
                 lookup.Waiting.Enqueue(relay);
-                if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known) && TrySendWaiting(id, lookup, known, default))
+                if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known) && TrySendWaiting(id, lookup, known, failed: null))
                 {
                     return;
                 }
@@ -92,7 +92,7 @@ internal sealed class LocationLookups(
     {
         while (true)
         {
-            var failed = SendStatus.NotFound;
+            SendStatus failed = SendStatus.NotFound;
             Location? found = null;
             try
             {
@@ -119,8 +119,9 @@ internal sealed class LocationLookups(
     }
 
     // Under the lookup's lock, in order: relays that come later find the location, or begin another lookup. False if the node that has the
-    // id is behind: the rest waits here, as a batch of all of it could be more than Redis holds for a subscriber.
-    private bool TrySendWaiting(byte[] id, Lookup lookup, Location? found, SendStatus failed)
+    // id is behind: the rest waits here, as a batch of all of it could be more than Redis holds for a subscriber. False also if a location
+    // that was known before (failed is null) is at a node that takes no more relays: Redis may have another one.
+    private bool TrySendWaiting(byte[] id, Lookup lookup, Location? found, SendStatus? failed)
     {
         while (lookup.Waiting.TryPeek(out WaitingRelay relay))
         {
@@ -131,8 +132,8 @@ internal sealed class LocationLookups(
             }
             else
             {
-                SendStatus status = found is { } there ? TrySend(id, relay, there) : failed;
-                if (status == SendStatus.Full)
+                SendStatus status = found is { } there ? TrySend(id, relay, there) : failed!.Value;
+                if (status == SendStatus.Full || (status == SendStatus.NotFound && failed is null))
                 {
                     return false;
                 }
@@ -179,8 +180,8 @@ internal sealed class LocationLookups(
             _known[id] = location;
         }
 
-        // Its node may have left, and been forgotten, before this was known.
-        if (!members.Members.ContainsKey(location.Instance))
+        // Its node may have left or begun to leave, and been forgotten, before this was known.
+        if (!members.Members.ContainsKey(location.Instance) || transport.FindLink(location.Instance) is { IsLeaving: true })
         {
             Forget(id, location.Token);
         }

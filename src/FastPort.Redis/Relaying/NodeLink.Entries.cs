@@ -81,15 +81,14 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds a publication. False if it is too large, the window is full, or the node has left, is leaving or does not read this node's
-    /// batches.
+    /// Adds a publication. False if it is too large, the window is full, or the node has left or does not read this node's batches.
     /// </summary>
     public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
         lock (_gate)
         {
-            if (_isLeaving || IsFull || !IsCompatible)
+            if (_isClosed || IsFull || !IsCompatible)
             {
                 return false;
             }

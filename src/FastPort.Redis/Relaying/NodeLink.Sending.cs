@@ -160,9 +160,9 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // What says what became of relays may arrive twice, since senders wait for it, and so may the news that this node is leaving. Relays
-    // and publications may not, all topics are told again, and a question about peers times out soon. The transport's timer or the next
-    // entry sends again.
+    // Confirmations may arrive twice, and senders wait for them. Relays and publications may not, topics are all told again, a question
+    // about peers times out soon, and a leaving node does not wait for others once its connection has failed. The transport's timer or the
+    // next entry sends again.
     private void SendAgainLater()
     {
         lock (_gate)
@@ -170,12 +170,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
             while (reader.Read())
             {
-                if (reader.Kind == EntryKind.Leaving)
-                {
-                    _gathering.Add(EntryKind.Leaving, 0);
-                    _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 0, Interests: 1);
-                }
-                else if (!reader.Kind.NeedsSeen() && reader.Kind is not (EntryKind.PeerQuestion or EntryKind.PeerAnswer))
+                if (!reader.Kind.NeedsSeen() && reader.Kind is not (EntryKind.PeerQuestion or EntryKind.PeerAnswer))
                 {
                     reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
                 }

@@ -85,7 +85,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>Whether nothing waits to be sent, confirmations included, and everything that the node says it has seen is seen.</summary>
+    /// <summary>Whether every entry, confirmations included, is sent, and the node has seen every batch that it acknowledges.</summary>
     public bool IsIdle
     {
         get
@@ -168,11 +168,23 @@ internal sealed partial class NodeLink
         }
     }
 
+    /// <summary>Whether the node takes no more relays: see <see cref="StopRelays"/>.</summary>
+    public bool IsLeaving
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _isLeaving;
+            }
+        }
+    }
+
     /// <summary>
-    /// The node's server has stopped. Relays that were added before this call still reach the node, ahead of what says that its message was
-    /// seen; later ones look for their targets.
+    /// The node is leaving. Relays that were added before this call reach it before the acknowledgment of its message does. Later ones are
+    /// refused with NotFound.
     /// </summary>
-    public void Leaving()
+    public void StopRelays()
     {
         lock (_gate)
         {

@@ -138,6 +138,40 @@ public sealed class LocationLookupsTests
         Assert.True(links.Lookups.TryGet(Id, out _));
     }
 
+    /// <summary>It began to leave, and was forgotten, between the lookup's answer and this.</summary>
+    [RedisFact]
+    public async Task A_location_at_a_node_that_is_leaving_is_not_kept()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        links.Transport.LinkTo(TestLinks.Other).StopRelays();
+
+        links.Lookups.Know(Id, new Location(TestLinks.Other, 1));
+
+        Assert.False(links.Lookups.TryGet(Id, out _));
+    }
+
+    /// <summary>The location is known until the node's message is handled to its end; the id has moved already.</summary>
+    [RedisFact]
+    public async Task A_relay_to_a_known_location_at_a_node_that_is_leaving_is_looked_up()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        links.Lookups.Know(Id, new Location(TestLinks.Other, 1));
+        await redis.RunAsync("SET", Key, new Location(links.Transport.Self, 2).ToString());
+        links.Transport.LinkTo(TestLinks.Other).StopRelays();
+        PendingRelay pending = links.Transport.Await();
+        Task<SendStatus> answer = pending.AsTask().AsTask();
+
+        links.Lookups.Send(Id, Relay(links, type: 1, bytes: 10) with { Correlation = pending.Correlation, Pending = pending });
+        await Patience.UntilAsync(() => links.Lookups.IsIdle, "the location is known");
+
+        Assert.True(links.Targets.Waits(Id));
+        Assert.False(answer.IsCompleted);
+    }
+
     private static WaitingRelay Relay(TestLinks links, ushort type, int bytes) =>
         new(Correlation: 0, links.Transport.Self, type, Hops: 0, new byte[bytes], links.Transport.Now);
 }

@@ -6,8 +6,8 @@ using System.Threading.Channels;
 namespace FastPort.Redis.Tests.Support;
 
 /// <summary>
-/// The line between a node and Redis, which can be cut as a network is: bytes go nowhere, and nobody is told. Or only what is published to
-/// the node is held, if it speaks RESP2, which has a connection of its own for that.
+/// The line between a node and Redis. A test can cut it as a network is cut: no byte arrives, and no side is told. It can also hold the
+/// publications to the node, if the node uses RESP2: they have a connection of their own then.
 /// </summary>
 internal sealed class RedisLine : IAsyncDisposable
 {
@@ -34,7 +34,7 @@ internal sealed class RedisLine : IAsyncDisposable
 
     public void Mend() => _connected.SetResult();
 
-    /// <summary>What was published to the node so far, held or not.</summary>
+    /// <summary>Bytes that Redis has sent on the connection of the node's publications, held or not.</summary>
     public long PublishedBytes => Volatile.Read(ref _publishedBytes);
 
     public void HoldPublished() => _delivers = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -82,7 +82,8 @@ internal sealed class RedisLine : IAsyncDisposable
             {
                 await redis.ConnectAsync(IPAddress.Loopback, _port, _stop.Token);
                 var line = new Line();
-                await Task.WhenAny(AskAsync(node, redis, line), AnswerAsync(redis, line), DeliverAsync(line, node));
+                _ = AnswerAsync(redis, line);
+                await Task.WhenAny(AskAsync(node, redis, line), DeliverAsync(line, node));
             }
             catch (Exception e) when (e is SocketException or OperationCanceledException)
             {
@@ -121,6 +122,8 @@ internal sealed class RedisLine : IAsyncDisposable
                     Interlocked.Add(ref _publishedBytes, bytes);
                 }
 
+                // While the line is cut, Redis finds that nobody reads.
+                await _connected.Task.WaitAsync(_stop.Token);
                 await line.Answers.Writer.WriteAsync(buffer.AsSpan(0, bytes).ToArray(), _stop.Token);
             }
         }
@@ -128,6 +131,8 @@ internal sealed class RedisLine : IAsyncDisposable
         {
             // As above.
         }
+
+        line.Answers.Writer.Complete();
     }
 
     private async Task DeliverAsync(Line line, Socket node)
@@ -136,7 +141,6 @@ internal sealed class RedisLine : IAsyncDisposable
         {
             await foreach (byte[] answer in line.Answers.Reader.ReadAllAsync(_stop.Token))
             {
-                await _connected.Task.WaitAsync(_stop.Token);
                 if (line.IsSubscribed)
                 {
                     await _delivers.Task.WaitAsync(_stop.Token);

@@ -13,8 +13,8 @@ public sealed partial class OpcUaSubscription
     public event Action<OpcUaSubscription>? ModelChanged;
 
     /// <summary>
-    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32), also after the
-    /// subscription was made again. Many servers raise no such events, or for some nodes only.
+    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32). The request is made
+    /// again when the subscription is recreated. Many servers do not report such events, or report them for some nodes only.
     /// </summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>Good, or why the server does not.</returns>
