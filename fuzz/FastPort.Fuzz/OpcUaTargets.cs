@@ -67,6 +67,9 @@ internal static class OpcUaTargets
         };
         var log = new RecordingLog();
         var server = new OpcUaServer(options, log, time);
+
+        // As the server's start does before it accepts.
+        server.Sessions.Start();
         var connection = new SinkConnection(clock);
         connection.Start(new ServerChannel(server));
         byte[] rest = input[1..];
