@@ -34,12 +34,13 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
             for (int repetition = 1; repetition <= options.Repetitions; repetition++)
             {
                 int number = repetition;
+                IEnumerable<ContestantRuns> turns = number % 2 == 0 ? Enumerable.Reverse(runs) : runs;
                 if (number == 1 || workload.HasNewProcesses)
                 {
-                    await EachAsync(workload, runs, runs, failures, run => StartAsync(workload, run, cancellation));
+                    // In the order of the turns: the time between warm-up and run changes the speed, and must favor nobody.
+                    await EachAsync(workload, turns, runs, failures, run => StartAsync(workload, run, cancellation));
                 }
 
-                IEnumerable<ContestantRuns> turns = number % 2 == 0 ? Enumerable.Reverse(runs) : runs;
                 await EachAsync(workload, turns, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
             }
         }

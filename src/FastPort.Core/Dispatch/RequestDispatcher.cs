@@ -30,6 +30,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     // The handler of the previous frame.
     private HandlerEntry? _found;
 
+    // That handler, if frames of its type need nothing else: it is inline, none is queued or postponed, nobody is asked and nobody traces.
+    private HandlerEntry? _direct;
+
     // What the current frame waits for; null if it does not wait.
     private Postponement? _postponed;
 
@@ -46,6 +49,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         Handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
         _watch.BeginBurst(now);
+        if (Traces.IsOn)
+        {
+            _direct = null;
+        }
     }
 
     public override void EndBurst()
@@ -56,10 +63,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
-        // Most messages: of the type of the message before, for an inline handler, and nothing waits or is asked first.
-        HandlerEntry? handler = _found;
-        return handler is { Inline: not null } && handler.Type == header.Type && _postponed is null && _queue is null && _gate is null
-            && !_shutdown.RefusesRequests && !Traces.IsOn
+        HandlerEntry? handler = _direct;
+        return handler is not null && handler.Type == header.Type && !_shutdown.RefusesRequests
             ? Run(handler, header, input, received, postponed: null, isTraced: false)
             : TryDispatchAny(header, input, received);
     }
@@ -85,6 +90,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
         bool runsHere = handler.Inline is not null
             && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts()));
+        _direct = runsHere && _queue is null && _gate is null && !Traces.IsOn ? handler : null;
         if (!runsHere && (handler.StaysOnLoop || !(_queue ??= new RequestQueue(protocol, this, _settings.Options)).TryReserve()))
         {
             // Before the authorizer is asked: its answer may be another one when the frame's turn has come.
@@ -293,6 +299,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         postponed.Begin(before, _settings.Clock);
         before?.End();
         _postponed = postponed;
+        _direct = null;
         if (postponed.Until.IsCompleted)
         {
             protocol.ResumeReading();

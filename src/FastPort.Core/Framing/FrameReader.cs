@@ -60,8 +60,7 @@ internal static class FrameReader
                 : Judge(header, unread.Length, limit, expected);
         }
 
-        unread.GetReadableSpans(out first, out ReadOnlySpan<byte> second);
-        return TryReadSplit(first, second, limit, expected, out header);
+        return TryReadSplit(unread, limit, expected, out header);
     }
 
     /// <summary>Copies a timing block, which may wrap.</summary>
@@ -70,6 +69,15 @@ internal static class FrameReader
         Span<byte> block = stackalloc byte[FrameTiming.Size];
         buffer.CopyTo(FrameHeader.Size, block);
         return FrameTiming.Read(block);
+    }
+
+    // Apart, so that the span of the caller stays in registers.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static FrameReadStatus TryReadSplit(
+        ArrayPoolCircularBuffer unread, int limit, FrameBlocks expected, out FrameHeader header)
+    {
+        unread.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        return TryReadSplit(first, second, limit, expected, out header);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

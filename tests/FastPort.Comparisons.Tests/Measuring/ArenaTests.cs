@@ -40,13 +40,13 @@ public sealed class ArenaTests
     }
 
     [Fact]
-    public async Task Where_each_run_has_new_processes_all_start_again_before_it()
+    public async Task Where_each_run_has_new_processes_all_start_again_before_it_in_the_order_of_the_turns()
     {
         var workload = new Workload("load", [Contestant("A", Fast, Fast), Contestant("B", Slow, Slow)], []) { HasNewProcesses = true };
 
         WorkloadReport report = await RunAsync(false, workload);
 
-        Assert.Equal(["start A", "start B", "run A", "run B", "start A", "start B", "run B", "run A"], _turns);
+        Assert.Equal(["start A", "start B", "run A", "run B", "start B", "start A", "run B", "run A"], _turns);
         Assert.All(report.Contestants, static one => Assert.Equal(2, one.Runs.Count));
     }
 
