@@ -37,7 +37,7 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
                 IEnumerable<ContestantRuns> turns = number % 2 == 0 ? Enumerable.Reverse(runs) : runs;
                 if (number == 1 || workload.HasNewProcesses)
                 {
-                    // In the order of the turns: the time between warm-up and run changes the speed, and must favor nobody.
+                    // In the order of the turns: the time between warm-up and run affects the speed, so it alternates too.
                     await EachAsync(workload, turns, runs, failures, run => StartAsync(workload, run, cancellation));
                 }
 

@@ -30,7 +30,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     // The handler of the previous frame.
     private HandlerEntry? _found;
 
-    // That handler, if frames of its type need nothing else: it is inline, none is queued or postponed, nobody is asked and nobody traces.
+    // That handler if it may be called at once: it is inline, and there is no queue, no postponement, no authorizer and no trace listener.
+    // Null otherwise.
     private HandlerEntry? _direct;
 
     // What the current frame waits for; null if it does not wait.
@@ -51,6 +52,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _watch.BeginBurst(now);
         if (Traces.IsOn)
         {
+            // A listener may have begun since the last burst.
             _direct = null;
         }
     }

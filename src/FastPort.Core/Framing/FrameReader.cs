@@ -71,7 +71,7 @@ internal static class FrameReader
         return FrameTiming.Read(block);
     }
 
-    // Apart, so that the span of the caller stays in registers.
+    // A separate method: the caller's span stays in registers, as its address is not taken.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FrameReadStatus TryReadSplit(
         ArrayPoolCircularBuffer unread, int limit, FrameBlocks expected, out FrameHeader header)

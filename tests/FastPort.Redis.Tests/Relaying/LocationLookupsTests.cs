@@ -53,7 +53,8 @@ public sealed class LocationLookupsTests
 
         links.Redis.HoldNoMore();
         (await links.Redis.NextAsync()).Give();
-        // The second relay fills the window, before it is counted as waiting no more.
+
+        // The second relay fills the window shortly before WaitingBytes falls.
         await Patience.UntilAsync(
             () => link.QueuedBytes >= NodeLink.WindowBytes && links.Lookups.WaitingBytes < 3 * Bytes, "the window is full");
         Assert.InRange(link.QueuedBytes, NodeLink.WindowBytes, NodeLink.WindowBytes + Bytes);

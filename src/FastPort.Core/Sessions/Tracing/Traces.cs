@@ -9,8 +9,8 @@ using FastPort.Transports;
 namespace FastPort.Sessions.Tracing;
 
 /// <summary>
-/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. While nobody listens to it, a request costs
-/// one look at <see cref="IsOn"/>.
+/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. While nobody listens to it, a sent request and
+/// a burst of received ones each cost one look at <see cref="IsOn"/>.
 /// </summary>
 internal static class Traces
 {

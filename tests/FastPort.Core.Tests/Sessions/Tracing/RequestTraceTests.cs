@@ -17,6 +17,19 @@ public sealed partial class RequestTraceTests
     private const ushort Inner = 0x1002;
     private const ushort Post = 0x1003;
 
+    [Fact]
+    public async Task A_session_is_traced_from_the_next_burst_on_when_a_listener_begins()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapInline(Inner, Answer, "Inner"));
+        await using FastPortClient client = await ConnectAsync(server);
+        await client.RequestAsync(Inner, new byte[1]).InTimeAsync();
+        using var activities = new RecordedActivities();
+
+        await client.RequestAsync(Inner, new byte[1]).InTimeAsync();
+
+        await activities.OneAsync(ActivityKind.Server, "Inner");
+    }
+
     [Theory]
     [InlineData(false, false)]
     [InlineData(true, false)]
