@@ -1,9 +1,9 @@
+using FastPort.Logging;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Serving;
-using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 

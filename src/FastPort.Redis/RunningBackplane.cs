@@ -1,3 +1,4 @@
+using FastPort.Logging;
 using FastPort.Redis.Connecting;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
@@ -5,7 +6,6 @@ using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Topics;
 using FastPort.Routing;
-using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
 

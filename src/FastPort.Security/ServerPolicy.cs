@@ -1,5 +1,6 @@
 using System.Net;
 using System.Security.Claims;
+using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;

@@ -1,6 +1,7 @@
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Logging;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 

@@ -1,5 +1,6 @@
 using System.Buffers;
 using FastPort.Framing;
+using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;

@@ -1,6 +1,7 @@
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
+using FastPort.Logging;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;

@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using FastPort.Logging;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Metering;
 using Microsoft.Extensions.Hosting;

@@ -3,6 +3,7 @@ using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Limits;
+using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
@@ -52,7 +53,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         _time = _components.Time ?? TimeProvider.System;
         _logger = new ThrottledLogger((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server"), _time);
         _connections = new ConnectionServer(
-            options, connection => new FrameProtocol(_settings!, connection), _components, _logger, Counters, Prepare)
+            options, connection => new FrameProtocol(_settings!, connection), _components, _logger, Counters.Connections, Prepare)
         {
             Places = new ConnectionPlaces(TryEnter, Leave),
             CloseServed = CloseBanned,
@@ -171,7 +172,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     {
         foreach (Exception failure in failures)
         {
-            ServerLog.SubscriberFailed(_logger, session, name, failure);
+            FastPortServerLog.SubscriberFailed(_logger, session, name, failure);
         }
     }
 

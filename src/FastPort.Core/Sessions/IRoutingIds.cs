@@ -1,3 +1,4 @@
+using FastPort.Logging;
 using FastPort.Sessions.Logging;
 
 namespace FastPort.Sessions;

@@ -3,6 +3,7 @@ using System.Net;
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Logging;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;

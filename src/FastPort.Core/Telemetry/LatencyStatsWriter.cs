@@ -1,3 +1,4 @@
+using FastPort.Logging;
 using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;
 

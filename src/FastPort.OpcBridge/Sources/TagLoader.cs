@@ -1,8 +1,8 @@
+using FastPort.Logging;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
-using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Sources;

@@ -1,8 +1,8 @@
 using FastPort.Connections;
+using FastPort.Logging;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
-using FastPort.Sessions.Logging;
 
 namespace FastPort.OpcUa.Client;
 

@@ -2,8 +2,8 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Logging;
 using FastPort.OpcUa.Services;
-using FastPort.Sessions.Logging;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 

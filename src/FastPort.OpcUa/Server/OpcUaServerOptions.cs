@@ -265,7 +265,7 @@ public sealed class OpcUaServerOptions : ServerOptions
     }
 
     /// <inheritdoc/>
-    protected override ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) => new()
+    protected internal override ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) => new()
     {
         Clock = clock,
         Logger = logger,

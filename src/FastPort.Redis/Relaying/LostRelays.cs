@@ -1,6 +1,6 @@
 using System.Text;
+using FastPort.Logging;
 using FastPort.Sessions;
-using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Relaying;

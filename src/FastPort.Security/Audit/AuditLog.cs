@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using System.Threading.Channels;
+using FastPort.Logging;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 

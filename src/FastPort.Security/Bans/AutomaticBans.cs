@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Limits;
+using FastPort.Logging;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 

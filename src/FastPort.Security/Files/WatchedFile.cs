@@ -1,3 +1,4 @@
+using FastPort.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Files;

@@ -3,6 +3,7 @@ using FastPort.Configuration;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Limits;
+using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Bans;

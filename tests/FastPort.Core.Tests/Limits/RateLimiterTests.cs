@@ -9,7 +9,7 @@ namespace FastPort.Core.Tests.Limits;
 public sealed class RateLimiterTests
 {
     private readonly FakeTimeProvider _time = new();
-    private readonly ServerCounters _counters = new();
+    private readonly ConnectionCounters _counters = new();
     private readonly RateOptions _options = new();
 
     [Fact]

@@ -14,20 +14,20 @@ public sealed class FastPortMeterTests
         var counters = new ServerCounters();
         using var meter = new FastPortMeter(counters, serverName: "published");
         using var listener = new Listener("published");
-        counters.ConnectionAccepted();
-        counters.ConnectionAccepted();
-        counters.ConnectionClosed();
+        counters.Connections.Accepted();
+        counters.Connections.Accepted();
+        counters.Connections.Closed();
         counters.SessionOpened();
         counters.Received(7, 700);
         counters.Sent(6, 600);
-        counters.ConnectionRejected(ConnectionRejection.ConnectionLimit);
+        counters.Connections.Rejected(ConnectionRejection.ConnectionLimit);
         counters.FramesDropped(FrameDrop.SendQueueFull, 3);
         counters.TimeoutClosed(ConnectionTimeout.Write);
         counters.ErrorSent(9);
         counters.ErrorSent(99);
         counters.OneWayFailed(3);
         counters.ReplyToNothing();
-        counters.AcceptFailed();
+        counters.Connections.AcceptFailed();
         counters.Relayed();
         counters.RelayWaited();
         counters.RelayFailed(RelayFailure.NotFound);
@@ -87,7 +87,7 @@ public sealed class FastPortMeterTests
         var counters = new ServerCounters();
         using var listener = new Listener("disposed");
         new FastPortMeter(counters, serverName: "disposed").Dispose();
-        counters.ConnectionAccepted();
+        counters.Connections.Accepted();
 
         Assert.Empty(listener.Observe());
     }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Logging;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 

@@ -1,6 +1,7 @@
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Limits;
+using FastPort.Logging;
 using FastPort.Sessions.Logging;
 
 namespace FastPort.Sessions.Receiving;

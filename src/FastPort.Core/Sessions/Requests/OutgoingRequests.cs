@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Logging;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;

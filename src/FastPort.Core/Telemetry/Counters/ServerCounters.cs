@@ -8,34 +8,19 @@ namespace FastPort.Telemetry.Counters;
 public sealed class ServerCounters
 {
     private readonly TrafficCounters _traffic = new();
-    private readonly TaggedCounts _rejected = new(Enum.GetValues<ConnectionRejection>().Length);
     private readonly TaggedCounts _dropped = new(Enum.GetValues<FrameDrop>().Length);
     private readonly TaggedCounts _timeouts = new(Enum.GetValues<ConnectionTimeout>().Length);
     private readonly TaggedCounts _errorsSent = new(ServerCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _oneWayFailures = new(ServerCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _relayFailures = new(Enum.GetValues<RelayFailure>().Length);
-    private readonly TaggedCounts _ratesExceeded = new(ServerCountersSnapshot.RateTags);
-    private long _connectionsAccepted;
-    private long _connectionsClosed;
     private long _sessionsOpened;
     private long _sessionsClosed;
-    private long _acceptErrors;
     private long _repliesToNothing;
     private long _relaysWaited;
     private long _subscriptions;
 
-    /// <summary>Counts an accepted connection; <see cref="ConnectionClosed"/> is the counterpart.</summary>
-    internal void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
-
-    /// <summary>Counts the end of an accepted connection.</summary>
-    internal void ConnectionClosed() => Interlocked.Increment(ref _connectionsClosed);
-
-    /// <summary>Counts a rejected connection, which counts as neither accepted nor closed.</summary>
-    /// <param name="reason">Why.</param>
-    internal void ConnectionRejected(ConnectionRejection reason) => _rejected.Add((uint)reason);
-
-    /// <summary>Counts a failed accept.</summary>
-    internal void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
+    /// <summary>The counters of the server's connections.</summary>
+    internal ConnectionCounters Connections { get; } = new();
 
     /// <summary>Counts the start of a session.</summary>
     internal void SessionOpened() => Interlocked.Increment(ref _sessionsOpened);
@@ -68,12 +53,6 @@ public sealed class ServerCounters
     /// <param name="frames">Number of frames. Defaults to 1.</param>
     internal void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
 
-    /// <summary>Counts that a session, or a new connection, was over a rate.</summary>
-    /// <param name="scope">Whose rate.</param>
-    /// <param name="resource">Which one.</param>
-    internal void RateExceeded(RateScope scope, RateResource resource) =>
-        _ratesExceeded.Add(ServerCountersSnapshot.RateTag(scope, resource));
-
     /// <summary>Counts a reply whose correlation belongs to no request.</summary>
     internal void ReplyToNothing() => Interlocked.Increment(ref _repliesToNothing);
 
@@ -102,20 +81,20 @@ public sealed class ServerCounters
     /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public ServerCountersSnapshot Snapshot()
     {
-        // Read the closed counts before the opened ones: in the reverse order a short connection in between would make the number of open
-        // connections negative.
-        var connectionsClosed = Interlocked.Read(ref _connectionsClosed);
+        ConnectionCountersSnapshot connections = Connections.Snapshot();
+
+        // Read before the opened ones: in the reverse order a short session in between would make the number of open sessions negative.
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
         var traffic = _traffic.Sum();
         return new ServerCountersSnapshot(
-            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
-            _relayFailures.ToArray(), _ratesExceeded.ToArray())
+            connections, _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
+            _relayFailures.ToArray())
         {
-            ConnectionsAccepted = Interlocked.Read(ref _connectionsAccepted),
-            ConnectionsClosed = connectionsClosed,
+            ConnectionsAccepted = connections.ConnectionsAccepted,
+            ConnectionsClosed = connections.ConnectionsClosed,
             SessionsOpened = Interlocked.Read(ref _sessionsOpened),
             SessionsClosed = sessionsClosed,
-            AcceptErrors = Interlocked.Read(ref _acceptErrors),
+            AcceptErrors = connections.AcceptErrors,
             MessagesIn = traffic.MessagesIn,
             MessagesOut = traffic.MessagesOut,
             BytesIn = traffic.BytesIn,

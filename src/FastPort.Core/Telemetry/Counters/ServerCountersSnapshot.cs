@@ -6,31 +6,23 @@ public sealed class ServerCountersSnapshot
     /// <summary>Error codes that are counted separately: 1 to 14 of the protocol, and 0 for all others.</summary>
     internal const int ErrorTags = 15;
 
-    /// <summary>Pairs of <see cref="RateScope"/> and <see cref="RateResource"/>.</summary>
-    internal const int RateTags = 12;
-
-    private const int RateResources = 4;
-
-    private readonly long[] _rejected;
+    private readonly ConnectionCountersSnapshot _connections;
     private readonly long[] _dropped;
     private readonly long[] _timeouts;
     private readonly long[] _errorsSent;
     private readonly long[] _oneWayFailures;
     private readonly long[] _relayFailures;
-    private readonly long[] _ratesExceeded;
 
     internal ServerCountersSnapshot(
-        long[] rejected,
+        ConnectionCountersSnapshot connections,
         long[] dropped,
         long[] timeouts,
         long[] errorsSent,
         long[] oneWayFailures,
-        long[] relayFailures,
-        long[] ratesExceeded)
+        long[] relayFailures)
     {
-        _ratesExceeded = ratesExceeded;
         _relayFailures = relayFailures;
-        _rejected = rejected;
+        _connections = connections;
         _dropped = dropped;
         _timeouts = timeouts;
         _errorsSent = errorsSent;
@@ -47,7 +39,7 @@ public sealed class ServerCountersSnapshot
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
     /// <summary>Connections rejected, for all reasons.</summary>
-    public long ConnectionsRejected => _rejected.Sum();
+    public long ConnectionsRejected => _connections.ConnectionsRejected;
 
     /// <summary>Accepts that failed.</summary>
     public required long AcceptErrors { get; init; }
@@ -108,7 +100,7 @@ public sealed class ServerCountersSnapshot
 
     /// <summary>Connections rejected for one reason.</summary>
     /// <param name="reason">The reason.</param>
-    public long ConnectionsRejectedFor(ConnectionRejection reason) => _rejected[(int)reason];
+    public long ConnectionsRejectedFor(ConnectionRejection reason) => _connections.ConnectionsRejectedFor(reason);
 
     /// <summary>Frames dropped for one reason.</summary>
     /// <param name="reason">The reason.</param>
@@ -125,7 +117,8 @@ public sealed class ServerCountersSnapshot
     /// <summary>How often sessions or new connections were over a rate.</summary>
     /// <param name="scope">Whose rate.</param>
     /// <param name="resource">Which one.</param>
-    public long RatesExceededFor(RateScope scope, RateResource resource) => _ratesExceeded[(int)RateTag(scope, resource)];
+    public long RatesExceededFor(RateScope scope, RateResource resource) =>
+        _connections.RatesExceededFor(scope, resource);
 
     /// <summary>Error frames sent with one code.</summary>
     /// <param name="code">1 to 14, or 0 for all other codes.</param>
@@ -136,8 +129,6 @@ public sealed class ServerCountersSnapshot
     /// <param name="code">1 to 14, or 0 for all other codes.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
     public long OneWayFailuresWith(uint code) => At(_oneWayFailures, code);
-
-    internal static uint RateTag(RateScope scope, RateResource resource) => ((uint)scope * RateResources) + (uint)resource;
 
     private static long At(long[] counts, uint code)
     {

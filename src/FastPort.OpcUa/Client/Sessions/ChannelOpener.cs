@@ -1,8 +1,8 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Connections;
+using FastPort.Logging;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
-using FastPort.Sessions.Logging;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Sessions.Logging;
+using FastPort.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.SecureChannel;

@@ -16,7 +16,7 @@ public sealed class ServerCountersTests
             {
                 counters.Received(2, 100);
                 counters.Sent(1, 50);
-                counters.ConnectionAccepted();
+                counters.Connections.Accepted();
             }
         })));
 
@@ -32,15 +32,15 @@ public sealed class ServerCountersTests
     public void Every_event_has_its_own_counter()
     {
         var counters = new ServerCounters();
-        counters.ConnectionAccepted();
-        counters.ConnectionAccepted();
-        counters.ConnectionAccepted();
-        counters.ConnectionClosed();
+        counters.Connections.Accepted();
+        counters.Connections.Accepted();
+        counters.Connections.Accepted();
+        counters.Connections.Closed();
         counters.SessionOpened();
         counters.SessionOpened();
         counters.SessionClosed();
-        counters.ConnectionRejected(ConnectionRejection.AddressLimit);
-        counters.ConnectionRejected(ConnectionRejection.ConnectionLimit);
+        counters.Connections.Rejected(ConnectionRejection.AddressLimit);
+        counters.Connections.Rejected(ConnectionRejection.ConnectionLimit);
         counters.FramesDropped(FrameDrop.SendQueueFull, 5);
         counters.TimeoutClosed(ConnectionTimeout.Idle);
         counters.ErrorSent(9);
@@ -48,7 +48,7 @@ public sealed class ServerCountersTests
         counters.ErrorSent(4_000_000_000);
         counters.OneWayFailed(3);
         counters.ReplyToNothing();
-        counters.AcceptFailed();
+        counters.Connections.AcceptFailed();
 
         var snapshot = counters.Snapshot();
 

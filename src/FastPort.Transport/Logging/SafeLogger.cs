@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace FastPort;
+namespace FastPort.Logging;
 
 /// <summary>
 /// A logger that does not throw: a full disk must not end a connection, a session's queue or an event loop. An exception of the underlying

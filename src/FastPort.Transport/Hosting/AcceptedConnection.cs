@@ -80,7 +80,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
     }
 
     /// <summary>Counts the connection as accepted, just before it is served; false if it has ended in the meantime.</summary>
-    public bool TryCount(ServerCounters counters)
+    public bool TryCount(ConnectionCounters counters)
     {
         lock (_gate)
         {
@@ -90,7 +90,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
             }
 
             _counted = true;
-            counters.ConnectionAccepted();
+            counters.Accepted();
             return true;
         }
     }

@@ -4,8 +4,8 @@ using System.Net.Sockets;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Limits;
+using FastPort.Logging;
 using FastPort.Proxies;
-using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;
 using FastPort.Transports;
@@ -74,7 +74,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             new ThrottledLogger(
                 (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
                 components?.Time ?? TimeProvider.System),
-            new ServerCounters(),
+            new ConnectionCounters(),
             options is null ? null! : options.CreateSettings)
     {
     }
@@ -84,7 +84,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         Func<Connection, IConnectionProtocol> protocol,
         ConnectionServerComponents components,
         ILogger logger,
-        ServerCounters counters,
+        ConnectionCounters counters,
         Func<ConnectionClock, ILogger, ConnectionSettings> settings)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -138,7 +138,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// The server's counters: connections accepted, closed and rejected, and failed accepts. Messages and bytes are counted by the
     /// protocol.
     /// </summary>
-    public ServerCounters Counters { get; }
+    public ConnectionCounters Counters { get; }
 
     /// <summary>Addresses that may not connect for a while.</summary>
     public BanList Bans { get; }
@@ -286,7 +286,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         if (wasCounted)
         {
             Places?.Leave(served);
-            Counters.ConnectionClosed();
+            Counters.Closed();
         }
     }
 

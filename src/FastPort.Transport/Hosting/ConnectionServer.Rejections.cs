@@ -56,7 +56,7 @@ public sealed partial class ConnectionServer
 
     private CloseReason Rejected(ConnectionRejection rejection, out string reason, string? why = null)
     {
-        Counters.ConnectionRejected(rejection);
+        Counters.Rejected(rejection);
         Interlocked.Increment(ref _rejected);
         string section = _options.Section;
         reason = why ?? rejection switch

@@ -14,7 +14,7 @@ internal sealed class RateLimiter
     private const int FirstSweep = 1024;
 
     private readonly RateOptions _options;
-    private readonly ServerCounters _counters;
+    private readonly ConnectionCounters _counters;
     private readonly TimeProvider _time;
     private readonly long _origin;
     private readonly AddressNetworks _exempt;
@@ -24,7 +24,7 @@ internal sealed class RateLimiter
     private readonly Dictionary<string, RateAccount> _identities = new(StringComparer.Ordinal);
     private int _sweepAt = FirstSweep;
 
-    public RateLimiter(RateOptions options, ServerCounters counters, TimeProvider time)
+    public RateLimiter(RateOptions options, ConnectionCounters counters, TimeProvider time)
     {
         (_options, _counters, _time, _origin) = (options, counters, time, time.GetTimestamp());
         _exempt = new AddressNetworks(options.Exempt);

@@ -1,10 +1,9 @@
-using FastPort.Sessions;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;
 
-/// <summary>Log messages of the server; event ids 3000 to 3099.</summary>
+/// <summary>Log messages of the server; event ids 3000 to 3099, except 3006.</summary>
 internal static partial class ServerLog
 {
     [LoggerMessage(3000, LogLevel.Information, "Listening on {Endpoint}")]
@@ -27,9 +26,6 @@ internal static partial class ServerLog
 
     [LoggerMessage(3005, LogLevel.Information, "Stopped")]
     public static partial void Stopped(ILogger logger);
-
-    [LoggerMessage(3006, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
-    public static partial void SubscriberFailed(ILogger logger, Session session, string @event, Exception exception);
 
     [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be created or started")]
     public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);

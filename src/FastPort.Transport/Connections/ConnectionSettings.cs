@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Logging;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Connections;

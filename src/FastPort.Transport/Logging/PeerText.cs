@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace FastPort.Sessions.Logging;
+namespace FastPort.Logging;
 
 /// <summary>
 /// Makes text chosen by a peer safe for a log line: truncated, and without characters that break lines, hide text or control terminals.

@@ -1,7 +1,7 @@
 using System.Net;
 using FastPort.Connections;
+using FastPort.Logging;
 using FastPort.Proxies;
-using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;
 

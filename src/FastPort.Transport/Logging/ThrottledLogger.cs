@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Sessions.Logging;
+namespace FastPort.Logging;
 
 /// <summary>
 /// The logger of one server, client or backplane. Peers can cause warnings as fast as they can connect. So for each event at Warning or

@@ -10,7 +10,7 @@ public enum RateExceededPolicy
     Pause,
 
     /// <summary>
-    /// Requests are answered with <see cref="Framing.ErrorCode.Overloaded"/> and not run; one-way messages are dropped and counted. That
+    /// Requests are answered with <c>Overloaded</c> and not run; one-way messages are dropped and counted. That
     /// costs bytes and loop time, too, which no rate limits.
     /// </summary>
     Refuse,
@@ -22,7 +22,7 @@ public sealed class RateOptions
     /// <summary>Rates of each IP address, for IPv6 of each /64 network.</summary>
     public RateLimits PerAddress { get; } = new();
 
-    /// <summary>Rates of each identity, by the name of <see cref="Sessions.Session.User"/>, whatever the number of its sessions.</summary>
+    /// <summary>Rates of each identity, by the name of <c>Session.User</c>, whatever the number of its sessions.</summary>
     public RateLimits PerIdentity { get; } = new();
 
     /// <summary>Rates of all sessions together.</summary>
