@@ -26,9 +26,9 @@ internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
         Stamp = Mix(((ulong)(uint)number << 40) + ++_sequence);
     }
 
-    protected override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
+    protected internal override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
 
-    protected override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
+    protected internal override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
 
     // SplitMix64's finalizer: neighboring numbers differ in every byte, so that even payloads of one byte differ for most of them.
     private static ulong Mix(ulong value)

@@ -13,7 +13,7 @@ internal sealed class SinkReportReply : PendingReply
 
     public Task<(SinkReport? Report, LoadErrorKind Kind, string? Problem)> Task => _result.Task;
 
-    protected override void OnReply(scoped in InboundReply reply)
+    protected internal override void OnReply(scoped in InboundReply reply)
     {
         if (reply.IsError)
         {
@@ -35,5 +35,5 @@ internal sealed class SinkReportReply : PendingReply
         }
     }
 
-    protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, LoadErrorKind.Lost, message));
+    protected internal override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, LoadErrorKind.Lost, message));
 }

@@ -230,8 +230,8 @@ internal sealed class SourceLane : ILane
     {
         public StreamCount? Count { get; set; }
 
-        protected override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
+        protected internal override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
 
-        protected override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
+        protected internal override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
     }
 }

@@ -3,7 +3,6 @@ using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Sessions.Logging;
 
 namespace FastPort.Clients;
 

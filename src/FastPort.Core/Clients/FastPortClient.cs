@@ -3,7 +3,6 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Logging;
 using FastPort.Sessions;
-using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;
 using FastPort.Transports;

@@ -6,7 +6,6 @@ using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;

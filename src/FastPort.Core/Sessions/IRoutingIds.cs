@@ -1,5 +1,4 @@
 using FastPort.Logging;
-using FastPort.Sessions.Logging;
 
 namespace FastPort.Sessions;
 

@@ -4,7 +4,6 @@ using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
-using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 

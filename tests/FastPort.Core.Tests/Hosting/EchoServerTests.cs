@@ -26,7 +26,7 @@ public abstract class EchoServerTests : IAsyncDisposable
 
     private protected ConnectionServer? Server { get; private set; }
 
-    private protected ServerCountersSnapshot Counts => Server!.Counters.Snapshot();
+    private protected ConnectionCountersSnapshot Counts => Server!.Counters.Snapshot();
 
     public async ValueTask DisposeAsync()
     {

@@ -3,7 +3,6 @@ using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Sessions.Lifecycle;
-using FastPort.Sessions.Logging;
 using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Receiving;
