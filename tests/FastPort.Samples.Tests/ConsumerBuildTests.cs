@@ -15,6 +15,7 @@ public sealed class ConsumerBuildTests
         try
         {
             string copy = Path.Combine(directory.FullName, "FastPort");
+            CopySources("FastPort.Transport", copy);
             CopySources("FastPort.Core", copy);
             CopySources("Charts", copy);
             foreach (string file in Directory.EnumerateFiles(Repository.Root, "Directory.*.props"))

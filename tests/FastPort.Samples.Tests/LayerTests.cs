@@ -4,51 +4,55 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The folders of FastPort.Core use one another as the table of layers in docs/architecture.md says: no more, no less, and in no circle.
+/// The folders of FastPort.Transport and of FastPort.Core use one another as the project's table of layers in docs/architecture.md says: no
+/// more, no less, and in no circle.
 /// </summary>
 public sealed partial class LayerTests
 {
-    private static readonly string Core = Path.Combine(Repository.Root, "src", "FastPort.Core");
+    private static readonly Dictionary<string, SortedDictionary<string, string[]>> Tables =
+        new[] { "FastPort.Transport", "FastPort.Core" }.ToDictionary(static project => project, ReadTable);
 
-    private static readonly SortedDictionary<string, string[]> Table = ReadTable();
+    public static TheoryData<string> Projects => [.. Tables.Keys];
 
-    // A using, or a name by its namespace, which code below FastPort may begin with the folder.
-    private static readonly Regex Reference =
-        new($@"(?<![\w.""])(?:using (?:static )?FastPort\.|(?:FastPort\.)?(?=\w+\.[A-Z]))({string.Join('|', Table.Keys)})\b");
+    public static TheoryData<string, string> Folders =>
+        [.. Tables.SelectMany(static table => table.Value.Keys.Select(folder => (table.Key, folder)))];
 
-    public static TheoryData<string> Folders => [.. Table.Keys];
-
-    [Fact]
-    public void Every_folder_is_in_the_table()
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void Every_folder_is_in_the_table(string project)
     {
-        IEnumerable<string> folders =
-            Directory.GetDirectories(Core).Select(static path => Path.GetFileName(path)).Where(static name => name is not ("bin" or "obj"));
+        IEnumerable<string> folders = Directory.GetDirectories(SourceOf(project))
+            .Select(static path => Path.GetFileName(path)).Where(static name => name is not ("bin" or "obj"));
 
-        Assert.Equal(folders.Order(StringComparer.Ordinal), Table.Keys.Order(StringComparer.Ordinal));
+        Assert.Equal(folders.Order(StringComparer.Ordinal), Tables[project].Keys.Order(StringComparer.Ordinal));
     }
 
     [Theory]
     [MemberData(nameof(Folders))]
-    public void A_folder_uses_what_the_table_says(string folder)
+    public void A_folder_uses_what_the_table_says(string project, string folder)
     {
+        // A using, or a name by its namespace, which code below FastPort may begin with the folder.
+        var reference = new Regex(
+            $@"(?<![\w.""])(?:using (?:static )?FastPort\.|(?:FastPort\.)?(?=\w+\.[A-Z]))({string.Join('|', Tables[project].Keys)})\b");
         var used = new SortedSet<string>(StringComparer.Ordinal);
-        foreach (string file in Directory.EnumerateFiles(Path.Combine(Core, folder), "*.cs", SearchOption.AllDirectories))
+        foreach (string file in Directory.EnumerateFiles(Path.Combine(SourceOf(project), folder), "*.cs", SearchOption.AllDirectories))
         {
-            foreach (Match reference in Reference.Matches(File.ReadAllText(file)))
+            foreach (Match match in reference.Matches(File.ReadAllText(file)))
             {
-                used.Add(reference.Groups[1].Value);
+                used.Add(match.Groups[1].Value);
             }
         }
 
         used.Remove(folder);
 
-        Assert.Equal(Table[folder].Order(StringComparer.Ordinal), used);
+        Assert.Equal(Tables[project][folder].Order(StringComparer.Ordinal), used);
     }
 
-    [Fact]
-    public void The_table_has_no_circle()
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void The_table_has_no_circle(string project)
     {
-        var left = new Dictionary<string, string[]>(Table);
+        var left = new Dictionary<string, string[]>(Tables[project]);
         while (left.Count != 0)
         {
             string? lowest = left.Keys.FirstOrDefault(folder => !left[folder].Any(left.ContainsKey));
@@ -57,12 +61,15 @@ public sealed partial class LayerTests
         }
     }
 
-    private static SortedDictionary<string, string[]> ReadTable()
+    private static string SourceOf(string project) => Path.Combine(Repository.Root, "src", project);
+
+    // The first table below the project's heading.
+    private static SortedDictionary<string, string[]> ReadTable(string project)
     {
         string text = File.ReadAllText(Path.Combine(Repository.Root, "docs", "architecture.md"));
-        string section = text[text.IndexOf("## Layers", StringComparison.Ordinal)..];
+        string section = text[text.IndexOf($"### {project}\n", StringComparison.Ordinal)..];
         var table = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
-        foreach (Match row in Row().Matches(section[..section.IndexOf("A **connection**", StringComparison.Ordinal)]))
+        foreach (Match row in Row().Matches(section[..section.IndexOf("|\n\n", StringComparison.Ordinal)] + "|"))
         {
             table[row.Groups[1].Value] =
                 row.Groups[2].Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);

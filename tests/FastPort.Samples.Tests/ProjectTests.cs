@@ -3,35 +3,50 @@ using Xunit;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>What projects of <c>src/</c> see of one another: public types, and a few source files that record 0045 names.</summary>
+/// <summary>What projects of <c>src/</c> see of one another: public types, and internal ones where the list of friends says so.</summary>
 public sealed class ProjectTests
 {
     private static readonly string[] Projects =
         Directory.GetFiles(Path.Combine(Repository.Root, "src"), "*.csproj", SearchOption.AllDirectories);
 
-    [Fact]
-    public void Internal_types_are_visible_to_tests_and_measuring_programs_only()
+    // Assemblies of one release: those that see another one's internal types, and whose.
+    private static readonly Dictionary<string, string[]> Friends = new(StringComparer.Ordinal)
     {
-        string[] friends = [.. Items("InternalsVisibleTo")];
+        ["FastPort.Transport"] =
+        [
+            "FastPort.Client", "FastPort.Core", "FastPort.Dashboard", "FastPort.OpcBridge", "FastPort.OpcUa", "FastPort.Protocol",
+            "FastPort.Redis", "FastPort.Security",
+        ],
+        ["FastPort.Core"] = ["FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security"],
+    };
 
-        Assert.NotEmpty(friends);
-        Assert.All(friends, static name => Assert.True(
-            name.EndsWith(".Tests", StringComparison.Ordinal)
-                || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPortPeer",
-            name));
+    [Fact]
+    public void Internal_types_are_visible_to_the_listed_assemblies_and_to_tests_and_measuring_programs()
+    {
+        foreach (string project in Projects)
+        {
+            string[] friends = [.. Items(project, "InternalsVisibleTo").Where(static name => !IsForTests(name))];
+
+            Assert.Equal(
+                Friends.GetValueOrDefault(Path.GetFileNameWithoutExtension(project), []),
+                friends.Order(StringComparer.Ordinal));
+        }
     }
 
     [Fact]
-    public void Source_files_that_projects_share_are_those_of_the_record()
+    public void Projects_share_no_source_files_of_libraries()
     {
-        string record = File.ReadAllText(Path.Combine(Repository.Root, "docs", "decisions", "0045-shared-source-files.md"));
-        string[] shared = [.. Items("Compile").Where(static path => path.StartsWith("../FastPort.", StringComparison.Ordinal))];
+        string[] shared =
+            [.. Projects.SelectMany(static project => Items(project, "Compile"))
+                .Where(static path => path.StartsWith("../FastPort.", StringComparison.Ordinal))];
 
-        Assert.NotEmpty(shared);
-        Assert.All(shared, path => Assert.Contains($"`{path[3..]}`", record, StringComparison.Ordinal));
+        // Names of status codes, of which tags show those of OPC UA: Protocol does not use OpcUa, nor OpcUa Protocol.
+        Assert.Equal(["../FastPort.OpcUa/StatusNames.cs"], shared);
     }
 
-    private static IEnumerable<string> Items(string kind) =>
-        Projects.SelectMany(project => XDocument.Load(project).Descendants(kind))
-            .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);
+    private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
+        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPortPeer";
+
+    private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
+        .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);
 }

@@ -1,5 +1,6 @@
 using System.Reflection;
 using System.Text.RegularExpressions;
+using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using Xunit;
@@ -16,7 +17,7 @@ public sealed partial class PublicTypeTests
         IEnumerable<string> listed =
             page.Split('\n').Where(static line => line.StartsWith("| ", StringComparison.Ordinal)).SelectMany(static line => NamesIn(line));
 
-        Assembly[] assemblies = [typeof(FastPortServer).Assembly, typeof(BytesFields).Assembly];
+        Assembly[] assemblies = [typeof(Connection).Assembly, typeof(FastPortServer).Assembly, typeof(BytesFields).Assembly];
         IEnumerable<string> exported = assemblies
             .SelectMany(static assembly => assembly.GetExportedTypes())
             .Where(static type => !type.IsNested && !IsGenerated(type))

@@ -2,7 +2,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
 
-namespace FastPort.Core.Tests.Sessions.Logging;
+namespace FastPort.Core.Tests.Logging;
 
 /// <summary>
 /// What peers write stands in the log cut, escaped and in small numbers, and not at all before they have said who they are.
