@@ -4,8 +4,8 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The table of locks in docs/architecture.md names the locks of FastPort.Transport and FastPort.Core, all of them, and the document no field
-/// that does not exist.
+/// The table of locks in docs/architecture.md names the locks of FastPort.Transport and FastPort.Core, all of them, and the document no
+/// field that does not exist.
 /// </summary>
 public sealed partial class LockTests
 {

@@ -35,5 +35,6 @@ internal sealed class SinkReportReply : PendingReply
         }
     }
 
-    protected internal override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, LoadErrorKind.Lost, message));
+    protected internal override void OnFailed(RequestFailure failure, string message) =>
+        _result.TrySetResult((null, LoadErrorKind.Lost, message));
 }

@@ -1,6 +1,6 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>The counts of a <see cref="ConnectionCounters"/> at one moment. Immutable. All counts are since the start of the server.</summary>
+/// <summary>The counts of a <see cref="ConnectionCounters"/> at one moment, since the start of the server. Immutable.</summary>
 public sealed class ConnectionCountersSnapshot
 {
     /// <summary>Pairs of <see cref="RateScope"/> and <see cref="RateResource"/>.</summary>
