@@ -39,7 +39,7 @@ public sealed class CloseReasonTests
         }
 
         foreach (string file in Directory.EnumerateFiles(
-            Path.Combine(root!.FullName, "src", "FastPort.Core", folder), "*.cs", SearchOption.AllDirectories))
+            Path.Combine(root!.FullName, "src", "FastPort.Transport", folder), "*.cs", SearchOption.AllDirectories))
         {
             string text = File.ReadAllText(file);
             Assert.All(["Framing", "ErrorCode.", "Goodbye", "Hello"], word => Assert.False(
