@@ -1,6 +1,6 @@
 using System.Globalization;
 using FastPort.OpcUa;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 
 namespace OpcUaPeer;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using FastPort.Framing;
-using FastPort.Protocol.Tags.Wire;
+using FastPort.Tags.Wire;
 using FastPort.Routing;
-using TagSamples = FastPort.Protocol.Tags.TagSamples;
+using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Fuzz;
 

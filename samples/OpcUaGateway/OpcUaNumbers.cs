@@ -1,7 +1,7 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 
 namespace OpcUaGateway;
 

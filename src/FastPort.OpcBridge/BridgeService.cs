@@ -3,7 +3,7 @@ using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags.Serving;
+using FastPort.Tags.Serving;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 

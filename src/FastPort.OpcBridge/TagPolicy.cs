@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using FastPort.Security;
 using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;

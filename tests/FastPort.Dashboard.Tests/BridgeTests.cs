@@ -3,7 +3,7 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Metrics;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags.Clients;
 using FastPort.Server.Tests;
 using Xunit;
 

@@ -3,8 +3,8 @@ using FastPort.Core.Tests.Support;
 using FastPort.OpcBridge.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

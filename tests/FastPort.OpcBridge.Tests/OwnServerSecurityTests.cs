@@ -6,8 +6,8 @@ using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Sources;
 using FastPort.Security;
 using Xunit;
 

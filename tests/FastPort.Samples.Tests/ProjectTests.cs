@@ -15,9 +15,9 @@ public sealed class ProjectTests
         ["FastPort.Transport"] =
         [
             "FastPort.Client", "FastPort.Core", "FastPort.Dashboard", "FastPort.OpcBridge", "FastPort.OpcUa", "FastPort.Protocol",
-            "FastPort.Redis", "FastPort.Security",
+            "FastPort.Redis", "FastPort.Security", "FastPort.Tags",
         ],
-        ["FastPort.Core"] = ["FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security"],
+        ["FastPort.Core"] = ["FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags"],
     };
 
     [Fact]
@@ -40,7 +40,7 @@ public sealed class ProjectTests
             [.. Projects.SelectMany(static project => Items(project, "Compile"))
                 .Where(static path => path.StartsWith("../FastPort.", StringComparison.Ordinal))];
 
-        // Names of status codes, of which tags show those of OPC UA: Protocol does not use OpcUa, nor OpcUa Protocol.
+        // Names of status codes, of which tags show those of OPC UA: Tags does not use OpcUa, nor OpcUa Tags.
         Assert.Equal(["../FastPort.OpcUa/StatusNames.cs"], shared);
     }
 

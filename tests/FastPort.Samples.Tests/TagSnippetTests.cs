@@ -1,9 +1,9 @@
 using FastPort.Dispatch;
 using FastPort.Hosting;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using FastPort.Samples.Tests.Snippets;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 
 namespace OpcUaPeer.Loads;
 

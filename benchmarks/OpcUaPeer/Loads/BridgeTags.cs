@@ -1,4 +1,4 @@
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags.Clients;
 using FastPortPeer;
 
 namespace OpcUaPeer.Loads;

@@ -1,11 +1,11 @@
 using System.Diagnostics;
 using FastPort.Clients;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 using FastPort.Telemetry.Histograms;
 using FastPortPeer;
 using OpcUaPeer.Loads;
-using TagList = FastPort.Protocol.Tags.Clients.TagList;
+using TagList = FastPort.Tags.Clients.TagList;
 
 namespace OpcUaPeer.Sharing;
 

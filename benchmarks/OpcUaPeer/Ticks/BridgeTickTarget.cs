@@ -1,6 +1,6 @@
 using FastPort.Clients;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 using FastPortPeer;
 using OpcUaPeer.Loads;
 

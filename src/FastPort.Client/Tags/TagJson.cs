@@ -1,6 +1,6 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 
 namespace FastPort.Client.Tags;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using FastPort.Client.Reports;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Spectre.Console;
 
 namespace FastPort.Client.Tags;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 
 namespace FastPort.Client.Tags;
 

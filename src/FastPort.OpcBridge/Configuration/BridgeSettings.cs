@@ -1,5 +1,5 @@
 using FastPort.Configuration;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 
 namespace FastPort.OpcBridge.Configuration;

@@ -1,5 +1,5 @@
 using FastPort.Configuration;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Sources;
 
 namespace FastPort.OpcBridge.Configuration;
 

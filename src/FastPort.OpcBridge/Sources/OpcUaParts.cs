@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using FastPort.OpcBridge.Configuration;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Sources;

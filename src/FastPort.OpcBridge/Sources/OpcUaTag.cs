@@ -1,7 +1,7 @@
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 
 namespace FastPort.OpcBridge.Sources;
 

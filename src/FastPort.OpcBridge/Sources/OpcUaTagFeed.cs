@@ -1,8 +1,8 @@
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 
 namespace FastPort.OpcBridge.Sources;
 

@@ -2,8 +2,8 @@ using System.Collections;
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 
 namespace FastPort.OpcBridge.Sources;
 

@@ -3,8 +3,8 @@ using FastPort.Connections;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Sources;

@@ -2,7 +2,7 @@ using FastPort.Logging;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Sources;

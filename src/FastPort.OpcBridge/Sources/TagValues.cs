@@ -1,6 +1,6 @@
 using System.Buffers;
 using FastPort.OpcUa;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 
 namespace FastPort.OpcBridge.Sources;
 

@@ -3,10 +3,10 @@ using FastPort.Client.Tags;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Programs;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Client.Tests.Tags;

@@ -1,5 +1,5 @@
 using FastPort.Client.Tags;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.Client.Tests.Tags;

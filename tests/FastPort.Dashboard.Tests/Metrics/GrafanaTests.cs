@@ -2,7 +2,7 @@ using System.Text.Json;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags.Clients;
 using FastPort.Server.Tests;
 using Xunit;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
 using System.Text.RegularExpressions;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,8 +1,8 @@
 using System.Text.Json;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeClient;

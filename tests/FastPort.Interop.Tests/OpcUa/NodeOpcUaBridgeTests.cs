@@ -1,8 +1,8 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcBridge.Tests.Sources;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;

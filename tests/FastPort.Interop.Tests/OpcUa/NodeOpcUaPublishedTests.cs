@@ -2,8 +2,8 @@ using FastPort.Interop.Tests.NodeClient;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;

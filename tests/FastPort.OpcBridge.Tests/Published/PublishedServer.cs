@@ -7,9 +7,9 @@ using FastPort.OpcBridge.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 
 namespace FastPort.OpcBridge.Tests.Published;
 

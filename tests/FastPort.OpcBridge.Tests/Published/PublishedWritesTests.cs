@@ -1,9 +1,9 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Published;

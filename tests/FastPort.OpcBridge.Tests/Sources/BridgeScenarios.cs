@@ -1,7 +1,7 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tests.Tags;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Tests;
 using Xunit;
 using Stopwatch = System.Diagnostics.Stopwatch;
 

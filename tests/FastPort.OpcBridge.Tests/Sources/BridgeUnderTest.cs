@@ -4,8 +4,8 @@ using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Sources;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Serving;
 using Microsoft.Extensions.Configuration;
 
 namespace FastPort.OpcBridge.Tests.Sources;

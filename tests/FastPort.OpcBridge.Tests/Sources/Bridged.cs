@@ -1,7 +1,7 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags.Clients;
 
 namespace FastPort.OpcBridge.Tests.Sources;
 

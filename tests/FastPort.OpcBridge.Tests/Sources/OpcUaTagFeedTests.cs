@@ -2,8 +2,8 @@ using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;

@@ -1,9 +1,9 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tests.Tags;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
+using FastPort.Tags.Tests;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;

@@ -1,8 +1,8 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;

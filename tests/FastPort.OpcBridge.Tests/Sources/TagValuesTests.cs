@@ -1,6 +1,6 @@
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;

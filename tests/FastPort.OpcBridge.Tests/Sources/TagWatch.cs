@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.Clients;
 
 namespace FastPort.OpcBridge.Tests.Sources;
 

@@ -2,9 +2,9 @@ using System.Diagnostics;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Protocol.Tags;
+using FastPort.Tags;
 using Xunit;
-using TagList = FastPort.Protocol.Tags.Clients.TagList;
+using TagList = FastPort.Tags.Clients.TagList;
 
 namespace FastPort.OpcBridge.Tests.Sources;
 

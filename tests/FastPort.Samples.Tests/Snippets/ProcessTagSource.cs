@@ -1,5 +1,5 @@
-using FastPort.Protocol.Tags;
-using FastPort.Protocol.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
 
 namespace FastPort.Samples.Tests.Snippets;
 

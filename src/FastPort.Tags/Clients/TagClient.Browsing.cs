@@ -1,0 +1,74 @@
+using System.Runtime.CompilerServices;
+using FastPort.Protocol.Clients;
+using FastPort.Tags.Messages;
+using FastPort.Sessions;
+using Google.Protobuf;
+
+namespace FastPort.Tags.Clients;
+
+/// <content>Browse and Call.</content>
+public sealed partial class TagClient
+{
+    /// <summary>
+    /// Lists what lies below a path, page by page as it is enumerated. Nodes that come or go meanwhile may be missing or there twice.
+    /// </summary>
+    /// <param name="path">The path: the name of a node that was listed; empty for the root. Defaults to the root.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="TagException">There is no such path, or the server cannot list it; the exception has the status.</exception>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
+    public async IAsyncEnumerable<TagBrowseNode> BrowseAsync(
+        string path = "", [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
+        var request = new BrowseTags { Path = path };
+        do
+        {
+            BrowsedTags reply = await session.RequestAsync(
+                TagMessageType.Browse, request, BrowsedTags.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+            var status = new TagStatus(reply.Status);
+            if (status.IsBad)
+            {
+                throw new TagException(status, $"'{path}' cannot be browsed: {status}.");
+            }
+
+            foreach (TagNode node in reply.Nodes)
+            {
+                yield return new TagBrowseNode(node.Name, node.DisplayName, (TagBrowseKind)node.Kind, node.HasChildren);
+            }
+
+            request.Cursor = reply.Cursor;
+        }
+        while (!request.Cursor.IsEmpty);
+    }
+
+    /// <summary>Calls a method. It is called once, also after a lost connection.</summary>
+    /// <param name="method">Its name.</param>
+    /// <param name="inputs">The inputs.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>The outputs.</returns>
+    /// <exception cref="TagException">The method was not found, or returned a bad status; the exception has it.</exception>
+    /// <exception cref="RequestFailedException">
+    /// The server answered with an error, or no reply came: whether the method was called is not known then.
+    /// </exception>
+    public async ValueTask<IReadOnlyList<TagValue>> CallAsync(
+        string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(inputs);
+        Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);
+        var samples = new TagSamples();
+        foreach (TagValue input in inputs)
+        {
+            samples.Add(input);
+        }
+
+        var request = new CallMethod { Name = method, Inputs = Messages.TagSamples.Parser.ParseFrom(samples.ToBytes()) };
+        MethodResult result = await session.RequestAsync(
+            TagMessageType.Call, request, MethodResult.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+        var status = new TagStatus(result.Status);
+        var outputs = new TagSamples();
+        return status.IsBad ? throw new TagException(status, $"Method '{method}' has failed: {status}.")
+            : outputs.TryRead(result.Outputs?.ToByteArray() ?? [], int.MaxValue)
+                ? [.. Enumerable.Range(0, outputs.Count).Select(outputs.GetValue)]
+                : throw new InvalidDataException($"The outputs of method '{method}' are malformed.");
+    }
+}

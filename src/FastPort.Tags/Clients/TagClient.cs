@@ -1,0 +1,206 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Tags.Wire;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Tags.Clients;
+
+/// <summary>
+/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>, and publishes tags of its own.
+/// After a lost connection it connects, resolves, subscribes and publishes again by itself. Safe from any thread.
+/// </summary>
+public sealed partial class TagClient : IAsyncDisposable
+{
+    private readonly FastPortClient _client;
+    private readonly FastPortClientOptions _options;
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _closing = new();
+
+    // Under the gate.
+    private readonly List<TagSubscription> _subscriptions = [];
+    private readonly List<TagPublication> _publications = [];
+    private TaskCompletionSource<Session> _connected = NewConnected();
+
+    private TagClient(FastPortClientOptions options, ILoggerFactory? loggerFactory)
+    {
+        _options = options;
+        var handlers = new MessageHandlers();
+        handlers.MapInline(TagMessageType.Update, OnUpdate, "TagUpdate");
+        handlers.MapQueued(TagMessageType.Write, OnWriteAsync, "WriteTags");
+        _client = new FastPortClient(options, handlers, loggerFactory);
+        _client.Connected += OnConnected;
+        _client.Disconnected += OnDisconnected;
+    }
+
+    /// <summary>Raised when the client has a connection again or for the first time. A handler must not block.</summary>
+    public event Action? Connected;
+
+    /// <summary>Raised when the connection is lost, with the reason. A handler must not block.</summary>
+    public event Action<CloseReason>? Disconnected;
+
+    /// <summary>Whether there is a connection now.</summary>
+    public bool IsConnected => Session is not null;
+
+    internal Session? Session => _client.Session;
+
+    /// <summary>Connects to a server of tags.</summary>
+    /// <param name="endpoint">Its address, for example tcp://127.0.0.1:6629.</param>
+    /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
+    /// <param name="cancellationToken">Stops connecting.</param>
+    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    public static Task<TagClient> ConnectAsync(
+        string endpoint, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default) =>
+        ConnectAsync(new FastPortClientOptions { Endpoint = endpoint }, loggerFactory, cancellationToken);
+
+    /// <summary>Connects to a server of tags.</summary>
+    /// <param name="options">How to connect; not changed from now on.</param>
+    /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
+    /// <param name="cancellationToken">Stops connecting.</param>
+    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    public static async Task<TagClient> ConnectAsync(
+        FastPortClientOptions options, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
+    {
+        var client = new TagClient(options, loggerFactory);
+        try
+        {
+            await client._client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+            return client;
+        }
+        catch
+        {
+            await client.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Ends all subscriptions and publications, and closes the connection.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (_closing.IsCancellationRequested)
+        {
+            return;
+        }
+
+        // Whatever is called for it of the program's sources: the connection is closed nevertheless.
+        await _closing.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        TagPublication[] publications;
+        lock (_gate)
+        {
+            publications = [.. _publications];
+        }
+
+        await Task.WhenAll(publications.Select(static publication => publication.DisposeAsync().AsTask())).ConfigureAwait(false);
+        await _client.DisposeAsync().ConfigureAwait(false);
+        lock (_gate)
+        {
+            _connected.TrySetException(Closed());
+            _subscriptions.ForEach(static subscription => subscription.Complete());
+            _subscriptions.Clear();
+        }
+    }
+
+    private static TaskCompletionSource<Session> NewConnected() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The client of tags is closed.");
+
+    private void OnConnected(Session session)
+    {
+        TagSubscription[] subscriptions;
+        TagPublication[] publications;
+        lock (_gate)
+        {
+            if (!_connected.TrySetResult(session))
+            {
+                // It has the session before.
+                _connected = NewConnected();
+                _connected.SetResult(session);
+            }
+
+            subscriptions = [.. _subscriptions];
+            publications = [.. _publications];
+        }
+
+        foreach (TagSubscription subscription in subscriptions)
+        {
+            _ = SubscribeAgainAsync(subscription, session);
+        }
+
+        foreach (TagPublication publication in publications)
+        {
+            DeclareAgain(publication, session);
+        }
+
+        // Last: a handler that throws must not keep anything from being made again.
+        Connected?.Invoke();
+    }
+
+    private void OnDisconnected(Session session, CloseReason reason)
+    {
+        TagSubscription[] subscriptions;
+        TagPublication[] publications;
+        lock (_gate)
+        {
+            subscriptions = [.. _subscriptions];
+            publications = [.. _publications];
+        }
+
+        Array.ForEach(subscriptions, subscription => subscription.Lose(session));
+        Array.ForEach(publications, publication => publication.Lose(session));
+        Disconnected?.Invoke(reason);
+    }
+
+    // The session of now; waits for one while the client is connecting.
+    private async ValueTask<Session> SessionAsync(CancellationToken cancellationToken)
+    {
+        Task<Session> connected;
+        lock (_gate)
+        {
+            if (_closing.IsCancellationRequested)
+            {
+                throw Closed();
+            }
+
+            if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result != Session)
+            {
+                // That one takes no requests any more: it is over, or has said Goodbye and only answers those before.
+                _connected = NewConnected();
+            }
+
+            connected = _connected.Task;
+        }
+
+        if (connected.IsCompletedSuccessfully)
+        {
+            return connected.Result;
+        }
+
+        try
+        {
+            return await connected.WaitAsync(RequestTimeoutForWait, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            throw new RequestFailedException(
+                RequestFailure.NotConnected, $"There was no connection to {_options.Endpoint} within {_options.RequestTimeout}.");
+        }
+    }
+
+    private void OnUpdate(ref InlineRequest request)
+    {
+        if (Contiguous.Read(request.Body, TagMessages.ReadUpdate) is not { } update)
+        {
+            return;
+        }
+
+        TagSubscription? subscription;
+        Session session = request.Session;
+        lock (_gate)
+        {
+            subscription = _subscriptions.Find(candidate => candidate.IsOn(session, update.Subscription));
+        }
+
+        subscription?.Receive(session, update.Subscription, update.Number, update.Handles, update.Samples, update.Dropped);
+    }
+}

@@ -1,0 +1,33 @@
+using FastPort.Dispatch;
+using FastPort.Tags.Sources;
+
+namespace FastPort.Tags.Serving;
+
+/// <summary>Registers the messages of tags.</summary>
+public static class TagHandlers
+{
+    /// <summary>Registers the handlers of a <see cref="TagServer"/>: types 0x0200 to 0x0208.</summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="server">The server of tags.</param>
+    public static MessageHandlers MapTags(this MessageHandlers handlers, TagServer server)
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(server);
+        server.Map(handlers);
+        return handlers;
+    }
+
+    /// <summary>
+    /// Registers the messages of sessions that publish tags, 0x0210 and 0x0211. Who connects may declare tags then, so restrict it where
+    /// strangers can connect.
+    /// </summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="source">Receives the tags. Give it to a <see cref="TagServer"/> too, so that other sessions can use them.</param>
+    public static MessageHandlers MapPublishedTags(this MessageHandlers handlers, PublishedTagSource source)
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(source);
+        source.Map(handlers);
+        return handlers;
+    }
+}

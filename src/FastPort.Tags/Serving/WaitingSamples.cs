@@ -1,0 +1,89 @@
+using FastPort.Tags.Wire;
+
+namespace FastPort.Tags.Serving;
+
+/// <summary>
+/// Samples of a subscription that wait for an update, in the order in which they came: of each tag the last ones, as many as its queue
+/// holds and as have room in the bytes that all tags share. The latest one of a tag waits in any case. The subscription's gate guards it.
+/// </summary>
+internal sealed class WaitingSamples(int queueSize, long maxBytes)
+{
+    // Bytes of a sample beside a value that is an object, about.
+    private const int SampleBytes = 64;
+
+    // The items, in the order of their samples. If a sample is dropped its place stays, for the item's next sample.
+    private readonly Queue<SubscriptionItem> _places = new();
+    private long _bytes;
+
+    /// <summary>Number of samples.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>
+    /// Adds a sample of an item. Returns how many older ones were dropped for it; where only the latest ones are wanted none count.
+    /// </summary>
+    public int Add(SubscriptionItem item, in TagSample sample)
+    {
+        // Objects may be shared with other subscriptions.
+        long bytes = SampleBytes + sample.Value.ReferenceBytes;
+        int dropped = 0;
+        while (item.Waiting.Count != 0 && (item.Waiting.Count >= queueSize || _bytes + bytes > maxBytes))
+        {
+            Remove(item);
+            dropped++;
+        }
+
+        item.Waiting.Enqueue((sample, bytes));
+        Count++;
+        _bytes += bytes;
+        if (item.Places < item.Waiting.Count)
+        {
+            item.Places++;
+            _places.Enqueue(item);
+        }
+
+        return queueSize > 1 ? dropped : 0;
+    }
+
+    /// <summary>Moves samples to an update, oldest first, while it has room for them.</summary>
+    /// <param name="rows">The update.</param>
+    /// <param name="limit">Bytes of a message at most.</param>
+    /// <param name="wanted">Bytes of a message with several rows at most.</param>
+    public void MoveTo(HandleRows rows, int limit, int wanted)
+    {
+        while (_places.TryPeek(out SubscriptionItem? item))
+        {
+            if (item.Waiting.TryPeek(out (TagSample Sample, long Bytes) oldest))
+            {
+                if (!rows.TryAdd(item.Tag.Id, oldest.Sample, limit, wanted))
+                {
+                    return;
+                }
+
+                Remove(item);
+            }
+
+            _places.Dequeue();
+            item.Places--;
+        }
+    }
+
+    public void Clear()
+    {
+        foreach (SubscriptionItem item in _places)
+        {
+            item.Waiting.Clear();
+            item.Places = 0;
+        }
+
+        _places.Clear();
+        _bytes = 0;
+        Count = 0;
+    }
+
+    // The oldest sample of an item.
+    private void Remove(SubscriptionItem item)
+    {
+        _bytes -= item.Waiting.Dequeue().Bytes;
+        Count--;
+    }
+}
