@@ -1,13 +1,11 @@
 using FastPort.Hosting;
 using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Tags.Clients;
+using FastPort.Tags.OpcUa;
 using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using OpcUaGateway;
 
 const string Plant = "inproc://plant";
 const string Namespace = "urn:example:plant";
@@ -19,18 +17,16 @@ builder.Services
     .AddOpcUaServer(builder.Configuration, (provider, space) => AddNodes(space))
     .Configure(options => options.Endpoints.Add(Plant));
 
-// The gateway. With RetryConnect it would start without the plant, too.
-builder.Services.AddOpcUaClient(builder.Configuration).Configure(options => options.EndpointUrl = Plant);
-builder.Services.AddSingleton<ITagSource>(provider => new OpcUaNumbers(
-    provider.GetRequiredService<OpcUaClient>(), Namespace, "boiler/temperature", "boiler/setpoint"));
-builder.Services.AddSingleton(provider => new TagServer(provider.GetServices<ITagSource>()));
+// The gateway: all variables of the plant are tags, below "plant/".
+builder.Services.AddOpcUaTags(builder.Configuration).Configure(options => options.Endpoints.Add(
+    new OpcUaEndpointOptions { Name = "plant", Client = { EndpointUrl = Plant }, Below = { "i=85" }, AllowWrite = true }));
 builder.Services
     .AddFastPort(builder.Configuration, options =>
     {
         options.Endpoints = ["tcp://127.0.0.1:0"];
         options.Session.MaxConcurrency = 64;
     })
-    .Map((provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
+    .MapTags();
 using IHost host = builder.Build();
 await host.StartAsync();
 await UseAsync($"{host.Services.GetRequiredService<FastPortServer>().Endpoints[0]}");
@@ -40,14 +36,14 @@ await host.StopAsync();
 static async Task UseAsync(string gateway)
 {
     await using TagClient client = await TagClient.ConnectAsync(gateway);
-    TagList both = await client.ResolveAsync(["boiler/temperature", "boiler/setpoint"]);
+    TagList both = await client.ResolveAsync(["plant/boiler/temperature", "plant/boiler/setpoint"]);
     await using TagSubscription subscription = await client.SubscribeAsync(both, new() { Interval = TimeSpan.FromMilliseconds(50) });
-    Console.WriteLine($"written: {await client.WriteAsync("boiler/setpoint", 85.0)}");
-    Console.WriteLine($"read: {await client.ReadAsync("boiler/setpoint")}");
+    Console.WriteLine($"written: {await client.WriteAsync("plant/boiler/setpoint", 85.0)}");
+    Console.WriteLine($"read: {await client.ReadAsync("plant/boiler/setpoint")}");
     await foreach (TagChange change in subscription)
     {
         Console.WriteLine($"changed: {change.Name} {change.Sample}");
-        if (change is { Name: "boiler/temperature", Sample: { Status.IsGood: true, Value: var value } } && value == 85.0)
+        if (change is { Name: "plant/boiler/temperature", Sample: { Status.IsGood: true, Value: var value } } && value == 85.0)
         {
             break;
         }

@@ -2,9 +2,9 @@ using FastPort.Dashboard;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Health;
-using FastPort.OpcBridge.Published;
+using FastPort.Tags.OpcUa.Published;
 using FastPort.OpcBridge.Simulation;
-using FastPort.OpcBridge.Sources;
+using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Tags.Serving;
@@ -76,7 +76,7 @@ internal static class BridgeProgram
         builder.Services.AddMetrics();
         OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         var settings = BridgeSettings.Read(builder.Configuration);
-        isSimulated = settings.Endpoints.Count == 0;
+        isSimulated = settings.Tags.Endpoints.Count == 0;
         if (isSimulated)
         {
             settings.Simulate(SimulationName, $"nsu={SimulatedNodes.NamespaceUri};i={SimulatedNodes.Root}");
@@ -87,27 +87,13 @@ internal static class BridgeProgram
             AddOwnServer(builder, settings);
         }
 
-        builder.Services.AddSingleton(settings);
-        builder.Services.AddSingleton<IReadOnlyList<OpcUaTagSource>>(provider =>
-            [.. settings.Endpoints.Select(endpoint =>
-                new OpcUaTagSource(endpoint, settings, provider.GetRequiredService<ILoggerFactory>()))]);
-        // A name that an endpoint has is that endpoint's.
         bool hasSecurity = builder.Configuration.HasSecurity();
-        builder.Services.AddSingleton(provider =>
+        if (hasSecurity)
         {
-            var tags = new TagServer(
-                [.. provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), .. provider.GetServices<PublishedTagSource>()],
-                loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
-                latencies: provider.GetRequiredService<LatencyStats>(),
-                authorizer: hasSecurity ? TagPolicy.Find(provider) : null);
-            if (hasSecurity)
-            {
-                TagPolicy.Watch(provider, tags, provider.GetService<PublishedTagSource>());
-            }
+            builder.Services.AddSingleton(static provider => TagPolicy.Find(provider)!);
+        }
 
-            return tags;
-        });
-        builder.Services.AddSingleton<IHostedService, BridgeService>();
+        builder.Services.AddOpcUaTags(settings.Tags);
 
         if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))
         {
@@ -117,12 +103,18 @@ internal static class BridgeProgram
         // Added last: the server starts when tags are known, and stops first.
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
-            .Map(static (provider, handlers) =>
+            .MapTags()
+            .Map((provider, handlers) =>
             {
-                handlers.MapTags(provider.GetRequiredService<TagServer>());
-                if (provider.GetService<PublishedTagSource>() is { } published)
+                PublishedTagSource? published = provider.GetService<PublishedTagSource>();
+                if (published is not null)
                 {
                     handlers.MapPublishedTags(published);
+                }
+
+                if (hasSecurity)
+                {
+                    TagPolicy.Watch(provider, provider.GetRequiredService<TagServer>(), published);
                 }
             })
             .MapStatus(builder.Configuration)
@@ -143,6 +135,7 @@ internal static class BridgeProgram
         PublishedNodes? published = null;
         builder.Services.AddSingleton(provider => new PublishedTagSource(
             options: settings.Published, authorizer: hasSecurity ? TagPolicy.Find(provider) : null));
+        builder.Services.AddSingleton<ITagSource>(static provider => provider.GetRequiredService<PublishedTagSource>());
         OptionsBuilder<OpcUaServerOptions> own = builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {
             simulated = settings.IsSimulated ? new SimulatedNodes(space) : null;
@@ -155,9 +148,10 @@ internal static class BridgeProgram
         }
 
         // The server is made by its hosted service, which starts before these.
-        builder.Services.AddSingleton(_ => published!);
         if (settings.IsSimulated)
         {
+            builder.Services.AddSingleton<IHostedService>(provider =>
+                new SimulatedEndpoint(provider.GetRequiredService<OpcUaServer>(), settings.Tags.Endpoints[0]));
             builder.Services.AddSingleton<IHostedService>(_ => new ValueChanger(simulated!, SimulatedChanges));
         }
 

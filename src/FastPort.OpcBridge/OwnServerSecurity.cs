@@ -49,7 +49,7 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
         if (settings.IsSimulated)
         {
             // It trusts the server's certificate as its own: they are one application.
-            OpcUaClientOptions client = settings.Endpoints[0].Client;
+            OpcUaClientOptions client = settings.Tags.Endpoints[0].Client;
             (client.UserName, client.Password) = (BridgeName, own._password);
             client.Certificates.Directory = options.Certificates.Directory;
         }

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
 using FastPort.Core.Tests.Support;
-using FastPort.OpcBridge.Tests.Sources;
+using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
@@ -104,8 +104,8 @@ public sealed class BridgeProgramTests
 
         Assert.Equal(2, await bridge.ExitAsync());
         Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Endpoints:line1 has no tags: give Below, such as [ \"i=85\" ]", bridge.Errors, StringComparison.Ordinal);
-        Assert.DoesNotContain("OpcBridge:Endpoints:plant has no tags", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Endpoints: 'line1' has no tags: give Below, such as [ \"i=85\" ]", bridge.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("'plant' has no tags", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);

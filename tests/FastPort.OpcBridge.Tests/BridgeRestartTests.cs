@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using FastPort.Core.Tests.Support;
-using FastPort.OpcBridge.Tests.Sources;
+using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;

@@ -15,8 +15,10 @@ public sealed class ProjectTests
         ["FastPort.Transport"] =
         [
             "FastPort.Client", "FastPort.Core", "FastPort.Dashboard", "FastPort.OpcBridge", "FastPort.OpcUa", "FastPort.Protocol",
-            "FastPort.Redis", "FastPort.Security", "FastPort.Tags",
+            "FastPort.Redis", "FastPort.Security", "FastPort.Tags", "FastPort.Tags.OpcUa",
         ],
+        ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
+        ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],
         ["FastPort.Core"] = ["FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags"],
     };
 

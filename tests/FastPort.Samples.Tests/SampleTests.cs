@@ -80,7 +80,7 @@ public sealed class SampleTests
         Assert.True(await gateway.WaitAsync() == 0, gateway.Output);
         Assert.Contains("written: Good", gateway.Output, StringComparison.Ordinal);
         Assert.Contains("read: 85", gateway.Output, StringComparison.Ordinal);
-        Assert.Contains("changed: boiler/temperature 85", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("changed: plant/boiler/temperature 85", gateway.Output, StringComparison.Ordinal);
     }
 
     [Fact]

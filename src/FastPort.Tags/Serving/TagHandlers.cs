@@ -1,11 +1,21 @@
 using FastPort.Dispatch;
+using FastPort.Hosting;
 using FastPort.Tags.Sources;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Tags.Serving;
 
 /// <summary>Registers the messages of tags.</summary>
 public static class TagHandlers
 {
+    /// <summary>Registers the handlers of the <see cref="TagServer"/> of the services.</summary>
+    /// <param name="builder">The server's registration.</param>
+    public static FastPortBuilder MapTags(this FastPortBuilder builder)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        return builder.Map(static (provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
+    }
+
     /// <summary>Registers the handlers of a <see cref="TagServer"/>: types 0x0200 to 0x0208.</summary>
     /// <param name="handlers">The table.</param>
     /// <param name="server">The server of tags.</param>

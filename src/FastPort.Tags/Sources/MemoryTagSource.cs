@@ -151,7 +151,10 @@ public sealed partial class MemoryTagSource : ITagSource
     }
 
     /// <inheritdoc/>
-    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken) =>
+        new(OpenFeed(interval, listener));
+
+    internal ITagFeed OpenFeed(TimeSpan interval, ITagFeedListener listener)
     {
         var feed = new Feed(this, interval, listener);
         lock (_gate)
@@ -159,7 +162,7 @@ public sealed partial class MemoryTagSource : ITagSource
             _feeds.Add(feed);
         }
 
-        return new(feed);
+        return feed;
     }
 
     /// <inheritdoc/>

@@ -76,7 +76,9 @@ public sealed partial class PublishedTagSource : ITagSource
 
     /// <inheritdoc/>
     public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken) =>
-        _tags.OpenFeedAsync(interval, listener, cancellationToken);
+        new(OpenFeed(interval, listener));
+
+    internal ITagFeed OpenFeed(TimeSpan interval, ITagFeedListener listener) => _tags.OpenFeed(interval, listener);
 
     /// <inheritdoc/>
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>

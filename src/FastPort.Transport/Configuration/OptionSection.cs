@@ -32,6 +32,9 @@ public sealed class OptionSection
     /// <summary>The section's path in the configuration, which messages name.</summary>
     public string Path => _path;
 
+    /// <summary>The keys that the configuration has in this section; none without a configuration.</summary>
+    internal IEnumerable<string> Keys => _configured?.GetChildren().Select(static child => child.Key) ?? [];
+
     /// <summary>
     /// Whether options that must fit together are to be checked. False while a section is read whose other half code may set: then only
     /// what stands in the section is reported, each value by itself.

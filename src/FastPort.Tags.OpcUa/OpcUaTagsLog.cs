@@ -1,0 +1,55 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Tags.OpcUa;
+
+internal static partial class OpcUaTagsLog
+{
+    [LoggerMessage(8100, LogLevel.Information, "Endpoint {Endpoint} ({Url}) serves {Count} tags")]
+    public static partial void Loaded(ILogger logger, string endpoint, string url, int count);
+
+    [LoggerMessage(8101, LogLevel.Error, "Endpoint {Endpoint} ({Url}) cannot be used: {Problem}")]
+    public static partial void ConnectFailed(ILogger logger, string endpoint, string url, string problem);
+
+    [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Tried again in a second")]
+    public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
+
+    [LoggerMessage(
+        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: clients find the first. Give one another name")]
+    public static partial void NameTwice(ILogger logger, string name, string first, string second);
+
+    [LoggerMessage(
+        8110,
+        LogLevel.Warning,
+        "Endpoint {Endpoint}: {Count} names are those of several nodes, which have their node ids behind the name: {Names}")]
+    public static partial void NamesShared(ILogger logger, string endpoint, int count, string names);
+
+    [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
+    public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);
+
+    [LoggerMessage(
+        8108,
+        LogLevel.Warning,
+        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, some of them gone; new ones are left out until a restart")]
+    public static partial void TooManyNames(ILogger logger, string endpoint, long maxNames);
+
+    [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
+    public static partial void TooManyNodes(ILogger logger, string endpoint, long maxNodes);
+
+    [LoggerMessage(8109, LogLevel.Warning, "Endpoint {Endpoint}: {Count} of its Tags have no values. {Tags}")]
+    public static partial void TagsMissing(ILogger logger, string endpoint, int count, string tags);
+
+    [LoggerMessage(8105, LogLevel.Warning, "Endpoint {Endpoint}: {Node} cannot be browsed: {Problem}")]
+    public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
+
+    [LoggerMessage(
+        8111,
+        LogLevel.Debug,
+        "Endpoint {Endpoint} does not report new nodes: {Problem}. The bridge looks for absent nodes in growing steps only")]
+    public static partial void ModelNotWatched(ILogger logger, string endpoint, string problem);
+
+    [LoggerMessage(
+        8106,
+        LogLevel.Warning,
+        "Endpoint {Endpoint}: clients have named {MaxTags} parts of arrays; '{Name}' and further ones are unknown. Raise MaxTags")]
+    public static partial void TooManyParts(ILogger logger, string endpoint, int maxTags, string name);
+}

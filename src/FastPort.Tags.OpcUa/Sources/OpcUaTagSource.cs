@@ -1,0 +1,270 @@
+using System.Collections.Concurrent;
+using FastPort.Connections;
+using FastPort.Tags.OpcUa.Configuration;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using FastPort.Tags;
+using FastPort.Tags.Sources;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Tags.OpcUa.Sources;
+
+/// <summary>
+/// The tags of an OPC UA server. Connects in the background, and again after each loss; the client brings its subscriptions back by itself.
+/// After a restart of the server node ids are mapped again, and what lies below the configured nodes is browsed again.
+/// </summary>
+internal sealed partial class OpcUaTagSource : ITagSource
+{
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
+    private readonly OpcUaEndpointOptions _options;
+    private readonly OpcUaTagsOptions _settings;
+    private readonly ILoggerFactory _loggerFactory;
+    private readonly ILogger _logger;
+    private readonly TimeProvider _time;
+    private readonly CancellationTokenSource _closing = new();
+    private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly SemaphoreSlim _loading = new(1);
+    private readonly OpcUaParts _parts;
+    private readonly ConcurrentDictionary<OpcUaTagFeed, bool> _feeds = [];
+
+    // Guards the fields of the connection, and keeps what is said of it in order.
+    private readonly Lock _changing = new();
+    private volatile OpcUaTags _tags;
+    private volatile OpcUaClient? _client;
+    private Task _running = Task.CompletedTask;
+
+    // The tags while their node ids are those of the session of now; null while they are not, or there is none. Read without the gate.
+    private volatile OpcUaTags? _connected;
+
+    // Another object for each connection; null while there is none.
+    private object? _connection;
+
+    // Read without the gate.
+    private volatile bool _mustLoad = true;
+
+    /// <param name="options">The server.</param>
+    /// <param name="settings">All settings.</param>
+    /// <param name="loggerFactory">Creates the loggers.</param>
+    /// <param name="time">The clock of the steps in which tags are listed again and looked for. Defaults to the system's.</param>
+    public OpcUaTagSource(
+        OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILoggerFactory loggerFactory, TimeProvider? time = null)
+    {
+        _options = options;
+        _settings = settings;
+        _loggerFactory = loggerFactory;
+        _time = time ?? TimeProvider.System;
+        _logger = loggerFactory.CreateLogger<OpcUaTagSource>();
+        _parts = new OpcUaParts(options, _logger);
+        _tags = Configured();
+    }
+
+    public event Action? ConnectionChanged;
+
+    public string Name => _options.Name;
+
+    public bool IsConnected => _connected is not null;
+
+    /// <summary>Completes when the tags have been known for the first time.</summary>
+    public Task Loaded => _loaded.Task;
+
+    /// <summary>Whether a connection has been made.</summary>
+    public bool HasAnswered => _client is not null;
+
+    /// <summary>Number of tags that are known.</summary>
+    public int Count => _tags.All.Count;
+
+    /// <summary>Whether the node ids of the tags are not known to be those of the session of now.</summary>
+    public bool MustLoad => _mustLoad;
+
+    /// <summary>Begins to connect.</summary>
+    public void Start() => _running = RunAsync();
+
+    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
+    {
+        OpcUaTags known = _tags;
+        for (int i = 0; i < names.Count; i++)
+        {
+            tags.Span[i] = known.Find(names[i])?.Info ?? _parts.Resolve(names[i], known);
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
+    {
+        OpcUaTags known = _tags;
+        return new(TagNameTree.Browse(path, known.Names, known.Methods.Keys, nodes));
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _closing.CancelAsync().ConfigureAwait(false);
+        await _running.ConfigureAwait(false);
+        if (_client is { } client)
+        {
+            await client.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _closing.Dispose();
+    }
+
+    private OpcUaTags Configured()
+    {
+        List<OpcUaTag> tags = [];
+        foreach (OpcUaTagOptions tag in _settings.Tags.Where(tag => tag.Endpoint == _options.Name))
+        {
+            OpcUaTagGroupOptions? group = _settings.Groups.GetValueOrDefault(tag.Group);
+            tags.Add(OpcUaTag.Create(tag.Id, new TagInfo(tags.Count, tag.Name) { IsWritable = _options.AllowWrite }, group));
+        }
+
+        return new OpcUaTags(tags, new NodeId[tags.Count], new Dictionary<string, OpcUaMethod>());
+    }
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            OpcUaClient client = await OpcUaClient
+                .ConnectAsync(_options.Client.EndpointUrl, _options.Client, _loggerFactory, _closing.Token).ConfigureAwait(false);
+            _client = client;
+            lock (_changing)
+            {
+                _connection = new object();
+            }
+
+            client.Disconnected += OnDisconnected;
+            client.Connected += OnConnected;
+            await LoadAsync().ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (_closing.IsCancellationRequested)
+        {
+            // The source is closed while it connects.
+        }
+        catch (Exception e)
+        {
+            // The client connects again by itself, also after a wrong password: with this error it has not begun.
+            OpcUaTagsLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
+            _loaded.TrySetResult();
+        }
+    }
+
+    // Before the client connects again.
+    private void OnDisconnected(CloseReason reason)
+    {
+        lock (_changing)
+        {
+            _connection = null;
+            SetConnected(null);
+        }
+    }
+
+    private void OnConnected(SessionRecovery recovery)
+    {
+        lock (_changing)
+        {
+            _connection = new object();
+            _mustLoad |= recovery == SessionRecovery.Replaced;
+            SetConnected(null);
+        }
+
+        _ = LoadAsync();
+    }
+
+    // Tags are served again when their node ids are those of the session of now. What was found out on several connections is dropped: it
+    // may mix the node ids of two sessions.
+    private async Task LoadAsync()
+    {
+        await _loading.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            while (Begin() is var (connection, mustLoad))
+            {
+                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_client!).ConfigureAwait(false) : _tags;
+                if (tags is null)
+                {
+                    await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
+                }
+                else
+                {
+                    End(connection, tags);
+                    _ = LookForAbsentAsync(connection, tags);
+                }
+            }
+        }
+        catch (OperationCanceledException) when (_closing.IsCancellationRequested)
+        {
+            // The source is closed.
+        }
+        finally
+        {
+            _loading.Release();
+        }
+    }
+
+    // Null if there is nothing to do.
+    private (object Connection, bool MustLoad)? Begin()
+    {
+        lock (_changing)
+        {
+            return _connection is { } connection && !IsConnected ? (connection, _mustLoad) : null;
+        }
+    }
+
+    private void End(object connection, OpcUaTags tags)
+    {
+        lock (_changing)
+        {
+            if (_connection == connection)
+            {
+                _tags = tags;
+                _mustLoad = false;
+                foreach (OpcUaTagFeed feed in _feeds.Keys)
+                {
+                    feed.EndIfMoved(tags);
+                }
+
+                SetConnected(tags);
+            }
+        }
+    }
+
+    // Null if they cannot be listed now.
+    private async Task<OpcUaTags?> TryLoadAsync(OpcUaClient client)
+    {
+        try
+        {
+            OpcUaTags tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
+                .ConfigureAwait(false);
+            OpcUaTagsLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.PresentCount);
+            return tags;
+        }
+        catch (OpcUaException e)
+        {
+            OpcUaTagsLog.LoadFailed(_logger, exception: null, _options.Name, e.Message);
+            return null;
+        }
+        catch (Exception e) when (!_closing.IsCancellationRequested)
+        {
+            // A defect, or an answer that nobody has thought of: the source must not stay away for good.
+            OpcUaTagsLog.LoadFailed(_logger, e, _options.Name, e.Message);
+            return null;
+        }
+    }
+
+    // Under the gate.
+    private void SetConnected(OpcUaTags? tags)
+    {
+        bool isChange = IsConnected != tags is not null;
+        _connected = tags;
+        if (tags is not null)
+        {
+            _loaded.TrySetResult();
+        }
+
+        if (isChange)
+        {
+            ConnectionChanged?.Invoke();
+        }
+    }
+}
