@@ -4,17 +4,14 @@ using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Health;
 using FastPort.Tags.OpcUa.Published;
 using FastPort.OpcBridge.Simulation;
-using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
-using FastPort.Telemetry;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Serilog;
 

@@ -1,7 +1,6 @@
 using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Telemetry;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

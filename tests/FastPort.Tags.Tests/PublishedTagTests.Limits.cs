@@ -1,7 +1,6 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Sources;
@@ -9,7 +8,6 @@ using FastPort.Sessions;
 using Google.Protobuf;
 using Google.Protobuf.Collections;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

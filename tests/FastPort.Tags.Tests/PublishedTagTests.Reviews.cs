@@ -1,11 +1,9 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

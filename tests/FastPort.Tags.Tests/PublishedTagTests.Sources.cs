@@ -1,6 +1,5 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Sources;
 using Xunit;

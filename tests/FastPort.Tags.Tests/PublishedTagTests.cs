@@ -1,13 +1,11 @@
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

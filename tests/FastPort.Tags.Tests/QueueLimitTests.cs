@@ -3,14 +3,12 @@ using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
-using FastPort.Tags;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 using Message = FastPort.Tags.Messages.TagUpdate;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

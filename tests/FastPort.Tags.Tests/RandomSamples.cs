@@ -1,4 +1,3 @@
-using FastPort.Tags;
 
 namespace FastPort.Tags.Tests;
 

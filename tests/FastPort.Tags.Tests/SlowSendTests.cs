@@ -4,7 +4,6 @@ using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Telemetry;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -13,7 +12,6 @@ using FastPort.Telemetry;
 using Google.Protobuf;
 using Xunit;
 using Message = FastPort.Tags.Messages.TagUpdate;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

@@ -2,7 +2,6 @@ using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -10,7 +9,6 @@ using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 using Message = FastPort.Tags.Messages.TagUpdate;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

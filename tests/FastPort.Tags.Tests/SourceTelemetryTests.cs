@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Telemetry;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

@@ -1,4 +1,3 @@
-using FastPort.Tags;
 using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.Tests;

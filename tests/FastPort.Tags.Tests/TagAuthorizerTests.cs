@@ -1,14 +1,12 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Telemetry;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

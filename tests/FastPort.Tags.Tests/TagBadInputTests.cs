@@ -1,6 +1,5 @@
 using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -8,7 +7,6 @@ using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

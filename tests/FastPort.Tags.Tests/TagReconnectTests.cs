@@ -3,7 +3,6 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -11,7 +10,6 @@ using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

@@ -1,7 +1,5 @@
-using FastPort.Tags;
 using Google.Protobuf;
 using Xunit;
-using Wire = FastPort.Tags.Messages;
 
 namespace FastPort.Tags.Tests;
 

@@ -1,12 +1,10 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

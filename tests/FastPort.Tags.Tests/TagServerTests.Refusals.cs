@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -11,7 +10,6 @@ using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

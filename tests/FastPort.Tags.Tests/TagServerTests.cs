@@ -2,7 +2,6 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Telemetry;
 using FastPort.Framing;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
@@ -11,7 +10,6 @@ using FastPort.Sessions;
 using FastPort.Telemetry;
 using Google.Protobuf;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

@@ -6,7 +6,6 @@ using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using Xunit;
-using TagSamples = FastPort.Tags.TagSamples;
 
 namespace FastPort.Tags.Tests;
 

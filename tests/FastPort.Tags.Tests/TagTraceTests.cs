@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using Xunit;

@@ -2,7 +2,6 @@ using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

@@ -1,6 +1,6 @@
 using FastPort.OpcUa;
 
-namespace FastPort.Tags.OpcUa.Configuration;
+namespace FastPort.Tags.OpcUa;
 
 /// <summary>Node ids in the configuration: with the namespace's URI, as its index may differ after a restart of the server.</summary>
 internal static class NodeReference

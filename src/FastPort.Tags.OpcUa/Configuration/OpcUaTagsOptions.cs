@@ -67,6 +67,9 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
         }
     }
 
+    /// <summary>The group of a name; null for none.</summary>
+    internal OpcUaTagGroupOptions? FindGroup(string name) => Groups.TryGetValue(name, out OpcUaTagGroupOptions? group) ? group : null;
+
     private void CheckTogether(OptionSection section)
     {
         foreach (OpcUaTagOptions tag in Tags)

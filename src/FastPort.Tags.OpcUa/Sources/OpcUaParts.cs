@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Tags.OpcUa.Configuration;
-using FastPort.Tags;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;

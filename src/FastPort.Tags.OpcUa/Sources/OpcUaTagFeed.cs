@@ -1,7 +1,5 @@
-using FastPort.Tags.OpcUa.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags;
 using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.OpcUa.Sources;

@@ -1,9 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
-using FastPort.Tags.OpcUa.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags;
 using FastPort.Tags.Sources;
 using Microsoft.Extensions.Logging;
 
@@ -114,7 +112,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         List<OpcUaTag> tags = [];
         foreach (OpcUaTagOptions tag in _settings.Tags.Where(tag => tag.Endpoint == _options.Name))
         {
-            OpcUaTagGroupOptions? group = _settings.Groups.GetValueOrDefault(tag.Group);
+            OpcUaTagGroupOptions? group = _settings.FindGroup(tag.Group);
             tags.Add(OpcUaTag.Create(tag.Id, new TagInfo(tags.Count, tag.Name) { IsWritable = _options.AllowWrite }, group));
         }
 

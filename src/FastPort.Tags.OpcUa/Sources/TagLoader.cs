@@ -1,8 +1,6 @@
 using FastPort.Logging;
-using FastPort.Tags.OpcUa.Configuration;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;
@@ -297,7 +295,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             return false;
         }
 
-        var tag = OpcUaTag.Create(id, new TagInfo(_tags.Count, name), settings.Groups.GetValueOrDefault(options.Group));
+        var tag = OpcUaTag.Create(id, new TagInfo(_tags.Count, name), settings.FindGroup(options.Group));
         _tags.Add(tag);
         _names.Add(name, tag);
         _found.Add(name);

@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.OpcUa;
-using FastPort.Tags;
 
 namespace FastPort.Tags.OpcUa.Sources;
 

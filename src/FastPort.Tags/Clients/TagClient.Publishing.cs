@@ -1,9 +1,10 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Sessions;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Sources;
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 
 namespace FastPort.Tags.Clients;
 

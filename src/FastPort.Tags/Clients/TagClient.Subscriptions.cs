@@ -1,7 +1,8 @@
 using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Sessions;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 
 namespace FastPort.Tags.Clients;
 

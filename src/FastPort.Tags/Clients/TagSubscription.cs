@@ -1,7 +1,8 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
-using FastPort.Tags.Messages;
+using FastPort.Protocol;
 using FastPort.Sessions;
+using FastPort.Tags.Messages;
 
 namespace FastPort.Tags.Clients;
 

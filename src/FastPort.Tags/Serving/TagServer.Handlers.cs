@@ -1,12 +1,13 @@
 using System.Buffers.Binary;
-using System.Text;
 using System.Text.Unicode;
+using System.Text;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Tags.Messages;
+using FastPort.Protocol;
 using FastPort.Sessions;
-using Google.Protobuf;
+using FastPort.Tags.Messages;
 using Google.Protobuf.Collections;
+using Google.Protobuf;
 
 namespace FastPort.Tags.Serving;
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using FastPort.Dispatch;
 using FastPort.Tags.Sources;
 using FastPort.Sessions;
 using FastPort.Telemetry;
@@ -9,7 +10,7 @@ namespace FastPort.Tags.Serving;
 
 /// <summary>
 /// Serves tags of one or more sources to FastPort sessions: names to handles, reads from the cache or the source, ordered writes,
-/// subscriptions, browsing and methods. Register its handlers with <see cref="TagHandlers.MapTags"/>. Safe from any thread. Dispose it
+/// subscriptions, browsing and methods. Register its handlers with <see cref="TagHandlers.MapTags(MessageHandlers, TagServer)"/>. Safe from any thread. Dispose it
 /// after the server has stopped; it does not dispose the sources.
 /// </summary>
 public sealed partial class TagServer : IAsyncDisposable

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
-using FastPort.Tags;
 using FastPort.Tags.Clients;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;
