@@ -1,6 +1,5 @@
 using System.Text;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Server;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Fuzz;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 

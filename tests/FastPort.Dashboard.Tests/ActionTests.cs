@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Http.Headers;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,10 +1,8 @@
 using System.Text.Json;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Metrics;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Tags.Clients;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests;

@@ -1,9 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Metrics;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Server.Tests;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Xunit;
@@ -22,7 +20,7 @@ public sealed class DashboardCertificateTests
     [InlineData("server.pfx", "secret")]
     public async Task A_replaced_file_is_used_and_told_and_its_end_is_a_metric(string file, string? password)
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string path = Path.Combine(directory.Path, file);
         using X509Certificate2 first = Make("first", days: 30);
         using X509Certificate2 second = Make("second", days: 60);
@@ -75,7 +73,7 @@ public sealed class DashboardCertificateTests
     [Fact]
     public async Task A_password_that_does_not_open_the_file_stops_the_start_with_its_key()
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string path = Path.Combine(directory.Path, "server.pfx");
         using X509Certificate2 certificate = Make("server", days: 30);
         Write(certificate, path, "secret");

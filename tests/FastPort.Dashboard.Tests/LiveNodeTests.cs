@@ -1,5 +1,4 @@
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Routing;
 using FastPort.Telemetry;

@@ -2,7 +2,6 @@ using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Hosting;

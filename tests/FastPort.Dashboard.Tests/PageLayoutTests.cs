@@ -1,8 +1,6 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Sessions;

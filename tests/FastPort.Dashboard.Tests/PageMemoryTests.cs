@@ -1,6 +1,5 @@
 using System.Text.Json;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

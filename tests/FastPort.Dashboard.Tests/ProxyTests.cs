@@ -1,5 +1,4 @@
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using System.Net.Sockets;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Framing;
 using FastPort.Sessions;

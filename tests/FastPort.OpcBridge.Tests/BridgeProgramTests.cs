@@ -1,8 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
-using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;

@@ -1,6 +1,4 @@
 using System.Diagnostics;
-using FastPort.Core.Tests.Support;
-using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;

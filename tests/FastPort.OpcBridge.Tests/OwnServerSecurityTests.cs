@@ -2,7 +2,6 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;

@@ -1,5 +1,4 @@
 using System.Runtime.Versioning;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

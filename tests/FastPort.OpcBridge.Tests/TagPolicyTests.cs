@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Tags;
 using FastPort.Tags.Clients;
 using FastPort.Security;

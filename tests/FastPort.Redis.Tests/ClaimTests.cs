@@ -1,7 +1,6 @@
 using System.Globalization;
 using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;

@@ -1,6 +1,5 @@
 using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
 using Xunit;

@@ -1,6 +1,4 @@
 using System.Globalization;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Redis.Tests.Support;
 using Xunit;
 

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Xunit;

@@ -1,7 +1,5 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
-using FastPort.Server.Tests;
 using FastPort.Sessions;
 using Xunit;
 

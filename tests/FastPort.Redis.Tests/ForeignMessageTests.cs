@@ -1,6 +1,5 @@
 using System.Globalization;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Redis.Tests.Support;

@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Topics;
 using FsCheck;
 using FsCheck.Fluent;

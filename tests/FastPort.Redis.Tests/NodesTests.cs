@@ -1,8 +1,6 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
 using FastPort.Routing;
-using FastPort.Server.Tests;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;

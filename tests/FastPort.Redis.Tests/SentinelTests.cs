@@ -1,6 +1,5 @@
 using System.Net;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Connecting;
 using FastPort.Redis.Tests.Support;
 using Xunit;

@@ -1,7 +1,6 @@
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Redis.Tests.Support;
-using FastPort.Server.Tests;
 
 namespace FastPort.Redis.Tests;
 

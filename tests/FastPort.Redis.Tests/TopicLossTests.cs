@@ -1,7 +1,6 @@
 using System.Text;
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;

@@ -1,6 +1,5 @@
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;

@@ -47,7 +47,7 @@ public sealed class ProjectTests
     }
 
     private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
-        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPortPeer";
+        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer";
 
     private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
         .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
-using FastPort.Interop.Tests.Peers;
 using Xunit;
 
 namespace FastPort.Samples.Tests;

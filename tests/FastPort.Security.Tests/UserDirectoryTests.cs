@@ -2,8 +2,6 @@ using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Limits;
 using FastPort.Security.Tests.Support;
 using FastPort.Tls;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Security.Identities;
 using Xunit;
 

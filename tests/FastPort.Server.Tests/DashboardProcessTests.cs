@@ -3,7 +3,6 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Server.Tests;

@@ -10,7 +10,7 @@ internal sealed class MadeCertificates : IDisposable
     public const string ServerUse = "1.3.6.1.5.5.7.3.1";
     public const string ClientUse = "1.3.6.1.5.5.7.3.2";
 
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     /// <summary>Where the files are; not there before the first run.</summary>
     public string Path => System.IO.Path.Combine(_directory.Path, "certs");

@@ -5,7 +5,7 @@ namespace FastPort.Server.Tests;
 /// <summary>The commands that manage users and check policies, and a server that uses both.</summary>
 public sealed class SecurityCommandTests : IDisposable
 {
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     public void Dispose() => _directory.Dispose();
 

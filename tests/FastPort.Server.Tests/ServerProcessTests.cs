@@ -3,7 +3,6 @@ using System.Net.Sockets;
 using System.Text.Json;
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
@@ -125,7 +124,7 @@ public sealed class ServerProcessTests
             return;
         }
 
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string path = Path.Combine(directory.Path, "fastport.sock");
         await using ServerProcess server = ServerProcess.Start(["--listen", $"unix://{path}"], ("FastPort__UnixSocketPermissions", "0660"));
         Assert.Equal($"unix://{path}", await server.ListeningAsync());

@@ -18,7 +18,7 @@ public sealed class StalledConsoleTests
     [Fact]
     public async Task A_console_that_nobody_reads_keeps_the_server_neither_from_serving_nor_from_its_end()
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         var start = new ProcessStartInfo(
             "dotnet", [Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), "--listen", "tcp://127.0.0.1:0"])
         {

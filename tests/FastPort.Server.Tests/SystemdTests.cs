@@ -14,7 +14,7 @@ public sealed class SystemdTests
     [Fact]
     public async Task The_service_manager_is_told_when_the_server_listens_and_when_it_stops()
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string path = Path.Combine(directory.Path, "fastport.sock");
         await using NotifyingProcess server = NotifyingProcess.Start("FastPort.Server.dll", ["--listen", $"unix://{path}"]);
 
@@ -54,7 +54,7 @@ public sealed class SystemdTests
         Assert.SkipWhen(
             analyze is null && Environment.GetEnvironmentVariable("CI") != "true", "systemd-analyze is not in PATH: install systemd.");
         Assert.NotNull(analyze);
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string unit = Path.Combine(directory.Path, name);
 
         // The program that it starts has to exist.

@@ -1,5 +1,4 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Sources;
 using Xunit;

@@ -1,6 +1,5 @@
 using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

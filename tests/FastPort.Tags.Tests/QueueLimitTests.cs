@@ -1,7 +1,6 @@
 using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Configuration;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;

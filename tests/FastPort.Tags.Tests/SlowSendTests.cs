@@ -1,7 +1,5 @@
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Telemetry;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Tags.Clients;

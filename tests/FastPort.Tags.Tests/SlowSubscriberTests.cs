@@ -1,6 +1,5 @@
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;

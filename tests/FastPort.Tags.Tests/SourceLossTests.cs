@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using Xunit;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Telemetry;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

@@ -1,6 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Telemetry;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

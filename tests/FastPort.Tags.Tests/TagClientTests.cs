@@ -1,5 +1,4 @@
 using System.Collections.ObjectModel;
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

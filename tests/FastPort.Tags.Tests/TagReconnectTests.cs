@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Tags.Clients;

@@ -1,6 +1,4 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Telemetry;
 using FastPort.Framing;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.Clients;
 using FastPort.Tags.Serving;
 using Xunit;

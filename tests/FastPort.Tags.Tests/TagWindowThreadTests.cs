@@ -1,5 +1,4 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Tags.Clients;

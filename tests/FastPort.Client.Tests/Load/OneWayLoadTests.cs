@@ -1,6 +1,5 @@
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;

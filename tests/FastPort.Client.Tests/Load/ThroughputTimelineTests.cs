@@ -1,5 +1,4 @@
 using FastPort.Client.Load;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Client.Tests.Processes;

@@ -4,7 +4,6 @@ using System.Runtime.InteropServices;
 using System.Text;
 using FastPort.Client.Reports;
 using FastPort.Client.Tests.Reports;
-using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using Xunit;
 

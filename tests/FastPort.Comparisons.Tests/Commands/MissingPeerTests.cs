@@ -1,7 +1,6 @@
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Comparisons.Tests.Commands;
@@ -15,7 +14,7 @@ public sealed class MissingPeerTests : IDisposable
     private const string Workload = "500 connections: ";
     private const string Skipped = "skipped: cc is missing: echo_load cannot be built (Debian: apt install gcc libc6-dev)";
 
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     private string Json => Path.Combine(_directory.Path, "reports", "measured.json");
 

@@ -4,7 +4,6 @@ using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Scenarios;
 using FastPort.Comparisons.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Comparisons.Tests.Commands;
@@ -14,7 +13,7 @@ public sealed class ReportCommandTests : IDisposable
     private static readonly Regex Sections = new(
         "(?<=<!-- measured: ([\\w-]+) -->).*?(?=<!-- end measured: \\1 -->)", RegexOptions.Singleline, TimeSpan.FromSeconds(10));
 
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     private string Json => Path.Combine(_directory.Path, "measured.json");
 

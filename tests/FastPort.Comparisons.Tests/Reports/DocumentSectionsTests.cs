@@ -1,7 +1,6 @@
 using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Comparisons.Tests.Reports;
@@ -38,7 +37,7 @@ public sealed class DocumentSectionsTests : IDisposable
             "64 B", Measured.Contestant("A", Metric.Throughput, 20), Measured.Contestant("B", Metric.Throughput, 10), Metric.Throughput,
             Target.AtLeast(1)));
 
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     private string FilePath => Path.Combine(_directory.Path, "performance.md");
 

@@ -1,14 +1,13 @@
 using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Comparisons.Tests.Reports;
 
 public sealed class KeptResultsTests : IDisposable
 {
-    private readonly TempDirectory _directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     private string Json => Path.Combine(_directory.Path, "full.json");
 

@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;

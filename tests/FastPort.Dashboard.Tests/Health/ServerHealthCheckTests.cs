@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Health;
 using FastPort.Hosting;
 using FastPort.Transports;

@@ -3,7 +3,6 @@ using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Tags.Clients;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;

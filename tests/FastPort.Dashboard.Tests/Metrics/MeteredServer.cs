@@ -1,10 +1,8 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Server.Tests;
 using Google.Protobuf;
 using Xunit;
 

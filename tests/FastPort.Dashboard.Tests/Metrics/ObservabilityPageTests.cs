@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Text.RegularExpressions;
-using FastPort.Core.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;
@@ -14,7 +12,7 @@ public sealed partial class ObservabilityPageTests
     [PrometheusFact]
     public async Task Printed_configurations_are_valid()
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string token = Path.Combine(directory.Path, "token");
         await File.WriteAllTextAsync(token, "secret", TestContext.Current.CancellationToken);
         string[] printed = [.. Blocks().Where(static block => block.Contains("scrape_configs:", StringComparison.Ordinal))];

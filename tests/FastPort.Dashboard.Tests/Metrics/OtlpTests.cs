@@ -1,8 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;

@@ -2,8 +2,6 @@ using System.Diagnostics;
 using System.Net;
 using System.Text.Json;
 using System.Text.RegularExpressions;
-using FastPort.Core.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;
@@ -11,12 +9,12 @@ namespace FastPort.Dashboard.Tests.Metrics;
 /// <summary>Prometheus as a process that scrapes servers each second. It is ended by its id when disposed.</summary>
 internal sealed partial class PrometheusProcess : IAsyncDisposable
 {
-    private readonly TempDirectory _directory;
+    private readonly TemporaryDirectory _directory;
     private readonly Process _process;
     private readonly HttpClient _http;
     private readonly Task _reading;
 
-    private PrometheusProcess(TempDirectory directory, Process process, Uri url)
+    private PrometheusProcess(TemporaryDirectory directory, Process process, Uri url)
     {
         _directory = directory;
         _process = process;
@@ -28,7 +26,7 @@ internal sealed partial class PrometheusProcess : IAsyncDisposable
 
     public static async Task<PrometheusProcess> StartAsync(params Uri[] servers)
     {
-        var directory = new TempDirectory();
+        var directory = new TemporaryDirectory();
         string configuration = Path.Combine(directory.Path, "prometheus.yml");
         string targets = string.Join(", ", servers.Select(static server => $"'{server.Authority}'"));
         await File.WriteAllTextAsync(

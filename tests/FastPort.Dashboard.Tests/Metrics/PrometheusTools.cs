@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;

@@ -1,8 +1,6 @@
 using System.Net.Sockets;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Programs;
@@ -19,7 +17,7 @@ public sealed class ConsoleOutputTests
     public async Task A_program_whose_output_is_full_or_closed_serves_and_ends_as_usual(string program, string redirection, string said)
     {
         Assert.SkipUnless(File.Exists("/dev/full"), "There is no /dev/full.");
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string socket = Path.Combine(directory.Path, "fastport.sock");
         await using ServerProcess process = DashboardPrograms.StartBy(
             ["/bin/sh", "-c", $"exec \"$0\" \"$@\" {redirection}"], program, ["--listen", $"unix://{socket}"],
@@ -55,7 +53,7 @@ public sealed class ConsoleOutputTests
     [Fact]
     public async Task A_log_file_that_cannot_be_written_is_told_once()
     {
-        using var directory = new TempDirectory();
+        using var directory = new TemporaryDirectory();
         string file = Path.Combine(directory.Path, "file");
         await File.WriteAllTextAsync(file, "no directory", TestContext.Current.CancellationToken);
         await using ServerProcess server = DashboardPrograms.StartServer(

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Dashboard.Live;
-using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

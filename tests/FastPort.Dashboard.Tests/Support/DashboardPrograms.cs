@@ -1,5 +1,4 @@
 using System.Text.RegularExpressions;
-using FastPort.Server.Tests;
 
 namespace FastPort.Dashboard.Tests.Support;
 

@@ -1,6 +1,5 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Live;
 using FastPort.Hosting;
 using FastPort.Routing;

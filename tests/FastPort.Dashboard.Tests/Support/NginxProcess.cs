@@ -3,10 +3,6 @@ using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
-using FastPort.Core.Tests.Support;
-using FastPort.Interop.Tests.Browser;
-using FastPort.Interop.Tests.Peers;
-using FastPort.Server.Tests;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Support;
@@ -18,11 +14,11 @@ internal sealed class NginxProcess : IAsyncDisposable
 {
     private static readonly string? Program = PeerPrograms.Find("nginx");
 
-    private readonly TempDirectory _directory;
+    private readonly TemporaryDirectory _directory;
     private readonly Process _process;
     private readonly Task<string> _said;
 
-    private NginxProcess(TempDirectory directory, Process process, int port)
+    private NginxProcess(TemporaryDirectory directory, Process process, int port)
     {
         (_directory, _process) = (directory, process);
         _said = process.StandardError.ReadToEndAsync();
@@ -45,7 +41,7 @@ internal sealed class NginxProcess : IAsyncDisposable
         for (int attempt = 0; ; attempt++)
         {
             int port = FreePort();
-            var directory = new TempDirectory();
+            var directory = new TemporaryDirectory();
             string configuration = Path.Combine(directory.Path, "nginx.conf");
             await File.WriteAllTextAsync(configuration, Configuration(directory.Path, port, dashboard, settings), Patience.Token);
             var start = new ProcessStartInfo(Program!, ["-p", directory.Path, "-c", configuration, "-e", "stderr"])

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Core.Tests.Support;
 using FastPort.Interop.Tests.Peers;
 using Xunit;
 

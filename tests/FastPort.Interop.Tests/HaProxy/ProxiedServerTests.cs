@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Routing;

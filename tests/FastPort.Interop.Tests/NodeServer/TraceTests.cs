@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;

@@ -1,6 +1,4 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.Tags;
 using FastPort.Tags.Clients;
 using Xunit;

@@ -22,7 +22,7 @@ public sealed class NodeOpcUaPublishedTests
         options.Certificates.Directory = folder;
         await using var opcUa = new OpcUaServer(options);
         await using var source = new PublishedTagSource();
-        await new PublishedNodes(opcUa.AddressSpace, source).StartAsync(CancellationToken.None);
+        opcUa.AddressSpace.AddPublishedTags(source);
         await opcUa.StartAsync();
         var declared = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         source.Declared += _ => declared.TrySetResult();

@@ -2,7 +2,6 @@ using System.Globalization;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;

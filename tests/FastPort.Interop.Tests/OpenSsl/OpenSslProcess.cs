@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Text;
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Tls;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Tls;
 using Xunit;
 

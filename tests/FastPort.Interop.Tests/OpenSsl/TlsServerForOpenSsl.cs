@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Hosting;
 using FastPort.Sessions;
 using FastPort.Tls;

@@ -1,6 +1,5 @@
 using System.Security.Authentication;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
 

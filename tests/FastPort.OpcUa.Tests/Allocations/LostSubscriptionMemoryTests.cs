@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Client;

@@ -1,6 +1,5 @@
 using System.Security.Cryptography;
 using FastPort.Configuration;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;

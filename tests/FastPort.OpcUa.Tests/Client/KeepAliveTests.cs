@@ -1,6 +1,5 @@
 using System.Threading.Channels;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
 using Xunit;

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;

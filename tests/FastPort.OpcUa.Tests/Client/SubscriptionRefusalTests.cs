@@ -1,5 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;

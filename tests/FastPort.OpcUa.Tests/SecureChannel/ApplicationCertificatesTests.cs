@@ -1,5 +1,4 @@
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using Xunit;
 

@@ -3,7 +3,6 @@ using System.Net;
 using System.Numerics;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using Xunit;
 

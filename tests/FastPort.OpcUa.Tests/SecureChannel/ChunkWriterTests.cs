@@ -4,7 +4,6 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging.Abstractions;

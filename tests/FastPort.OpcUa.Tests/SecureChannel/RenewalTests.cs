@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;

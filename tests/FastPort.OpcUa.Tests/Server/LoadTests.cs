@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Tests.Support;
 using Microsoft.Extensions.Logging;

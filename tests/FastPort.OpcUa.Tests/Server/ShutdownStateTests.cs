@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;

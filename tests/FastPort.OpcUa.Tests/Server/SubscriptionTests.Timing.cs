@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;

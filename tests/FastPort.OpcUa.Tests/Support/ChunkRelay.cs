@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Core.Tests.Support;
 
 namespace FastPort.OpcUa.Tests.Support;
 

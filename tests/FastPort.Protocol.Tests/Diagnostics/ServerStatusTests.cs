@@ -1,6 +1,5 @@
 using System.Net.Sockets;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol.Clients;

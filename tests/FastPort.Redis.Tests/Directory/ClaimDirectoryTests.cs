@@ -1,7 +1,6 @@
 using System.Text;
 using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Members;
 using FastPort.Redis.Tests.Support;
 using StackExchange.Redis;

@@ -1,6 +1,5 @@
 using System.Text;
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;

@@ -1,6 +1,5 @@
 using System.Text;
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Relaying;
 using FastPort.Sessions;
 using Xunit;

@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;

@@ -1,7 +1,5 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Server.Tests;
 using FastPort.Sessions;
 
 namespace FastPort.Redis.Tests.Support;

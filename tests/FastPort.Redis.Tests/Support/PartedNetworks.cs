@@ -1,5 +1,3 @@
-using FastPort.Core.Tests.Support;
-using FastPort.Server.Tests;
 
 namespace FastPort.Redis.Tests.Support;
 

@@ -1,6 +1,4 @@
 using System.Diagnostics;
-using FastPort.Core.Tests.Support;
-using FastPort.Interop.Tests.Peers;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Support;

@@ -1,6 +1,5 @@
 using System.Threading.Channels;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 
 namespace FastPort.Redis.Tests.Support;

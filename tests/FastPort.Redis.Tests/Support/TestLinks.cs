@@ -1,5 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;

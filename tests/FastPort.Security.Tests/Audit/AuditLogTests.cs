@@ -1,6 +1,5 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Security.Audit;
 using FastPort.Security.Tests.Support;
 using FastPort.Tls;

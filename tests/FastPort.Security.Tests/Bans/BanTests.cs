@@ -2,7 +2,6 @@ using System.Net;
 using System.Text;
 using FastPort.Clients;
 using FastPort.Configuration;
-using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Security.Bans;

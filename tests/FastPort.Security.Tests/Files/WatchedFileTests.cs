@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Core.Tests.Support;
 using FastPort.Security.Files;
 using FastPort.Security.Tests.Support;
 using Microsoft.Extensions.Logging;

@@ -1,7 +1,5 @@
 using System.Text.Json;
 using FastPort.Configuration;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Tls;

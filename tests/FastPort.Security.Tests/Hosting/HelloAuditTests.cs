@@ -1,6 +1,5 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
 using FastPort.Security.Audit;

@@ -1,7 +1,6 @@
 using System.Security.Claims;
 using System.Text;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;

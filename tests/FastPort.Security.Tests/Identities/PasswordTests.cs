@@ -1,6 +1,5 @@
 using System.Text;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;

@@ -5,7 +5,6 @@ using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Security.Tests.Support;

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Security.Tests.Support;
 using FastPort.Sessions;
 using Xunit;

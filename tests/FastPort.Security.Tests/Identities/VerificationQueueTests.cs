@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Net;
-using FastPort.Core.Tests.Support;
 using FastPort.Security.Identities;
 using Xunit;
 

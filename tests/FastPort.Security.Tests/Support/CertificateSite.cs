@@ -1,6 +1,4 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Hosting;
 using FastPort.Tls;
 

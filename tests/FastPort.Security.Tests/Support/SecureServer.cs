@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Tls;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;

@@ -1,9 +1,7 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Tags.OpcUa.Published;
-using FastPort.Tags.OpcUa.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;

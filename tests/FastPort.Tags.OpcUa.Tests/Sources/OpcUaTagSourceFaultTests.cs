@@ -1,9 +1,7 @@
-using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;
 using FastPort.Tags.Clients;
-using FastPort.Tags.Tests;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;

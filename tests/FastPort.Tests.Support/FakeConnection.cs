@@ -1,0 +1,148 @@
+using System.Net;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Tests.Support;
+
+/// <summary>
+/// A connection without a peer that notes when the clock visits it. What is flushed counts as sent at once, what it receives a test says.
+/// </summary>
+internal sealed class FakeConnection(ConnectionClock clock) : Connection
+{
+    private readonly ArrayPoolCircularBuffer _input = new(1024, 1024 * 1024);
+    private readonly ArrayPoolCircularBuffer _output = new(1024, 1024 * 1024);
+    private readonly List<long> _visits = [];
+    private long _received;
+    private long _sent;
+
+    /// <summary>The clock's readings at its visits.</summary>
+    public IReadOnlyList<long> Visits => _visits;
+
+    /// <summary>What to do at a visit and when to come again. Defaults to asking the protocol.</summary>
+    public Func<long, long>? Visited { get; set; }
+
+    /// <summary>The type of each frame that was flushed, where frames are what is written.</summary>
+    public List<ushort> SentTypes { get; } = [];
+
+    /// <summary>Flushes that found something to send.</summary>
+    public int Flushes { get; private set; }
+
+    /// <summary>Calls of <see cref="ResumeReading"/>.</summary>
+    public int Resumes { get; private set; }
+
+    public CloseReason? Reason { get; private set; }
+
+    public override EndPoint? RemoteEndPoint => null;
+
+    public override EndPoint? LocalEndPoint => null;
+
+    public override long BytesReceived => _received;
+
+    public override long BytesSent => _sent;
+
+    public override long PendingBytes => _output.Length;
+
+    public override bool IsSendBlocked => false;
+
+    public override bool IsClosing => Reason is not null;
+
+    /// <summary>Every thread is: what comes here comes one at a time.</summary>
+    public override bool IsOnLoop => true;
+
+    public override bool Post(Action<object?> callback, object? state)
+    {
+        if (IsClosing)
+        {
+            return false;
+        }
+
+        callback(state);
+        return true;
+    }
+
+    public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) =>
+        clock.PostAfter(delay, this, callback, state);
+
+    public void Receive(byte[] bytes)
+    {
+        Arrive(bytes);
+        Offer();
+    }
+
+    /// <summary>The first half of <see cref="Receive"/>: bytes are there that the protocol has not been offered yet.</summary>
+    public void Arrive(byte[] bytes)
+    {
+        _input.Write(bytes);
+        _received += bytes.Length;
+    }
+
+    /// <summary>The second half.</summary>
+    public void Offer()
+    {
+        Protocol!.OnReceived(_input);
+        Flush();
+    }
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => IsClosing ? null : _output;
+
+    public override void EndWrite()
+    {
+    }
+
+    internal override bool TryEndWrite() => !IsClosing;
+
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => false;
+
+    public override void Flush()
+    {
+        RequestTick();
+        Flushes += _output.IsEmpty ? 0 : 1;
+        while (!_output.IsEmpty)
+        {
+            byte[] head = new byte[6];
+            _output.CopyTo(0, head);
+            SentTypes.Add(BitConverter.ToUInt16(head, 4));
+            int length = 4 + BitConverter.ToInt32(head);
+            _output.Consume(length);
+            _sent += length;
+        }
+    }
+
+    public override void NotifyWhenDrained(long pendingBytes)
+    {
+    }
+
+    public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) => new(!IsClosing);
+
+    public override void ResumeReading() => Resumes++;
+
+    public override void Close(CloseReason reason)
+    {
+        if (Reason is null)
+        {
+            Reason = reason;
+            clock.Remove(this);
+            Protocol?.OnClosed(reason);
+        }
+    }
+
+    public override void Abort(CloseReason reason) => Close(reason);
+
+    protected override void StartCore()
+    {
+        Protocol!.OnOpened(this);
+        clock.Add(this);
+    }
+
+    internal override long Tick(long nowMilliseconds, bool requested)
+    {
+        _visits.Add(nowMilliseconds);
+        if (Visited is not null)
+        {
+            return Visited(nowMilliseconds);
+        }
+
+        long due = Protocol!.OnTick(nowMilliseconds);
+        return Protocol is ILoopWatch watch ? Math.Min(due, watch.Watch(nowMilliseconds)) : due;
+    }
+}

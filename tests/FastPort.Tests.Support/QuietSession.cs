@@ -1,0 +1,87 @@
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Routing;
+using FastPort.Sessions;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
+
+namespace FastPort.Tests.Support;
+
+/// <summary>A server's session without a peer or a loop: what it receives, and when it is offered that, a test says.</summary>
+internal sealed class QuietSession : ISessionHost, IDisposable
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly ConnectionClock _clock;
+
+    public QuietSession(Action<MessageHandlers>? handlers = null, Action<FastPortServerOptions>? options = null)
+    {
+        var all = new MessageHandlers();
+        handlers?.Invoke(all);
+        all.Freeze();
+        var serverOptions = new FastPortServerOptions();
+        serverOptions.Routing.Relay = serverOptions.Routing.Topics = true;
+        options?.Invoke(serverOptions);
+        var identities = new IdentityRegistry();
+        Routing = new ServerRouting(serverOptions.Routing, identities, null, Counters);
+        _clock = new ConnectionClock(_time);
+        Connection = new FakeConnection(_clock);
+        Protocol = new FrameProtocol(new SessionSettings
+        {
+            Options = serverOptions.Session,
+            CreateDispatcher = new DispatchSettings { Handlers = all, FrameworkHandlers = Routing.CreateHandlers() }.Create,
+            Clock = _clock,
+            Logger = new RecordingLog(),
+            Host = this,
+            Telemetry = new SessionTelemetry(Counters),
+            Handshake = new HandshakeSettings { ServerName = "test", RoutingIds = identities },
+        }, Connection);
+        Connection.Start(Protocol);
+    }
+
+    public ServerCounters Counters { get; } = new();
+
+    public ServerRouting Routing { get; }
+
+    public FakeConnection Connection { get; }
+
+    public FrameProtocol Protocol { get; }
+
+    public Session Session => Protocol.Session;
+
+    /// <summary>
+    /// Offers what is there until the session no longer asks for another turn, and returns how many frames it handled in each.
+    /// </summary>
+    public List<long> OfferAll()
+    {
+        List<long> turns = [];
+        int resumes;
+        do
+        {
+            resumes = Connection.Resumes;
+            long before = Protocol.MessagesReceived;
+            Connection.Offer();
+            turns.Add(Protocol.MessagesReceived - before);
+        }
+        while (Connection.Resumes != resumes);
+        return turns;
+    }
+
+    public void Dispose()
+    {
+        Connection.Close(CloseReason.LocalClosed);
+        _clock.Dispose();
+    }
+
+    void ISessionHost.OnOpened(Session session)
+    {
+    }
+
+    void ISessionHost.OnClosed(Session session, CloseReason reason)
+    {
+    }
+
+    void ISessionHost.OnGoodbye(Session session, CloseReason reason)
+    {
+    }
+}
