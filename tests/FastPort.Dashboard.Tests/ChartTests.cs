@@ -1,6 +1,7 @@
 using FastPort.Clients;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
+using FastPort.Interop.Tests.Browser;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
 using Xunit;

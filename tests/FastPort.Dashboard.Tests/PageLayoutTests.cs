@@ -1,6 +1,7 @@
 using FastPort.Clients;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
+using FastPort.Interop.Tests.Browser;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Sessions;

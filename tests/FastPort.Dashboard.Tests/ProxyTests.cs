@@ -1,4 +1,5 @@
 using FastPort.Dashboard.Tests.Support;
+using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace FastPort.Tests.Support;
@@ -12,7 +11,6 @@ internal static partial class DefaultSignals
 {
     private const int SigInt = 2;
 
-    [ModuleInitializer]
     internal static void Restore()
     {
         if (OperatingSystem.IsLinux() && IsIgnored(SigInt))

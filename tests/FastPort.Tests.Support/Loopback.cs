@@ -3,7 +3,6 @@ using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
 using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,3 @@
-using System.Reflection;
-using System.Runtime.CompilerServices;
 using FastPort.Transports;
 
 namespace FastPort.Tests.Support;
@@ -11,16 +9,11 @@ namespace FastPort.Tests.Support;
 /// </summary>
 internal static class TransportUnderTest
 {
-    [ModuleInitializer]
     internal static void Choose()
     {
         if (Environment.GetEnvironmentVariable("FASTPORT_TEST_TRANSPORT") is { Length: > 0 } name)
         {
-            // By reflection: projects that share this file see no more of FastPort.Core than a user does.
-            typeof(TransportKind).Assembly
-                .GetType("FastPort.Transports.TransportSelection", throwOnError: true)!
-                .GetProperty("Auto", BindingFlags.Static | BindingFlags.NonPublic)!
-                .SetValue(null, Enum.Parse<TransportKind>(name, ignoreCase: true));
+            TransportSelection.Auto = Enum.Parse<TransportKind>(name, ignoreCase: true);
         }
     }
 }

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Dashboard.Live;
+using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

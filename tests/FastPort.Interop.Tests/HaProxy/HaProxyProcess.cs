@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Interop.Tests.Peers;
 using Xunit;
 
 namespace FastPort.Interop.Tests.HaProxy;

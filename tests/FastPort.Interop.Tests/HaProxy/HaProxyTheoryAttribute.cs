@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Interop.Tests.Peers;
 using Xunit;
 
 namespace FastPort.Interop.Tests.HaProxy;

@@ -1,6 +1,5 @@
 using FastPort.Interop.Tests.NodeClient;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Tags.OpcUa.Published;
 using FastPort.OpcUa.Server;
 using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;

@@ -1,4 +1,3 @@
-using FastPort.Interop.Tests.Peers;
 
 namespace FastPort.Interop.Tests.OpenSsl;
 

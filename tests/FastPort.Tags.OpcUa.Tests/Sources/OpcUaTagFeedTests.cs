@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags;
 using FastPort.Tags.Sources;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;

@@ -1,6 +1,5 @@
 using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa;
-using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;

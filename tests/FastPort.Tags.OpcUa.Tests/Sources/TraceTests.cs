@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags;
 using Xunit;
 using TagList = FastPort.Tags.Clients.TagList;
 
