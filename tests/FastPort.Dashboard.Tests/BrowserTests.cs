@@ -102,7 +102,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await page.ShowsAsync("#state", "running");
 
         await page.Page.EvaluateAsync(Hide, true);
-        await Core.Tests.Support.Patience.UntilAsync(() => feed.Readers == 0, "the stream has ended");
+        await Patience.UntilAsync(() => feed.Readers == 0, "the stream has ended");
         await DashboardHost.EchoAsync(await host.ConnectAsync(), 7);
         await page.Page.EvaluateAsync(Hide, false);
 
@@ -226,7 +226,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     [BrowserFact]
     public async Task APageThatStaysOpenDoesNotGrow()
     {
-        var time = new Core.Tests.Support.FakeTimeProvider();
+        var time = new FakeTimeProvider();
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
@@ -244,7 +244,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     [BrowserFact]
     public async Task OneMessageIsSeenInTheLatencyChart()
     {
-        var time = new Core.Tests.Support.FakeTimeProvider();
+        var time = new FakeTimeProvider();
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);

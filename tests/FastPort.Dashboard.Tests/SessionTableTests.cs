@@ -72,7 +72,7 @@ public sealed class SessionTableTests
     [Fact]
     public async Task PagesOfTheSameSecondShareASnapshot()
     {
-        var time = new Core.Tests.Support.FakeTimeProvider();
+        var time = new FakeTimeProvider();
         await using DashboardHost host = await DashboardHost.StartAsync();
         var sessions = new SessionDirectory(host.Server, time);
         SessionSnapshot first = sessions.Read();

@@ -1,3 +1,4 @@
+using FastPort.Protocol;
 using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Dispatch;

@@ -23,7 +23,7 @@ public sealed class TagSamplesPropertyTests
             Assert.True(read.TryRead(ours, samples.Length));
             Same(samples, read);
 
-            Wire.TagSamples theirs = Wire.TagSamples.Parser.ParseFrom(ours);
+            Messages.TagSamples theirs = Messages.TagSamples.Parser.ParseFrom(ours);
             Assert.Equal(samples.Length, (int)theirs.Count);
             Assert.True(read.TryRead(theirs.ToByteArray(), samples.Length));
             Same(samples, read);

@@ -19,7 +19,7 @@ internal sealed class Loopback : IAsyncDisposable
     /// <summary>Bytes that no message parses: a tag of field 1, length 100, and nothing behind it.</summary>
     public static readonly byte[] NoMessage = [0x0A, 100];
 
-    private Loopback(FastPortServer server, FastPortClient client, LogLines log)
+    private Loopback(FastPortServer server, FastPortClient client, LoopbackLog log)
     {
         Server = server;
         Client = client;
@@ -30,7 +30,7 @@ internal sealed class Loopback : IAsyncDisposable
 
     public FastPortClient Client { get; }
 
-    public LogLines Log { get; }
+    public LoopbackLog Log { get; }
 
     public static async Task<Loopback> StartAsync(
         MessageHandlers handlers,
@@ -40,7 +40,7 @@ internal sealed class Loopback : IAsyncDisposable
     {
         var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } };
         configure?.Invoke(options);
-        var log = new LogLines();
+        var log = new LoopbackLog();
         var server = new FastPortServer(options, handlers, loggerFactory: log);
         await server.StartAsync();
         FastPortClient client = await ConnectAsync(server, pushes, configureClient);
@@ -76,7 +76,7 @@ internal sealed class Loopback : IAsyncDisposable
 }
 
 /// <summary>Keeps the lines of errors that a server logs.</summary>
-internal sealed class LogLines : ILoggerFactory, ILogger
+internal sealed class LoopbackLog : ILoggerFactory, ILogger
 {
     private readonly ConcurrentQueue<string> _errors = new();
 

@@ -1,5 +1,4 @@
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using Xunit;
 

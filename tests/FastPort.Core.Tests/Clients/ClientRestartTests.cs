@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Sessions;
 using Xunit;

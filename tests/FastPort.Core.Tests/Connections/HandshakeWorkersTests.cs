@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Connections;

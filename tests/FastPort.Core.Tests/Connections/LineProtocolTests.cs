@@ -1,7 +1,6 @@
 using System.Text;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Connections;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;

@@ -1,6 +1,5 @@
 using System.IO.Pipelines;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using Xunit;
 

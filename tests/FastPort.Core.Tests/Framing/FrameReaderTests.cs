@@ -1,5 +1,4 @@
 using FastPort.Buffers;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using Xunit;
 

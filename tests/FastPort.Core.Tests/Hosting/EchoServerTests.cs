@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 using Xunit;

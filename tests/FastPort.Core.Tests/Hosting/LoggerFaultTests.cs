@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Routing;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using Xunit;
 

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Memory;

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;

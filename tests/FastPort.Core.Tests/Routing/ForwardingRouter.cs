@@ -1,5 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
 using FastPort.Sessions;

@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 using FastPort.Telemetry.Counters;
 using FsCheck;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Xunit;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.Json;
-using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;

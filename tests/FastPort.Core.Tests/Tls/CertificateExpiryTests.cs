@@ -1,5 +1,3 @@
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Tls;
 using Microsoft.Extensions.Logging;
 using Xunit;

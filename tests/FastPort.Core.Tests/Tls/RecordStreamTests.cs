@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Connections;
 using FastPort.Tls;
 using Xunit;
 

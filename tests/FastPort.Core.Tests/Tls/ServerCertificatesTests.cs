@@ -1,6 +1,4 @@
 using FastPort.Configuration;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Tls;
 using Xunit;
 

@@ -3,8 +3,6 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Runtime.Versioning;
 using System.Security.Authentication;
-using FastPort.Core.Tests.Support;
-using FastPort.Core.Tests.Tls.Support;
 using FastPort.Tls;
 using Xunit;
 

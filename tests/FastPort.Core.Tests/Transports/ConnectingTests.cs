@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Transports;
 using Xunit;

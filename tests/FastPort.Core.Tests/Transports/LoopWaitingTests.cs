@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

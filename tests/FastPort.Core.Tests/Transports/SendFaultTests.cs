@@ -1,7 +1,6 @@
 using System.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Buffers;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

@@ -44,7 +44,7 @@ internal sealed class BrowserPage : IAsyncDisposable
             Locale = "en-US",
             TimezoneId = "UTC",
         });
-        context.SetDefaultTimeout((float)Core.Tests.Support.Patience.Limit.TotalMilliseconds);
+        context.SetDefaultTimeout((float)Patience.Limit.TotalMilliseconds);
         var page = new BrowserPage(context, await context.NewPageAsync());
         if (script is not null)
         {
@@ -56,7 +56,7 @@ internal sealed class BrowserPage : IAsyncDisposable
     }
 
     public Task ShowsAsync(string selector, string text) => Assertions.Expect(Page.Locator(selector)).ToHaveTextAsync(
-        text, new LocatorAssertionsToHaveTextOptions { Timeout = (float)Core.Tests.Support.Patience.Limit.TotalMilliseconds });
+        text, new LocatorAssertionsToHaveTextOptions { Timeout = (float)Patience.Limit.TotalMilliseconds });
 
     /// <summary>What was written into a chart, where the script of the page keeps it in <c>texts</c>.</summary>
     /// <param name="chart">The chart's name.</param>
@@ -73,7 +73,7 @@ internal sealed class BrowserPage : IAsyncDisposable
     /// <param name="feed">The feed of the host.</param>
     /// <param name="seconds">How many; a multiple of 5.</param>
     /// <param name="each">What happens in each second.</param>
-    public async Task PassAsync(Core.Tests.Support.FakeTimeProvider time, LiveFeed feed, int seconds, Func<Task>? each = null)
+    public async Task PassAsync(FakeTimeProvider time, LiveFeed feed, int seconds, Func<Task>? each = null)
     {
         for (int i = 0; i < seconds; i += 5)
         {
@@ -82,7 +82,7 @@ internal sealed class BrowserPage : IAsyncDisposable
             {
                 await (each?.Invoke() ?? Task.CompletedTask);
                 time.Advance(TimeSpan.FromSeconds(1));
-                await Core.Tests.Support.Patience.UntilAsync(() => feed.Samples == before + s, "the second is sampled");
+                await Patience.UntilAsync(() => feed.Samples == before + s, "the second is sampled");
             }
 
             await Page.WaitForFunctionAsync(

@@ -24,7 +24,7 @@ internal sealed class DashboardHost : IAsyncDisposable
         Http = new HttpClient(new SocketsHttpHandler { AllowAutoRedirect = false, UseCookies = false })
         {
             BaseAddress = host.Services.GetRequiredService<DashboardServer>().Url,
-            Timeout = Core.Tests.Support.Patience.Limit,
+            Timeout = Patience.Limit,
         };
     }
 

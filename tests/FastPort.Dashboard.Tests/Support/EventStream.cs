@@ -31,7 +31,7 @@ internal sealed class EventStream : IDisposable
     public async Task<(string Name, JsonElement Data)?> ReadAsync()
     {
         string name = string.Empty;
-        while (await _reader.ReadLineAsync(Core.Tests.Support.Patience.Token) is { } line)
+        while (await _reader.ReadLineAsync(Patience.Token) is { } line)
         {
             if (line.StartsWith("event: ", StringComparison.Ordinal))
             {

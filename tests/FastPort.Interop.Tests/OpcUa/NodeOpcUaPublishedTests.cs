@@ -1,3 +1,4 @@
+using FastPort.Tags.OpcUa;
 using FastPort.Interop.Tests.NodeClient;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcUa.Server;

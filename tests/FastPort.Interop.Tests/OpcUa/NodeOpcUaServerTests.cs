@@ -46,7 +46,7 @@ public sealed class NodeOpcUaServerTests
         Started started = await node.ReadLineAsync<Started>();
         string url = $"opc.tcp://127.0.0.1:{started.Port}";
         NodeId Id(uint number) => new(started.Namespace, number);
-        await using var relay = new Relay(started.Port);
+        await using var relay = new TcpRelay(started.Port);
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url);
         await using OpcUaClient writer = await OpcUaClient.ConnectAsync(url);
 

@@ -134,7 +134,7 @@ public sealed class ClientUserTests
             o.Certificates.Directory = folder;
             o.ValidateUserCertificate = (certificate, _) => ValueTask.FromResult(certificate.Thumbprint == known);
         }))
-        await using (var relay = new Relay(server.Server.Endpoints[0].Port))
+        await using (var relay = new TcpRelay(server.Server.Endpoints[0].Port))
         {
             var options = new OpcUaClientOptions { UserCertificate = user, ReconnectDelay = TimeSpan.FromMilliseconds(1) };
             await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);

@@ -89,7 +89,7 @@ public sealed partial class ReconnectTests
         VariableNode second = null!;
         using var port = new HeldPort();
         TestServer server = await StartTwoAsync(5, 50, port.Number);
-        await using (var relay = new Relay(port.Number))
+        await using (var relay = new TcpRelay(port.Number))
         {
             await using OpcUaClient a = await OpcUaClient.ConnectAsync(relay.Url, Options());
             await using OpcUaClient b = await server.ConnectAsync(Options());
@@ -157,7 +157,7 @@ public sealed partial class ReconnectTests
             o.Certificates.Directory = Path.Combine(folder, "server");
             o.Certificates.UnsafeTrustAll = true;
         });
-        await using (var relay = new Relay(server.Server.Endpoints[0].Port))
+        await using (var relay = new TcpRelay(server.Server.Endpoints[0].Port))
         {
             var options = new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), SecurityPolicy = policy };
             options.Certificates.Directory = Path.Combine(folder, "client");
@@ -225,7 +225,7 @@ public sealed partial class ReconnectTests
         VariableNode number = null!;
         await using TestServer server = await TestServer.StartAsync(
             space => number = space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", 0));
-        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using var relay = new TcpRelay(server.Server.Endpoints[0].Port);
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
         await using OpcUaSubscription subscription = await client.SubscribeAsync(
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10), MaxNotificationsPerPublish = 7 });
@@ -259,7 +259,7 @@ public sealed partial class ReconnectTests
     {
         const int Cuts = 10;
         await using TestServer server = await StartAsync(5);
-        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using var relay = new TcpRelay(server.Server.Endpoints[0].Port);
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
         using var enough = new CancellationTokenSource();
         Task<int>[] readers = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(() => ReadAsync(client, enough.Token)))];
@@ -299,7 +299,7 @@ public sealed partial class ReconnectTests
     public async Task A_server_that_no_longer_answers_is_noticed()
     {
         await using TestServer server = await StartAsync(5);
-        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using var relay = new TcpRelay(server.Server.Endpoints[0].Port);
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(
             relay.Url,
             new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), KeepAliveInterval = TimeSpan.FromSeconds(1) },

@@ -100,12 +100,12 @@ internal sealed class ScriptedSubscription
     };
 
     /// <summary>The next Publish request.</summary>
-    public ValueTask<ScriptedCall> NextPublishAsync() => _publishes.Reader.ReadAsync(Core.Tests.Support.Patience.Token);
+    public ValueTask<ScriptedCall> NextPublishAsync() => _publishes.Reader.ReadAsync(Patience.Token);
 
     /// <summary>Publish requests that wait now.</summary>
     public int WaitingCount => _publishes.Reader.Count;
 
-    public ValueTask<uint> NextAcknowledgedAsync() => _acknowledged.Reader.ReadAsync(Core.Tests.Support.Patience.Token);
+    public ValueTask<uint> NextAcknowledgedAsync() => _acknowledged.Reader.ReadAsync(Patience.Token);
 
     /// <summary>Answers the oldest Publish request.</summary>
     public async Task PublishAsync(NotificationMessage message, params uint[] available) =>

@@ -33,7 +33,7 @@ public sealed class ProtobufRoutingTests
     public async Task A_body_that_is_no_such_message_is_counted_and_fills_no_log()
     {
         await using Loopback loopback = await StartAsync();
-        var log = new LogLines();
+        var log = new LoopbackLog();
         await using FastPortClient b = await ConnectAsync(loopback, "b", log);
 
         await loopback.Client.RelayAsync("b", 1, Loopback.NoMessage);
@@ -54,7 +54,7 @@ public sealed class ProtobufRoutingTests
         },
         configureClient: static o => o.RoutingId = "a");
 
-    private async Task<FastPortClient> ConnectAsync(Loopback loopback, string routingId, LogLines? log = null)
+    private async Task<FastPortClient> ConnectAsync(Loopback loopback, string routingId, LoopbackLog? log = null)
     {
         var client = new FastPortClient(
             new FastPortClientOptions { Endpoint = loopback.Server.Endpoints[0].ToString(), RoutingId = routingId }, loggerFactory: log);

@@ -30,7 +30,7 @@ public class HeldRedis : DispatchProxy
     public void HoldNoMore() => _isHolding = false;
 
     /// <summary>The next answer that is held, when Redis has given it.</summary>
-    internal Task<HeldAnswer> NextAsync() => _held.Reader.ReadAsync(Core.Tests.Support.Patience.Token).AsTask();
+    internal Task<HeldAnswer> NextAsync() => _held.Reader.ReadAsync(Patience.Token).AsTask();
 
     /// <inheritdoc/>
     protected override object? Invoke(MethodInfo? targetMethod, object?[]? args)

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Core.Tests.Support;
 
 namespace FastPort.Core.Tests.Sessions.Tracing;
 

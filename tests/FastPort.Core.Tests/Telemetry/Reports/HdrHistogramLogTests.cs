@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Telemetry.Histograms;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Histograms;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Tls;
 
 namespace FastPort.Core.Tests.Tls.Support;

@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 
 namespace FastPort.Core.Tests.Transports.Impaired;

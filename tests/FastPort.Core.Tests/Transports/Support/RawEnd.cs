@@ -1,4 +1,3 @@
-using FastPort.Core.Tests.Support;
 
 namespace FastPort.Core.Tests.Transports.Support;
 

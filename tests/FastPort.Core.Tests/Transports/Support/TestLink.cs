@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Threading.Channels;
 using FastPort.Connections;
 using FastPort.Core.Tests.Buffers;
-using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 using Xunit;
 

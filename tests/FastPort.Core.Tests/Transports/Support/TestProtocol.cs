@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Support;

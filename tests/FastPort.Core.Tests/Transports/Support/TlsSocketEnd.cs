@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Support;

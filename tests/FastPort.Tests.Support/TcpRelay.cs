@@ -5,7 +5,7 @@ using System.Net.Sockets;
 namespace FastPort.Tests.Support;
 
 /// <summary>A network between client and server that a test can cut, and in which bytes can get stuck.</summary>
-internal sealed class Relay : IAsyncDisposable
+internal sealed class TcpRelay : IAsyncDisposable
 {
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
     private readonly CancellationTokenSource _stopping = new();
@@ -14,7 +14,7 @@ internal sealed class Relay : IAsyncDisposable
     private readonly int _target;
     private CancellationTokenSource _flowing = new();
 
-    public Relay(int port)
+    public TcpRelay(int port)
     {
         _target = port;
         _listener.Start();
