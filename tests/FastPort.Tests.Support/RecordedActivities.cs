@@ -4,13 +4,6 @@ using Xunit;
 
 namespace FastPort.Tests.Support;
 
-/// <summary>Tests that listen to activities run alone: a listener is the whole process's.</summary>
-[CollectionDefinition(Name, DisableParallelization = true)]
-public sealed class TraceCollection
-{
-    public const string Name = "Traces";
-}
-
 /// <summary>Listens to the sources of FastPort and of the tests, and keeps the activities that have ended.</summary>
 internal sealed class RecordedActivities : IDisposable
 {
