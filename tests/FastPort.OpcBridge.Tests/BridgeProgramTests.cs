@@ -102,7 +102,7 @@ public sealed class BridgeProgramTests
 
         Assert.Equal(2, await bridge.ExitAsync());
         Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Endpoints: 'line1' has no tags: give Below, such as [ \"i=85\" ]", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Endpoints: 'line1' has no tags: give Below, such as", bridge.Errors, StringComparison.Ordinal);
         Assert.DoesNotContain("'plant' has no tags", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);

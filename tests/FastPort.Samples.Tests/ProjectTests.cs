@@ -19,7 +19,10 @@ public sealed class ProjectTests
         ],
         ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
         ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],
-        ["FastPort.Core"] = ["FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags"],
+        ["FastPort.Core"] =
+        [
+            "FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags",
+        ],
     };
 
     [Fact]

@@ -3,6 +3,8 @@ using System.Text.RegularExpressions;
 using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.Protocol;
+using FastPort.Tags.OpcUa;
+using FastPort.Tags.Serving;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -17,7 +19,11 @@ public sealed partial class PublicTypeTests
         IEnumerable<string> listed =
             page.Split('\n').Where(static line => line.StartsWith("| ", StringComparison.Ordinal)).SelectMany(static line => NamesIn(line));
 
-        Assembly[] assemblies = [typeof(Connection).Assembly, typeof(FastPortServer).Assembly, typeof(BytesFields).Assembly];
+        Assembly[] assemblies =
+        [
+            typeof(Connection).Assembly, typeof(FastPortServer).Assembly, typeof(BytesFields).Assembly, typeof(TagServer).Assembly,
+            typeof(OpcUaTagsOptions).Assembly,
+        ];
         IEnumerable<string> exported = assemblies
             .SelectMany(static assembly => assembly.GetExportedTypes())
             .Where(static type => !type.IsNested && !IsGenerated(type))

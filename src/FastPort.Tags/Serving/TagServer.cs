@@ -10,8 +10,8 @@ namespace FastPort.Tags.Serving;
 
 /// <summary>
 /// Serves tags of one or more sources to FastPort sessions: names to handles, reads from the cache or the source, ordered writes,
-/// subscriptions, browsing and methods. Register its handlers with <see cref="TagHandlers.MapTags(MessageHandlers, TagServer)"/>. Safe from any thread. Dispose it
-/// after the server has stopped; it does not dispose the sources.
+/// subscriptions, browsing and methods. Register its handlers with <see cref="TagHandlers.MapTags(MessageHandlers, TagServer)"/>. Safe from
+/// any thread. Dispose it after the server has stopped; it does not dispose the sources.
 /// </summary>
 public sealed partial class TagServer : IAsyncDisposable
 {
