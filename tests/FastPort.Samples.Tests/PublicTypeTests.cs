@@ -5,6 +5,7 @@ using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Tags.OpcUa;
 using FastPort.Tags.Serving;
+using FastPort.Testing;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -22,7 +23,7 @@ public sealed partial class PublicTypeTests
         Assembly[] assemblies =
         [
             typeof(Connection).Assembly, typeof(FastPortServer).Assembly, typeof(BytesFields).Assembly, typeof(TagServer).Assembly,
-            typeof(OpcUaTagsOptions).Assembly,
+            typeof(OpcUaTagsOptions).Assembly, typeof(TestServer).Assembly,
         ];
         IEnumerable<string> exported = assemblies
             .SelectMany(static assembly => assembly.GetExportedTypes())

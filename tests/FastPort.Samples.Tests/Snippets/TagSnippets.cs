@@ -7,6 +7,7 @@ using FastPort.Tags.Serving;
 using FastPort.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Samples.Tests.Snippets;
 
@@ -32,7 +33,18 @@ internal static class TagSnippets
     {
         services.AddSingleton<ITagSource, ProcessTagSource>();
         services.AddSingleton(provider => new TagServer(provider.GetServices<ITagSource>()));
-        services.AddFastPort(configuration).Map((provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
+        services.AddFastPort(configuration).MapTags();
+    }
+
+    // docs: end
+
+    // docs: bridge
+    public static IHost Bridge(string[] args)
+    {
+        HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);
+        builder.Services.AddOpcUaTags(builder.Configuration);
+        builder.Services.AddFastPort(builder.Configuration).MapTags();
+        return builder.Build();
     }
 
     // docs: end
