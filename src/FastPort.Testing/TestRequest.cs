@@ -108,9 +108,8 @@ public sealed class TestRequest : IAsyncDisposable
         }
         catch (RequestFailedException e) when (e.Failure is null)
         {
-            string code = $"{e.Code}: ";
-            return new TestReply(
-                ReadOnlyMemory<byte>.Empty, e.Code, e.Message.StartsWith(code, StringComparison.Ordinal) ? e.Message[code.Length..] : e.Message);
+            // The exception's message begins with the code.
+            return new TestReply(ReadOnlyMemory<byte>.Empty, e.Code, e.Message[$"{e.Code}: ".Length..]);
         }
     }
 

@@ -1,6 +1,7 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Xunit;
@@ -41,7 +42,7 @@ public sealed class TestServerTests
     public async Task Wrong_options_are_named_and_nothing_is_left_running()
     {
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => TestServer.StartAsync(
-            static builder => builder.Services.Configure<Hosting.FastPortServerOptions>(static options => options.Session.MaxConcurrency = -1),
+            static builder => builder.Services.Configure<FastPortServerOptions>(static options => options.Session.MaxConcurrency = -1),
             Patience.Token));
 
         Assert.Contains("MaxConcurrency", wrong.Message, StringComparison.Ordinal);
