@@ -24,6 +24,12 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     /// <summary>The type of each frame that was flushed, where frames are what is written.</summary>
     public List<ushort> SentTypes { get; } = [];
 
+    /// <summary>Each frame that was flushed.</summary>
+    public List<byte[]> SentFrames { get; } = [];
+
+    /// <summary>What the protocol said of what it was offered last.</summary>
+    public ReceiveOutcome Outcome { get; private set; }
+
     /// <summary>Flushes that found something to send.</summary>
     public int Flushes { get; private set; }
 
@@ -79,7 +85,7 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     /// <summary>The second half.</summary>
     public void Offer()
     {
-        Protocol!.OnReceived(_input);
+        Outcome = Protocol!.OnReceived(_input);
         Flush();
     }
 
@@ -99,10 +105,13 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
         Flushes += _output.IsEmpty ? 0 : 1;
         while (!_output.IsEmpty)
         {
-            byte[] head = new byte[6];
+            byte[] head = new byte[4];
             _output.CopyTo(0, head);
-            SentTypes.Add(BitConverter.ToUInt16(head, 4));
             int length = 4 + BitConverter.ToInt32(head);
+            byte[] frame = new byte[length];
+            _output.CopyTo(0, frame);
+            SentTypes.Add(BitConverter.ToUInt16(frame, 4));
+            SentFrames.Add(frame);
             _output.Consume(length);
             _sent += length;
         }
@@ -120,13 +129,27 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     {
         if (Reason is null)
         {
+            // A connection sends what was written before it closes; one that is aborted does not.
+            if (Protocol is FrameProtocol)
+            {
+                Flush();
+            }
+
+            End(reason);
+        }
+    }
+
+    public override void Abort(CloseReason reason) => End(reason);
+
+    private void End(CloseReason reason)
+    {
+        if (Reason is null)
+        {
             Reason = reason;
             clock.Remove(this);
             Protocol?.OnClosed(reason);
         }
     }
-
-    public override void Abort(CloseReason reason) => Close(reason);
 
     protected override void StartCore()
     {

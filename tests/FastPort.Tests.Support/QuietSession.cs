@@ -8,13 +8,15 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Tests.Support;
 
-/// <summary>A server's session without a peer or a loop: what it receives, and when it is offered that, a test says.</summary>
+/// <summary>A session without a peer or a loop: what it receives, and when it is offered that, a test says.</summary>
 internal sealed class QuietSession : ISessionHost, IDisposable
 {
-    private readonly FakeTimeProvider _time = new();
     private readonly ConnectionClock _clock;
 
-    public QuietSession(Action<MessageHandlers>? handlers = null, Action<FastPortServerOptions>? options = null)
+    /// <param name="handlers">Registers its handlers. Defaults to none.</param>
+    /// <param name="options">Changes the options of its server. Defaults to nothing.</param>
+    /// <param name="accepts">Whether it is the accepting side's, a server's.</param>
+    public QuietSession(Action<MessageHandlers>? handlers = null, Action<FastPortServerOptions>? options = null, bool accepts = true)
     {
         var all = new MessageHandlers();
         handlers?.Invoke(all);
@@ -24,7 +26,7 @@ internal sealed class QuietSession : ISessionHost, IDisposable
         options?.Invoke(serverOptions);
         var identities = new IdentityRegistry();
         Routing = new ServerRouting(serverOptions.Routing, identities, null, Counters);
-        _clock = new ConnectionClock(_time);
+        _clock = new ConnectionClock(Time);
         Connection = new FakeConnection(_clock);
         Protocol = new FrameProtocol(new SessionSettings
         {
@@ -34,10 +36,16 @@ internal sealed class QuietSession : ISessionHost, IDisposable
             Logger = new RecordingLog(),
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
-            Handshake = new HandshakeSettings { ServerName = "test", RoutingIds = identities },
+            Handshake = accepts ? new HandshakeSettings { ServerName = "test", RoutingIds = identities } : null,
+            ShutdownGrace = serverOptions.ShutdownGrace,
         }, Connection);
         Connection.Start(Protocol);
     }
+
+    public FakeTimeProvider Time { get; } = new();
+
+    /// <summary>What the session's server or client was told, in order.</summary>
+    public List<string> Told { get; } = [];
 
     public ServerCounters Counters { get; } = new();
 
@@ -77,11 +85,9 @@ internal sealed class QuietSession : ISessionHost, IDisposable
     {
     }
 
-    void ISessionHost.OnClosed(Session session, CloseReason reason)
-    {
-    }
+    void ISessionHost.OnClosed(Session session, CloseReason reason) => Told.Add($"closed {reason.Kind}");
 
-    void ISessionHost.OnGoodbye(Session session, CloseReason reason)
-    {
-    }
+    void ISessionHost.OnGoodbye(Session session, CloseReason reason) => Told.Add($"goodbye {reason.Kind}");
+
+    void ISessionHost.OnIdentified(Session session) => Told.Add("identified");
 }

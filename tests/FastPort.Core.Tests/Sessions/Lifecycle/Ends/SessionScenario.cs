@@ -1,0 +1,237 @@
+using System.Globalization;
+using System.Text;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
+
+/// <summary>
+/// One session that ends in a random order of events. Everything happens on the test's thread and on a clock that the test moves, so a
+/// seed always has the same course. The course says what can be seen from outside only: frames, results, the close.
+/// </summary>
+internal sealed class SessionScenario : IDisposable
+{
+    private const ushort Inline = 0x1001;
+    private const ushort Queued = 0x1002;
+    private const ushort Push = 0x1003;
+    private const ushort Own = 0x1004;
+
+    private readonly Random _random;
+    private readonly bool _accepts;
+    private readonly QuietSession _session;
+    private readonly List<TaskCompletionSource> _held = [];
+    private readonly List<uint> _own = [];
+    private readonly List<string> _seen = [];
+    private readonly StringBuilder _course = new();
+    private uint _correlation;
+    private int _resumes;
+    private int _told;
+    private int _sent;
+    private bool _inputEnded;
+
+    public SessionScenario(int seed)
+    {
+        _random = new Random(seed);
+        _accepts = _random.Next(3) != 0;
+        _session = new QuietSession(
+            handlers => handlers
+                .MapInline(Inline, static (ref InlineRequest request) => request.Reply([1]))
+                .MapQueued(Queued, HoldAsync, beginsOnLoop: true),
+            options =>
+            {
+                options.Session.MaxConcurrency = 64;
+                options.ShutdownGrace = TimeSpan.FromMilliseconds(_random.Next(2) * 500);
+            },
+            _accepts);
+    }
+
+    /// <summary>Runs some events and returns the course, one line an event.</summary>
+    public string Run()
+    {
+        _course.Append(_accepts ? "server" : "client").Append('\n');
+        if (_random.Next(8) != 0)
+        {
+            Step(_accepts ? "hello" : "welcome", Identify);
+        }
+
+        for (int i = 0; i < 16 && _session.Connection.Reason is null; i++)
+        {
+            (string name, Action act) = Next();
+            Step(name, act);
+        }
+
+        // However it went, it ends: nobody answers any more, and time goes by.
+        Step("held requests end", () =>
+        {
+            while (_held.Count != 0)
+            {
+                Answer(0);
+            }
+        });
+        Step("a day", () => _session.Time.Leap(TimeSpan.FromDays(2)));
+        return _course.ToString();
+    }
+
+    public void Dispose() => _session.Dispose();
+
+    private (string Name, Action Act) Next() => _random.Next(26) switch
+    {
+        0 or 1 => ("inline request", () => Receive(Wire.Request(Inline, ++_correlation))),
+        2 or 3 or 4 => ("queued request", () => Receive(Wire.Request(Queued, ++_correlation))),
+        5 => ("queued message", () => Receive(Wire.Post(Queued))),
+        6 => ("requests in one burst", () => Receive(
+            [.. Wire.Request(Queued, ++_correlation), .. Wire.Request(Inline, ++_correlation), .. Wire.Request(Inline, ++_correlation)])),
+        7 or 8 or 9 => ("oldest answers", () => Answer(0)),
+        10 => ("newest answers", () => Answer(_held.Count - 1)),
+        11 => ("push", () => _seen.Add($"push {_session.Session.TrySend(Push, [5])}")),
+        12 or 13 => ("own request", Ask),
+        14 => ("peer replies", Reply),
+        15 => ("peer says Goodbye", () => Receive(Wire.GoodbyePost(0, "bye"))),
+        16 => ("peer ends", () => End(truncated: false)),
+        17 => _random.Next(3) == 0 ? ("peer ends within a frame", () => End(truncated: true)) : ("peer pings", Ping),
+        18 => ("server stops", () => _session.Protocol.OnStopping(CloseReason.Stopping)),
+        19 => ("close", () => _ = _session.Session.CloseAsync()),
+        20 => _random.Next(2) == 0
+            ? ("kick", () => _session.Session.Kick(ErrorCode.Forbidden, "kicked"))
+            : ("half a frame", () => Receive(Wire.Request(Inline, ++_correlation)[..7])),
+        21 => _accepts ? ("a second", () => Advance(1000)) : ("leave", () => _session.Protocol.Leave(CloseReason.LocalClosed)),
+        22 => _random.Next(3) == 0 ? ("abort", _session.Session.Abort) : ("100 ms", () => Advance(100)),
+        23 => ("200 ms", () => Advance(200)),
+        24 => ("a second", () => Advance(1000)),
+        _ => ("40 seconds", () => Advance(40_000)),
+    };
+
+    private void Identify()
+    {
+        if (_accepts)
+        {
+            Receive(Wire.HelloRequest(++_correlation, "ann"));
+        }
+        else
+        {
+            _session.Protocol.Welcomed(new WelcomeBody(1, "test", 0, 0));
+        }
+    }
+
+    private void Ping() => Receive(Wire.PingRequest(++_correlation));
+
+    private void Receive(byte[] bytes)
+    {
+        if (_inputEnded)
+        {
+            return;
+        }
+
+        // A paused connection reads on when it is resumed.
+        _session.Connection.Arrive(bytes);
+        if (_session.Connection.Outcome != ReceiveOutcome.Pause || _session.Connection.Resumes != _resumes)
+        {
+            Offer();
+        }
+    }
+
+    private void Offer()
+    {
+        _resumes = _session.Connection.Resumes;
+        _session.Connection.Offer();
+    }
+
+    private void End(bool truncated)
+    {
+        if (!_inputEnded)
+        {
+            _inputEnded = true;
+            _session.Protocol.OnInputEnded(truncated);
+        }
+    }
+
+    private async ValueTask HoldAsync(RequestContext context)
+    {
+        // Goes on where it is released: on the test's thread.
+        var held = new TaskCompletionSource();
+        _held.Add(held);
+        await held.Task;
+        context.Reply([2]);
+    }
+
+    private void Answer(int which)
+    {
+        if (which >= 0 && which < _held.Count)
+        {
+            TaskCompletionSource held = _held[which];
+            _held.RemoveAt(which);
+            held.SetResult();
+        }
+    }
+
+    private void Ask()
+    {
+        SendStatus status = _session.Session.TryRequest(
+            Own, new EmptyBody(), new Asked(_seen), timing: false, TimeSpan.FromSeconds(5), out uint correlation);
+        _seen.Add($"own {status}");
+        if (status == SendStatus.Queued)
+        {
+            _own.Add(correlation);
+        }
+    }
+
+    private void Reply()
+    {
+        if (_own.Count != 0)
+        {
+            uint correlation = _own[0];
+            _own.RemoveAt(0);
+            Receive(Wire.Frame(Own, Wire.Reply, correlation, [9]));
+        }
+    }
+
+    private void Advance(int milliseconds) => _session.Time.Advance(TimeSpan.FromMilliseconds(milliseconds));
+
+    private void Step(string name, Action act)
+    {
+        act();
+        while (_session.Connection.Reason is null && _session.Connection.Resumes != _resumes)
+        {
+            Offer();
+        }
+
+        if (_session.Connection.Reason is null)
+        {
+            _session.Protocol.Output.Flush();
+        }
+
+        _seen.AddRange(_session.Connection.SentFrames.Skip(_sent).Select(Text));
+        _sent = _session.Connection.SentFrames.Count;
+        _seen.AddRange(_session.Told.Skip(_told));
+        _told = _session.Told.Count;
+        string end = _session.Connection.Reason is { } closed ? $"closed {closed.Kind}"
+            : _session.Protocol.EndReason is { } ending ? $"ending {ending.Kind}"
+            : "open";
+        _course.Append(CultureInfo.InvariantCulture, $"{name}: {string.Join(", ", _seen)}{(_seen.Count == 0 ? "" : "; ")}{end}\n");
+        _seen.Clear();
+    }
+
+    // "reply 5", "error 8 of 5", "message 3", with the code that a Goodbye or an error carries.
+    private static string Text(byte[] frame)
+    {
+        ushort type = BitConverter.ToUInt16(frame, 4);
+        uint correlation = BitConverter.ToUInt32(frame, 8);
+        ulong code = frame.Length > 13 && frame[12] == 8 ? frame[13] : 0u;
+        return (frame[6] & (Wire.Reply | Wire.Error | Wire.OneWay)) switch
+        {
+            Wire.Reply => $"reply {correlation}",
+            Wire.Reply | Wire.Error or Wire.Error => $"error {code} of {correlation}",
+            Wire.OneWay => type == Wire.Goodbye ? $"Goodbye {code}" : $"message {type:X4}",
+            _ => $"request {type:X4}",
+        };
+    }
+
+    private sealed class Asked(List<string> seen) : PendingReply
+    {
+        protected internal override void OnReply(scoped in InboundReply reply) => seen.Add($"own replied{(reply.IsError ? " error" : "")}");
+
+        protected internal override void OnFailed(RequestFailure failure, string message) => seen.Add($"own {failure}");
+    }
+}
