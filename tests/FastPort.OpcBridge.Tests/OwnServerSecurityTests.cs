@@ -65,7 +65,8 @@ public sealed class OwnServerSecurityTests : IDisposable
             Assert.Equal(StatusCodes.BadUserAccessDenied, (await bert.ReadAsync([simulated]))[0].Status);
             Assert.Equal(StatusCodes.Good, (await anna.ReadAsync([simulated]))[0].Status);
             Assert.True((await bert.ReadAsync([new NodeId(0, 2258)]))[0].Status.IsGood);
-            await UntilAsync(async () => (await publisher.ReadAsync("simulation/Int32.0")).Status.IsGood);
+            await Patience.UntilAsync(
+                async () => (await publisher.ReadAsync("simulation/Int32.0")).Status.IsGood, "the simulation is known");
             Assert.Equal(0, await bridge.TerminateAsync());
             Assert.Empty(bridge.Errors);
         }
@@ -115,18 +116,20 @@ public sealed class OwnServerSecurityTests : IDisposable
         BanFiles.Add(PathOf("bans"), new Ban("user:anna", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
 
         // The bridge looks once a second.
-        await UntilAsync(async () =>
-        {
-            try
+        await Patience.UntilAsync(
+            async () =>
             {
-                await anna.ReadAsync([new NodeId(0, 2258)]);
-                return false;
-            }
-            catch (OpcUaException)
-            {
-                return true;
-            }
-        });
+                try
+                {
+                    await anna.ReadAsync([new NodeId(0, 2258)]);
+                    return false;
+                }
+                catch (OpcUaException)
+                {
+                    return true;
+                }
+            },
+            "anna's session has ended");
         Assert.Equal(StatusCodes.BadUserAccessDenied, await RefusedAsync(url, User("anna", "a")));
         Assert.True((await nobody.ReadAsync([Simulated(nobody)]))[0].Status.IsGood);
     }
@@ -152,13 +155,6 @@ public sealed class OwnServerSecurityTests : IDisposable
     private static NodeId Id(OpcUaClient client, string tag) => client.Namespaces.MakeId("urn:fastport:published", tag);
 
     private static NodeId Simulated(OpcUaClient client) => client.Namespaces.MakeId("urn:fastport:simulation", 1000);
-
-    private static async Task UntilAsync(Func<Task<bool>> condition)
-    {
-        for (CancellationToken token = Patience.Token; !await condition(); await Task.Delay(20, token))
-        {
-        }
-    }
 
     private static X509Certificate2 Authority()
     {

@@ -84,15 +84,13 @@ public sealed class TagPolicyTests : IDisposable
     private static async Task<TagSample> ReadAsync(TagClient client, string name)
     {
         TagSample sample = default;
-        for (CancellationToken token = Patience.Token; !token.IsCancellationRequested; await Task.Delay(20, token))
-        {
-            sample = await client.ReadAsync(name, cancellationToken: token);
-            if (sample.Status != TagStatus.BadNodeIdUnknown && sample.Status != TagStatus.BadNoCommunication)
+        await Patience.UntilAsync(
+            async () =>
             {
-                break;
-            }
-        }
-
+                sample = await client.ReadAsync(name);
+                return sample.Status != TagStatus.BadNodeIdUnknown && sample.Status != TagStatus.BadNoCommunication;
+            },
+            $"{name} is known");
         return sample;
     }
 

@@ -433,17 +433,13 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
         Assert.DoesNotContain(_attempts, static attempt => attempt.Name == "mine/a" && attempt.Access != TagAccess.Publish);
     }
 
-    private static async Task UntilAsync(TagClient client, string tag, int value)
-    {
-        for (CancellationToken token = Patience.Token; ; await Task.Delay(5, token))
+    private static Task UntilAsync(TagClient client, string tag, int value) => Patience.UntilAsync(
+        async () =>
         {
-            TagSample sample = await client.ReadAsync(tag, cancellationToken: token);
-            if (sample.Status.IsGood && sample.Value.Get<int>() == value)
-            {
-                return;
-            }
-        }
-    }
+            TagSample sample = await client.ReadAsync(tag);
+            return sample.Status.IsGood && sample.Value.Get<int>() == value;
+        },
+        $"{tag} is {value}");
 
     private bool Decide(Session session, TagAccess access, string name, bool isAttempt)
     {
