@@ -4,7 +4,7 @@ import { Connection } from '../connection.mjs';
 import { Flag, encodeFrame } from '../frames.mjs';
 
 // Nothing of FastPort but its .proto file.
-const proto = fileURLToPath(new URL('../../../../src/FastPort.Protocol/Messages/tags.proto', import.meta.url));
+const proto = fileURLToPath(new URL('../../../../src/FastPort.Tags/Messages/tags.proto', import.meta.url));
 const root = protobuf.loadSync(proto);
 const Type = Object.freeze({
   Resolve: 0x0200, Read: 0x0201, Write: 0x0202, Subscribe: 0x0203, Unsubscribe: 0x0204, Update: 0x0205, Acknowledge: 0x0206,
