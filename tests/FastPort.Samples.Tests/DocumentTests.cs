@@ -4,9 +4,8 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# and the Protocol Buffers in README.md, docs/embedding.md, docs/custom-protocols.md, docs/opc-ua.md, docs/bridge.md,
-/// docs/telemetry.md and docs/dashboard.md are compiled code: above each block a comment names its source, either a whole file or the lines
-/// between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C# and the Protocol Buffers in README.md and the pages of docs that are listed here are compiled code: above each block a comment
+/// names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
@@ -14,8 +13,9 @@ public sealed class DocumentTests
     private static readonly Dictionary<string, string[]> Documents =
         new[]
         {
-            "README.md", "docs/embedding.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/bridge.md", "docs/telemetry.md",
-            "docs/dashboard.md",
+            "README.md", "docs/start.md", "docs/hosting.md", "docs/handlers.md", "docs/sessions.md", "docs/routing.md",
+            "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md", "docs/industrial-gateway.md",
+            "docs/custom-protocols.md", "docs/opc-ua.md", "docs/bridge.md", "docs/telemetry.md", "docs/dashboard.md",
         }.ToDictionary(
             static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
 
@@ -91,7 +91,7 @@ public sealed class DocumentTests
     public void The_project_of_a_reader_is_that_of_the_sample_with_the_versions_of_this_repository()
     {
         var shown = XDocument.Parse(string.Join(
-            '\n', Documents["docs/embedding.md"].SkipWhile(static l => l != "```xml").Skip(1).TakeWhile(static l => l != "```")));
+            '\n', Documents["docs/start.md"].SkipWhile(static l => l != "```xml").Skip(1).TakeWhile(static l => l != "```")));
         XDocument sample = Load("samples", "OwnMessages", "OwnMessages.csproj");
         Dictionary<string, string?> versions = Load("Directory.Packages.props").Descendants("PackageVersion").ToDictionary(
             static package => package.Attribute("Include")!.Value, static package => package.Attribute("Version")?.Value);

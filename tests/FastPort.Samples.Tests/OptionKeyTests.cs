@@ -17,22 +17,22 @@ public sealed partial class OptionKeyTests
     private const string Unknown = "NoSuchKey";
 
     private static readonly string[] OfServers =
-        ["operations.md#### Section `FastPort`", "security.md### Encryption", "security.md### Limits by who"];
+        ["options.md### Section `FastPort`", "security.md### Encryption", "security.md### Limits by who"];
 
     public static TheoryData<string, string[]> Pages => new()
     {
         {
             nameof(FastPortServerOptions),
             [
-                .. OfServers, "operations.md#### Section `FastPort:Session`", "operations.md#### Section `FastPort:Backplane`",
-                "operations.md#### Section `FastPort:Routing`",
+                .. OfServers, "options.md### Section `FastPort:Session`", "options.md### Section `FastPort:Backplane`",
+                "options.md### Section `FastPort:Routing`",
             ]
         },
         {
             nameof(FastPortClientOptions),
             [
-                "operations.md#### Client library (`FastPortClientOptions`; in a host section `FastPortClient`)",
-                "operations.md#### Section `FastPort:Session`",
+                "options.md### Client library (`FastPortClientOptions`; in a host section `FastPortClient`)",
+                "options.md### Section `FastPort:Session`",
             ]
         },
         { nameof(OpcUaClientOptions), ["opc-ua.md#### Options of the client"] },

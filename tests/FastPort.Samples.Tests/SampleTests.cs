@@ -84,7 +84,7 @@ public sealed class SampleTests
     }
 
     [Fact]
-    public async Task OwnMessages_prints_what_embedding_says()
+    public async Task OwnMessages_prints_what_the_start_page_says()
     {
         using SampleProcess program = SampleProcess.Start("OwnMessages");
 

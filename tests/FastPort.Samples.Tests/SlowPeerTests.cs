@@ -9,7 +9,7 @@ using Xunit;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>What docs/embedding.md says of a peer that stops reading.</summary>
+/// <summary>What docs/sessions.md says of a peer that stops reading.</summary>
 public sealed class SlowPeerTests
 {
     private static readonly TimeSpan Soon = TimeSpan.FromSeconds(60);

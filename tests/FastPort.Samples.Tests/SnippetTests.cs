@@ -17,7 +17,7 @@ using Xunit;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>What docs/embedding.md shows does what it says.</summary>
+/// <summary>The snippets shown in the pages of docs do what these pages say.</summary>
 public sealed class SnippetTests
 {
     private static readonly byte[] Numbers = [1, 2, 250];

@@ -71,7 +71,7 @@ internal sealed class FastPortHostedService(
         if (cancellationToken.IsCancellationRequested)
         {
             // The stop took longer than the host allows, with a long DrainDelay always: the report has had no time yet. It gets
-            // less than the 10 s by which supervisors should wait longer (docs/operations.md).
+            // less than the 10 s by which supervisors should wait longer (docs/running.md).
             cancellationToken = CancellationToken.None;
             limit = limit < LateReportTime ? limit : LateReportTime;
         }

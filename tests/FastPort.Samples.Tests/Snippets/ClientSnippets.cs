@@ -8,7 +8,7 @@ using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Client code shown in docs/embedding.md.</summary>
+/// <summary>Client code shown in docs/client.md.</summary>
 internal static class ClientSnippets
 {
     // docs: client

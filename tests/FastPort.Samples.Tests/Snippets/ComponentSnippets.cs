@@ -5,7 +5,7 @@ using FastPort.Sessions;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Components shown in docs/embedding.md.</summary>
+/// <summary>Components shown in docs/authentication.md.</summary>
 internal static class ComponentSnippets
 {
     // docs: components

@@ -6,7 +6,7 @@ using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Handlers shown in docs/embedding.md.</summary>
+/// <summary>Handlers shown in docs/handlers.md.</summary>
 internal static class HandlerSnippets
 {
     public const ushort Sum = 0x1000;

@@ -6,7 +6,7 @@ using FastPort.Transports.Sockets;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>A protocol of lines over pipes, shown in docs/embedding.md.</summary>
+/// <summary>A protocol of lines over pipes, shown in docs/pipes.md.</summary>
 internal static class PipeSnippets
 {
     // docs: pipes

@@ -2,7 +2,7 @@ using FastPort.Connections;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>A message of any length, sent piece by piece, shown in docs/embedding.md.</summary>
+/// <summary>A message of any length, sent piece by piece, shown in docs/pipes.md.</summary>
 internal static class RoomSnippets
 {
     // docs: room

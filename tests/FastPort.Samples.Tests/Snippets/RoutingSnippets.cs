@@ -9,7 +9,7 @@ using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Routing shown in docs/embedding.md.</summary>
+/// <summary>Routing shown in docs/routing.md.</summary>
 internal static class RoutingSnippets
 {
     // docs: routing-server

@@ -4,7 +4,7 @@ using FastPort.Sessions;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>A peer that stops reading, shown in docs/embedding.md.</summary>
+/// <summary>A peer that stops reading, shown in docs/sessions.md.</summary>
 internal static class SlowPeerSnippets
 {
     // docs: slow-peer
