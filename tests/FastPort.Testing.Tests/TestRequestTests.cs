@@ -1,5 +1,6 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Testing.Tests;
@@ -61,9 +62,10 @@ public sealed class TestRequestTests
     {
         byte[] tooLarge = new byte[64 * 1024 * 1024];
 
-        Exception refused = await Assert.ThrowsAnyAsync<Exception>(() => TestRequest.CreateAsync(Type, tooLarge, Patience.Token));
+        SendFailedException refused = await Assert.ThrowsAsync<SendFailedException>(
+            () => TestRequest.CreateAsync(Type, tooLarge, Patience.Token));
 
-        Assert.Contains("large", refused.Message, StringComparison.OrdinalIgnoreCase);
+        Assert.Contains("67108864 bytes", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Tests.Support;
 
