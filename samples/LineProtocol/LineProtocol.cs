@@ -9,10 +9,6 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
 {
     private const int MaxBytes = 64 * 1024;
 
-    public void OnOpened(Connection connection)
-    {
-    }
-
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         while (connection.PendingBytes < MaxBytes)
@@ -42,8 +38,6 @@ internal sealed class LineProtocol(Connection connection, Action<LineProtocol, s
     public void OnOutputDrained() => connection.ResumeReading();
 
     public void OnInputEnded(bool truncated) => connection.Close(truncated ? CloseReason.PeerTruncated : CloseReason.PeerClosed);
-
-    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     public void OnClosed(CloseReason reason)
     {

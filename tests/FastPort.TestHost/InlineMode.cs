@@ -26,10 +26,6 @@ internal static class InlineMode
 
     private sealed class Offered(Connection connection) : IConnectionProtocol
     {
-        public void OnOpened(Connection opened)
-        {
-        }
-
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
         {
             if (input.FirstReadableSpan is [0, ..])
@@ -49,12 +45,6 @@ internal static class InlineMode
         }
 
         public void OnInputEnded(bool truncated) => connection.Close(CloseReason.PeerClosed);
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason)
         {

@@ -23,10 +23,13 @@ public enum ReceiveOutcome
 public interface IConnectionProtocol
 {
     /// <summary>
-    /// The connection is open. Called once, before all other calls, on the loop, never on the thread that accepted or connected.
+    /// The connection is open. Called once, before all other calls, on the loop, never on the thread that accepted or connected. The default
+    /// does nothing.
     /// </summary>
     /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
-    void OnOpened(Connection connection);
+    void OnOpened(Connection connection)
+    {
+    }
 
     /// <summary>
     /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest. Reserve
@@ -43,8 +46,12 @@ public interface IConnectionProtocol
     /// <param name="truncated">Whether bytes are left that are not a whole message.</param>
     void OnInputEnded(bool truncated);
 
-    /// <summary>The bytes that wait to be sent have fallen to the mark of <see cref="Connection.NotifyWhenDrained"/>.</summary>
-    void OnOutputDrained();
+    /// <summary>
+    /// The bytes that wait to be sent have fallen to the mark of <see cref="Connection.NotifyWhenDrained"/>. The default does nothing.
+    /// </summary>
+    void OnOutputDrained()
+    {
+    }
 
     /// <summary>
     /// The peer has taken none or too few of the waiting bytes within the write timeout; the connection closes after this call. Bytes
@@ -57,14 +64,14 @@ public interface IConnectionProtocol
 
     /// <summary>
     /// The coarse clock ticked: check deadlines here. Called at the first tick after the start, then at the returned time, and at the tick
-    /// after every burst, flush and <see cref="Connection.RequestTick"/>.
+    /// after every burst, flush and <see cref="Connection.RequestTick"/>. The default has no deadlines.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <returns>
     /// The reading, in milliseconds, of the next call, unless a burst, flush or request makes it earlier: the next deadline,
     /// <see cref="ConnectionClock.NextTick"/> or <see cref="ConnectionClock.Never"/>.
     /// </returns>
-    long OnTick(long nowMilliseconds);
+    long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     /// <summary>
     /// The server stops: send a goodbye and finish work in progress here. The server aborts the connection when its stop timeout has

@@ -131,13 +131,8 @@ public sealed class PipeProtocol : IConnectionProtocol
     }
 
     /// <inheritdoc/>
-    public void OnOutputDrained()
-    {
-    }
 
     /// <inheritdoc/>
-    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
     /// <inheritdoc/>
     public void OnClosed(CloseReason reason)
     {

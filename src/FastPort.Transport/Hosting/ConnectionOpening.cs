@@ -22,12 +22,6 @@ internal sealed class ConnectionOpening(ConnectionServer server, AcceptedConnect
     {
     }
 
-    public void OnOutputDrained()
-    {
-    }
-
-    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
     public void OnClosed(CloseReason reason)
     {
     }

@@ -25,10 +25,6 @@ internal sealed class ProxyPreamble(HandshakeWorkers workers) : IConnectionPream
     /// <exception cref="IOException">The connection has ended.</exception>
     public Task<ProxyHeader> Header => _header.Task;
 
-    public void OnOpened(Connection connection)
-    {
-    }
-
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         if (_isDone)
@@ -63,12 +59,6 @@ internal sealed class ProxyPreamble(HandshakeWorkers workers) : IConnectionPream
         _hasReceived
             ? new ProxyHeaderException("it comes from a trusted proxy and ended before its PROXY header did")
             : new PeerLeftException());
-
-    public void OnOutputDrained()
-    {
-    }
-
-    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     public void OnClosed(CloseReason reason) => Done(
         !_hasReceived && PeerLeftException.IsReason(reason) ? new PeerLeftException() : new IOException(reason.Message));

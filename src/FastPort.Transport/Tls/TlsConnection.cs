@@ -148,18 +148,12 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         }
     }
 
-    public void OnOpened(Connection connection)
-    {
-    }
-
     public void OnOutputDrained()
     {
         _output.Drained();
         SentSome();
         _output.AwaitSending();
     }
-
-    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     public void OnClosed(CloseReason reason)
     {

@@ -71,12 +71,6 @@ public sealed class LineProtocolTests
 
         public void OnInputEnded(bool truncated) => _connection.Close(new CloseReason(CloseKind.PeerClosed, "end"));
 
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
         public void OnClosed(CloseReason reason) => Closed.SetResult(reason);
 
         private static bool TryReadLine(ArrayPoolCircularBuffer input, out string line)

@@ -85,12 +85,6 @@ public abstract class EchoServerTests : IAsyncDisposable
 
         public void OnInputEnded(bool truncated) => _connection.Close(CloseReason.PeerClosed);
 
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
         public bool OnStopping(CloseReason reason)
         {
             if (Goodbye is not { } goodbye)

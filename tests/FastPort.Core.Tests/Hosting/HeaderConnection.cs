@@ -62,10 +62,6 @@ internal sealed class HeaderConnection(Connection lower) : Connection, IConnecti
 
     public override void RequestTick() => lower.RequestTick();
 
-    public void OnOpened(Connection connection)
-    {
-    }
-
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         if (_open)

@@ -93,12 +93,6 @@ public sealed class LoggerFaultTests
 
         public void OnInputEnded(bool truncated) => _connection.Close(CloseReason.PeerClosed);
 
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
         public void OnClosed(CloseReason reason) => throw new InvalidOperationException("end");
     }
 

@@ -293,21 +293,11 @@ public sealed class MemoryLimitTests
     // Leaves all unread.
     private sealed class HoardingProtocol : IConnectionProtocol
     {
-        public void OnOpened(Connection connection)
-        {
-        }
-
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => ReceiveOutcome.Continue;
 
         public void OnInputEnded(bool truncated)
         {
         }
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason)
         {

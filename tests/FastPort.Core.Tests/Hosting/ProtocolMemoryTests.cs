@@ -193,10 +193,6 @@ public sealed class ProtocolMemoryTests : EchoServerTests
             connection.Close(reason);
         }
 
-        public void OnOpened(Connection connection)
-        {
-        }
-
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
         {
             int length = input.Length;
@@ -210,12 +206,6 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         }
 
         public void OnInputEnded(bool truncated) => connection.Close(CloseReason.PeerClosed);
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason)
         {

@@ -188,12 +188,6 @@ public sealed class TlsPauseTests
 
         public void OnInputEnded(bool truncated) => Connection!.Close(CloseReason.PeerClosed);
 
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
         public void OnClosed(CloseReason reason)
         {
         }
@@ -217,12 +211,6 @@ public sealed class TlsPauseTests
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => ReceiveOutcome.Continue;
 
         public void OnInputEnded(bool truncated) => _connection!.Close(CloseReason.PeerClosed);
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason)
         {
@@ -266,12 +254,6 @@ public sealed class TlsPauseTests
             Ended.TrySetResult(truncated);
             _connection!.Close(CloseReason.PeerClosed);
         }
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason) => Ended.TrySetException(new IOException(reason.Message));
     }

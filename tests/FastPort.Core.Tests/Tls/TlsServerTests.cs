@@ -198,21 +198,11 @@ public sealed class TlsServerTests
     {
         public TaskCompletionSource<CloseReason> Closed { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public void OnOpened(Connection connection)
-        {
-        }
-
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => throw new IOException("disk");
 
         public void OnInputEnded(bool truncated)
         {
         }
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason) => Closed.SetResult(reason);
     }

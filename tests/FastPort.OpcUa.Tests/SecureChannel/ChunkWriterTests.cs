@@ -91,21 +91,11 @@ public sealed class ChunkWriterTests
 
     private sealed class Silent : IConnectionProtocol
     {
-        public void OnOpened(Connection connection)
-        {
-        }
-
         public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => ReceiveOutcome.Continue;
 
         public void OnInputEnded(bool truncated)
         {
         }
-
-        public void OnOutputDrained()
-        {
-        }
-
-        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason)
         {

@@ -122,12 +122,6 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
 
     void IConnectionProtocol.OnInputEnded(bool truncated) => NothingMoreComes();
 
-    void IConnectionProtocol.OnOutputDrained()
-    {
-    }
-
-    long IConnectionProtocol.OnTick(long nowMilliseconds) => ConnectionClock.Never;
-
     void IConnectionProtocol.OnClosed(CloseReason reason) => NothingMoreComes();
 
     private void NothingMoreComes()
