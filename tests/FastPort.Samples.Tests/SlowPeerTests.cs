@@ -36,7 +36,7 @@ public sealed class SlowPeerTests
         }
 
         Assert.Equal(kind, (await closed.Task.WaitAsync(Soon)).Kind);
-        ServerCountersSnapshot counts = server.Counters.Snapshot();
+        SessionCountersSnapshot counts = server.Counters.Snapshot();
         Assert.Equal(whenFull == SendQueueFullPolicy.DropOneWay, counts.FramesDropped != 0);
         Assert.Equal(kind == CloseKind.WriteTimeout ? 1 : 0, counts.TimeoutsClosedBy(ConnectionTimeout.Write));
         Assert.Equal(SendStatus.Closed, session.TrySend(0x1010, Update));

@@ -47,7 +47,7 @@ internal sealed class QuietSession : ISessionHost, IDisposable
     /// <summary>What the session's server or client was told, in order.</summary>
     public List<string> Told { get; } = [];
 
-    public ServerCounters Counters { get; } = new();
+    public SessionCounters Counters { get; } = new();
 
     public ServerRouting Routing { get; }
 

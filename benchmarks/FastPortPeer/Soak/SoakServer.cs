@@ -28,7 +28,7 @@ internal static class SoakServer
         PrintCounters(server.Counters.Snapshot());
     }
 
-    private static void PrintCounters(ServerCountersSnapshot counters) => SoakLine.Print(new
+    private static void PrintCounters(SessionCountersSnapshot counters) => SoakLine.Print(new
     {
         Kind = "counters",
         counters.ConnectionsAccepted,

@@ -13,7 +13,7 @@ internal sealed class HealthMonitor(FastPortServer server, LatencyStats latencie
 
     public HealthReport Report()
     {
-        ServerCountersSnapshot counters = server.Counters.Snapshot();
+        SessionCountersSnapshot counters = server.Counters.Snapshot();
 
         // A server's first metric is decode-to-send: queue and handler together.
         LatencySnapshot decodeToSend = latencies.ReadTotals().All.Metrics[0].Lifetime;

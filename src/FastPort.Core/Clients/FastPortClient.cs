@@ -120,7 +120,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     public event Action<Session, CloseReason>? Disconnected;
 
     /// <summary>The client's counters, over all of its sessions.</summary>
-    public ServerCounters Counters { get; } = new();
+    public SessionCounters Counters { get; } = new();
 
     /// <summary>The session of requests; null while there is none.</summary>
     public Session? Session => _slot.Current;

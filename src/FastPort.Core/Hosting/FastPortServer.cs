@@ -86,7 +86,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     public MessageHandlers Handlers { get; }
 
     /// <summary>The server's counters.</summary>
-    public ServerCounters Counters { get; } = new();
+    public SessionCounters Counters { get; } = new();
 
     /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
     public IReadOnlyList<Endpoint> Endpoints => _connections.Endpoints;

@@ -6,7 +6,7 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Routing;
 
 /// <summary>Handles Relay. Thread-safe.</summary>
-internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router, ServerCounters counters)
+internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router, SessionCounters counters)
 {
     public void Handle(ref InlineRequest request)
     {

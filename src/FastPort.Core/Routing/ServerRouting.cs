@@ -19,13 +19,13 @@ public sealed class ServerRouting
     private readonly IMessageRouter _router;
     private readonly PeerDirectory _peers;
     private readonly IPeers _allPeers;
-    private readonly ServerCounters _counters;
+    private readonly SessionCounters _counters;
 
     internal ServerRouting(
         RoutingOptions options,
         IdentityRegistry identities,
         Func<IMessageRouter, IMessageRouter>? replaceRouter,
-        ServerCounters counters,
+        SessionCounters counters,
         ITopicInterests? interests = null,
         Func<IPeers, IPeers>? replacePeers = null)
     {

@@ -6,7 +6,7 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Routing;
 
 /// <summary>Handles Subscribe, Unsubscribe and Publish. Thread-safe.</summary>
-internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter router, TopicIndex topics, ServerCounters counters)
+internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter router, TopicIndex topics, SessionCounters counters)
 {
     public void Subscribe(ref InlineRequest request)
     {

@@ -33,7 +33,7 @@ internal enum TopicChange
 /// does so, some at a time, so that neither its loop nor other threads wait long for the gate. Others are told under the gate which
 /// prefixes have subscribers, so that they learn it in the order of the changes.
 /// </summary>
-internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters, ITopicInterests? interests = null)
+internal sealed class TopicIndex(RoutingOptions options, SessionCounters counters, ITopicInterests? interests = null)
     : ISessionHolder, IThreadPoolWorkItem
 {
     /// <summary>

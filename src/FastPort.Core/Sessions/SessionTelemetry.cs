@@ -5,9 +5,9 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Sessions;
 
 /// <summary>The counters of the sessions of one server or client. Thread-safe.</summary>
-internal sealed class SessionTelemetry(ServerCounters counters)
+internal sealed class SessionTelemetry(SessionCounters counters)
 {
-    public ServerCounters Counters { get; } = counters;
+    public SessionCounters Counters { get; } = counters;
 
     /// <summary>Counts a close by one of the deadlines; other reasons are ignored.</summary>
     public void CountClose(CloseReason reason)

@@ -36,7 +36,7 @@ internal sealed class FastPortMeter : IDisposable
     /// <param name="certificates">Reads the sources of the TLS certificates and when they expire. Defaults to null: not published.</param>
     /// <param name="bans">Reads the number of bans. Defaults to null: not published.</param>
     public FastPortMeter(
-        ServerCounters counters,
+        SessionCounters counters,
         LatencyStats? latencies = null,
         Func<ServerMemory>? memory = null,
         IMeterFactory? factory = null,
@@ -112,7 +112,7 @@ internal sealed class FastPortMeter : IDisposable
         return Tagged(tags.Length, key, tag => names[tag], tag => count(tags[tag]));
     }
 
-    private static IEnumerable<Measurement<long>> ByRate(ServerCountersSnapshot counts) =>
+    private static IEnumerable<Measurement<long>> ByRate(SessionCountersSnapshot counts) =>
         from scope in Enum.GetValues<RateScope>()
         from resource in Enum.GetValues<RateResource>()
         select new Measurement<long>(
@@ -123,7 +123,7 @@ internal sealed class FastPortMeter : IDisposable
     private static IEnumerable<Measurement<long>> ByCode(Func<uint, long> count) =>
         Tagged(ErrorNames.Length, "code", static tag => ErrorNames[tag], tag => count((uint)tag));
 
-    private void ObserveTotals(ServerCounters counters)
+    private void ObserveTotals(SessionCounters counters)
     {
         _meter.CreateObservableUpDownCounter(
             "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
@@ -146,7 +146,7 @@ internal sealed class FastPortMeter : IDisposable
         Count("fastport.replies.unmatched", "{reply}", "Replies without a matching request", () => counters.Snapshot().RepliesToNothing);
     }
 
-    private void ObserveTagged(ServerCounters counters)
+    private void ObserveTagged(SessionCounters counters)
     {
         CountTagged(
             "fastport.connections.rejected",

@@ -117,5 +117,5 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
     private string Seconds(Reading before, Reading now) =>
         time.GetElapsedTime(before.At, now.At).TotalSeconds.ToString("0", System.Globalization.CultureInfo.InvariantCulture);
 
-    private sealed record Reading(long At, ServerLoad Load, ServerCountersSnapshot Counters);
+    private sealed record Reading(long At, ServerLoad Load, SessionCountersSnapshot Counters);
 }

@@ -17,7 +17,7 @@ internal sealed class LiveSampler(
 {
     private readonly LoadSampler _load = new();
     private readonly long _started = time.GetTimestamp();
-    private ServerCountersSnapshot? _before;
+    private SessionCountersSnapshot? _before;
     private long _taken;
     private long _warningsSeen;
 
@@ -28,8 +28,8 @@ internal sealed class LiveSampler(
         long now = time.GetTimestamp();
         TimeSpan uptime = time.GetElapsedTime(_started, now);
         TimeSpan elapsed = _before is null ? TimeSpan.Zero : time.GetElapsedTime(_taken, now);
-        ServerCountersSnapshot counters = server.Counters.Snapshot();
-        ServerCountersSnapshot? before = _before;
+        SessionCountersSnapshot counters = server.Counters.Snapshot();
+        SessionCountersSnapshot? before = _before;
 
         // Also where a later line throws: all that is read here counts from this moment the next time.
         (_before, _taken) = (counters, now);

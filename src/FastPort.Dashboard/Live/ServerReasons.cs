@@ -21,7 +21,7 @@ internal sealed class ServerReasons
     }
 
     /// <summary>All counts that are not 0.</summary>
-    public IReadOnlyList<LiveReason> Read(ServerCountersSnapshot counters)
+    public IReadOnlyList<LiveReason> Read(SessionCountersSnapshot counters)
     {
         List<LiveReason> reasons = [];
         Add<CloseKind>("closed", kind => Interlocked.Read(ref _closed[(int)kind]));

@@ -77,7 +77,7 @@ public static class ServerStatusHandler
 
     private static ServerStatus Read(string name, FastPortServer server, LatencyStats stats, long started)
     {
-        ServerCountersSnapshot now = server.Counters.Snapshot();
+        SessionCountersSnapshot now = server.Counters.Snapshot();
         ServerLoad load = server.ReadLoad();
         LatencyReport latencies = stats.ReadTotals();
         return new ServerStatus

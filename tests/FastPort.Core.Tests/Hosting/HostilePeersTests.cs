@@ -39,7 +39,7 @@ public sealed class HostilePeersTests
         await echoing.InTimeAsync();
 
         await Patience.UntilAsync(() => server.Server.ConnectionCount == 1, "only the good connection was left");
-        ServerCountersSnapshot counts = server.Counts;
+        SessionCountersSnapshot counts = server.Counts;
         Assert.Equal((Peers + 1, Peers, 0), (counts.ConnectionsAccepted, counts.ConnectionsClosed, counts.ConnectionsRejected));
         Assert.Equal((1, 1), (counts.ConnectionsOpen, counts.SessionsOpen));
         Assert.Equal(Peers + 1, server.Opened.Distinct().Count());

@@ -10,7 +10,7 @@ namespace FastPort.Core.Tests.Routing;
 /// <summary>What changes and publications cost, counted instead of timed.</summary>
 public sealed class TopicIndexTests
 {
-    private readonly ServerCounters _counters = new();
+    private readonly SessionCounters _counters = new();
 
     [Fact]
     public void The_subscriptions_of_a_session_that_ends_are_released_some_at_a_time()

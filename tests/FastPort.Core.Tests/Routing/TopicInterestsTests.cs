@@ -27,7 +27,7 @@ public sealed class TopicInterestsTests
             static changes =>
             {
                 var told = new Told();
-                var index = new TopicIndex(new RoutingOptions { MaxTopicChangesPerSecond = 1_000_000 }, new ServerCounters(), told);
+                var index = new TopicIndex(new RoutingOptions { MaxTopicChangesPerSecond = 1_000_000 }, new SessionCounters(), told);
                 QuietSession[] sessions = [new(), new(), new()];
                 HashSet<(int, TopicAudience, string)> model = [];
                 foreach ((int session, bool subscribes, TopicAudience by, string prefix) in changes)

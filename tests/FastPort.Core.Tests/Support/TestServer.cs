@@ -32,7 +32,7 @@ internal sealed class TestServer : IAsyncDisposable
 
     public Endpoint Endpoint => Server.Endpoints[0];
 
-    public ServerCountersSnapshot Counts => Server.Counters.Snapshot();
+    public SessionCountersSnapshot Counts => Server.Counters.Snapshot();
 
     public IReadOnlyList<Session> Opened => [.. _opened];
 

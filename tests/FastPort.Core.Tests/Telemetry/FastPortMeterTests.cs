@@ -11,7 +11,7 @@ public sealed class FastPortMeterTests
     [Fact]
     public void Counters_are_published_under_their_names_and_tags()
     {
-        var counters = new ServerCounters();
+        var counters = new SessionCounters();
         using var meter = new FastPortMeter(counters, serverName: "published");
         using var listener = new Listener("published");
         counters.Connections.Accepted();
@@ -66,7 +66,7 @@ public sealed class FastPortMeterTests
     [Fact]
     public void What_the_connections_hold_is_published()
     {
-        using var meter = new FastPortMeter(new ServerCounters(), memory: static () => new ServerMemory(1, 2, 3), serverName: "memory");
+        using var meter = new FastPortMeter(new SessionCounters(), memory: static () => new ServerMemory(1, 2, 3), serverName: "memory");
         using var listener = new Listener("memory");
 
         Assert.Equal(["fastport.memory.limit 3", "fastport.memory.used 2", "fastport.send_queues.size 1"], listener.Observe());
@@ -76,7 +76,7 @@ public sealed class FastPortMeterTests
     public void A_factory_makes_the_meter_when_there_is_one()
     {
         using var factory = new Factory();
-        using var meter = new FastPortMeter(new ServerCounters(), factory: factory);
+        using var meter = new FastPortMeter(new SessionCounters(), factory: factory);
 
         Assert.Equal("FastPort", Assert.Single(factory.Made).Name);
     }
@@ -84,7 +84,7 @@ public sealed class FastPortMeterTests
     [Fact]
     public void Nothing_is_published_after_dispose()
     {
-        var counters = new ServerCounters();
+        var counters = new SessionCounters();
         using var listener = new Listener("disposed");
         new FastPortMeter(counters, serverName: "disposed").Dispose();
         counters.Connections.Accepted();

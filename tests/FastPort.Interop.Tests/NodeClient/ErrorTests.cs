@@ -44,7 +44,7 @@ public sealed class ErrorTests
 
         result.Ping.AssertReply(ControlType.Ping, 0);
         Assert.Empty(result.Unread);
-        ServerCountersSnapshot counts = node.Server.Counters.Snapshot();
+        SessionCountersSnapshot counts = node.Server.Counters.Snapshot();
         Assert.Equal(1, counts.OneWayFailuresWith((uint)ErrorCode.UnknownType));
         Assert.Equal(2, counts.OneWayFailuresWith((uint)ErrorCode.MalformedBody));
         Assert.Equal(0, counts.ErrorsSent);

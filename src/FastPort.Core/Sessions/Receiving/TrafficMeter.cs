@@ -8,7 +8,7 @@ namespace FastPort.Sessions.Receiving;
 /// Adds a session's own counters to the shared ones, at each tick and once at the end, so that messages do not touch shared counters.
 /// Belongs to the loop.
 /// </summary>
-internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, ServerCounters counters)
+internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, SessionCounters counters)
 {
     // A peer that reads too slowly is named every 10 s, not at every tick.
     private const long LineEveryMilliseconds = 10_000;

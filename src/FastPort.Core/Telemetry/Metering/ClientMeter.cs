@@ -18,7 +18,7 @@ internal sealed class ClientMeter : IDisposable
     /// <param name="factory">Creates and owns the meter. Null: this object creates one.</param>
     /// <param name="clientName">Tag <c>fastport.client</c> of the meter; null for no tag.</param>
     public ClientMeter(
-        ServerCounters counters, Func<int> outstanding, LatencyStats? latencies, IMeterFactory? factory, string? clientName)
+        SessionCounters counters, Func<int> outstanding, LatencyStats? latencies, IMeterFactory? factory, string? clientName)
     {
         _meter = FastPortMeter.Create(factory, "fastport.client", clientName);
         _meter.CreateObservableUpDownCounter(
@@ -37,7 +37,7 @@ internal sealed class ClientMeter : IDisposable
             DurationInstruments.Add(_meter, latencies);
         }
 
-        void Count(string name, string unit, string description, Func<ServerCountersSnapshot, long> count) =>
+        void Count(string name, string unit, string description, Func<SessionCountersSnapshot, long> count) =>
             _meter.CreateObservableCounter($"fastport.client.{name}", () => count(counters.Snapshot()), unit, description);
     }
 

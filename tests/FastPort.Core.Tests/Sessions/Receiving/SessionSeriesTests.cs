@@ -63,7 +63,7 @@ public sealed class SessionSeriesTests : ISessionHost, IDisposable
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,
-            Telemetry = new SessionTelemetry(new ServerCounters()),
+            Telemetry = new SessionTelemetry(new SessionCounters()),
             SessionStats = _stats,
         }, connection);
     }

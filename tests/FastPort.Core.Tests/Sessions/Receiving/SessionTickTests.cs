@@ -17,7 +17,7 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
 
     private readonly FakeTimeProvider _time = new();
     private readonly RecordingLog _log = new();
-    private readonly ServerCounters _counters = new();
+    private readonly SessionCounters _counters = new();
     private readonly ConnectionClock _clock;
     private readonly FakeConnection _connection;
 
@@ -118,13 +118,13 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         FrameProtocol protocol = Start();
         _connection.Receive(Wire.HelloRequest(1));
         _time.Advance(TimeSpan.FromSeconds(1));
-        ServerCountersSnapshot before = _counters.Snapshot();
+        SessionCountersSnapshot before = _counters.Snapshot();
 
         protocol.Session.TrySend(TestServer.Echo, [1, 2, 3]);
         protocol.Output.TryBroadcast(new byte[2 * 1024 * 1024]);
         _time.Advance(ConnectionClock.Period);
 
-        ServerCountersSnapshot after = _counters.Snapshot();
+        SessionCountersSnapshot after = _counters.Snapshot();
         Assert.Equal(1, after.MessagesOut - before.MessagesOut);
         Assert.Equal(_connection.BytesSent, after.BytesOut);
         Assert.Equal(1, after.FramesDroppedFor(FrameDrop.SendQueueFull));

@@ -51,7 +51,7 @@ public sealed class RequestWriteTests : ISessionHost, IDisposable
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,
-            Telemetry = new SessionTelemetry(new ServerCounters()),
+            Telemetry = new SessionTelemetry(new SessionCounters()),
         }, connection);
         connection.Start(protocol);
         return protocol.Session;

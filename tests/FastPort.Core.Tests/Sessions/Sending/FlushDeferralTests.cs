@@ -138,7 +138,7 @@ public sealed class FlushDeferralTests : ISessionHost, IDisposable
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,
-            Telemetry = new SessionTelemetry(new ServerCounters()),
+            Telemetry = new SessionTelemetry(new SessionCounters()),
         }, _connection);
         _connection.Start(protocol);
         return protocol.Session;

@@ -15,7 +15,7 @@ internal sealed class CollectedMeter : IDisposable
     {
         // Tests run side by side in one process: a name of its own tells this meter apart.
         string name = Guid.NewGuid().ToString();
-        _meter = new FastPortMeter(new ServerCounters(), stats, serverName: name);
+        _meter = new FastPortMeter(new SessionCounters(), stats, serverName: name);
         _listener.InstrumentPublished = (instrument, listener) =>
         {
             if (instrument.Meter.Tags?.Any(tag => name.Equals(tag.Value)) == true

@@ -1,7 +1,7 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>The counts of a <see cref="ServerCounters"/> at one moment. Immutable. All counts are since the start of the server.</summary>
-public sealed class ServerCountersSnapshot
+/// <summary>The counts of a <see cref="SessionCounters"/> at one moment. Immutable. All counts are since the start of the server.</summary>
+public sealed class SessionCountersSnapshot
 {
     /// <summary>Error codes that are counted separately: 1 to 14 of the protocol, and 0 for all others.</summary>
     internal const int ErrorTags = 15;
@@ -13,7 +13,7 @@ public sealed class ServerCountersSnapshot
     private readonly long[] _oneWayFailures;
     private readonly long[] _relayFailures;
 
-    internal ServerCountersSnapshot(
+    internal SessionCountersSnapshot(
         ConnectionCountersSnapshot connections,
         long[] dropped,
         long[] timeouts,

@@ -4,12 +4,12 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Counters;
 
-public sealed class ServerCountersTests
+public sealed class SessionCountersTests
 {
     [Fact]
     public async Task Counts_from_many_threads_are_exact()
     {
-        var counters = new ServerCounters();
+        var counters = new SessionCounters();
         await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => Task.Run(() =>
         {
             for (var i = 0; i < 20_000; i++)
@@ -31,7 +31,7 @@ public sealed class ServerCountersTests
     [Fact]
     public void Every_event_has_its_own_counter()
     {
-        var counters = new ServerCounters();
+        var counters = new SessionCounters();
         counters.Connections.Accepted();
         counters.Connections.Accepted();
         counters.Connections.Accepted();
@@ -68,13 +68,13 @@ public sealed class ServerCountersTests
     [Fact]
     public void Counting_allocates_nothing()
     {
-        var counters = new ServerCounters();
+        var counters = new SessionCounters();
         CountAll(counters, 100);
 
         Assert.Equal(0, Allocations.LeastOf(() => CountAll(counters, 10_000)));
     }
 
-    private static void CountAll(ServerCounters counters, int times)
+    private static void CountAll(SessionCounters counters, int times)
     {
         for (var i = 0; i < times; i++)
         {

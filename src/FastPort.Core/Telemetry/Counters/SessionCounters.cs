@@ -1,17 +1,17 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>The counters of a server. Thread-safe; adding never blocks or allocates.</summary>
+/// <summary>The counters of a server, or of a client. Thread-safe; adding never blocks or allocates.</summary>
 /// <remarks>
 /// A connection's loop counts its messages and bytes in plain fields and adds them here at a tick of the coarse clock, not once per
 /// message. <see cref="FastPortMeter"/> publishes the counters.
 /// </remarks>
-public sealed class ServerCounters
+public sealed class SessionCounters
 {
     private readonly TrafficCounters _traffic = new();
     private readonly TaggedCounts _dropped = new(Enum.GetValues<FrameDrop>().Length);
     private readonly TaggedCounts _timeouts = new(Enum.GetValues<ConnectionTimeout>().Length);
-    private readonly TaggedCounts _errorsSent = new(ServerCountersSnapshot.ErrorTags);
-    private readonly TaggedCounts _oneWayFailures = new(ServerCountersSnapshot.ErrorTags);
+    private readonly TaggedCounts _errorsSent = new(SessionCountersSnapshot.ErrorTags);
+    private readonly TaggedCounts _oneWayFailures = new(SessionCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _relayFailures = new(Enum.GetValues<RelayFailure>().Length);
     private long _sessionsOpened;
     private long _sessionsClosed;
@@ -79,14 +79,14 @@ public sealed class ServerCounters
     internal void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
     /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
-    public ServerCountersSnapshot Snapshot()
+    public SessionCountersSnapshot Snapshot()
     {
         ConnectionCountersSnapshot connections = Connections.Snapshot();
 
         // Read before the opened ones: in the reverse order a short session in between would make the number of open sessions negative.
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
         var traffic = _traffic.Sum();
-        return new ServerCountersSnapshot(
+        return new SessionCountersSnapshot(
             connections, _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
             _relayFailures.ToArray())
         {
@@ -108,5 +108,5 @@ public sealed class ServerCounters
         };
     }
 
-    private static uint ErrorTag(uint code) => code < ServerCountersSnapshot.ErrorTags ? code : 0;
+    private static uint ErrorTag(uint code) => code < SessionCountersSnapshot.ErrorTags ? code : 0;
 }
