@@ -7,11 +7,11 @@ namespace FastPort.Client.Tags;
 /// <summary>The commands <c>tags browse</c>, <c>read</c>, <c>write</c> and <c>watch</c>.</summary>
 internal sealed class TagCommands
 {
-    private readonly Option<string?> _endpoint = new("--endpoint")
+    private readonly Option<string?> _server = new("--server")
     {
         Description = "The bridge, or another server of tags. [default: tcp://127.0.0.1:6629]",
         HelpName = "URI",
-        CustomParser = OptionParsers.Endpoint("--endpoint"),
+        CustomParser = OptionParsers.Endpoint("--server"),
     };
 
     private readonly Option<string> _tokenFile = TokenFileOption.Create();
@@ -70,8 +70,8 @@ internal sealed class TagCommands
 
         Command Add(string name, string description, string example, Argument argument, params Option[] options)
         {
-            var command = new ExampleCommand(name, description, $"tags {name} {example}") { argument, _endpoint, _tokenFile, _json };
-            _access.AddTo(command, _endpoint, new TagSettings().Endpoint);
+            var command = new ExampleCommand(name, description, $"tags {name} {example}") { argument, _server, _tokenFile, _json };
+            _access.AddTo(command, _server, new TagSettings().Endpoint);
             Array.ForEach(options, command.Add);
             command.SetAction((result, _) => run(name, Settings(name, result)));
             return command;
@@ -88,7 +88,7 @@ internal sealed class TagCommands
 
     private TagSettings Settings(string name, ParseResult result) => new()
     {
-        Endpoint = result.GetValue(_endpoint) ?? new TagSettings().Endpoint,
+        Endpoint = result.GetValue(_server) ?? new TagSettings().Endpoint,
         TokenFile = result.GetValue(_tokenFile) ?? string.Empty,
         Access = _access.Read(result),
         Json = result.GetValue(_json),

@@ -14,12 +14,11 @@ internal static class TopCommand
     public static Command Create(Func<TopSettings, Task<int>> run)
     {
         var defaults = new TopSettings();
-        var endpoint = new Argument<string?>("server")
+        var server = new Option<string?>("--server")
         {
             Description = $"The server. It answers its own machine, others where it allows them. [default: {defaults.Endpoint}]",
             HelpName = "URI",
-            Arity = ArgumentArity.ZeroOrOne,
-            CustomParser = OptionParsers.Endpoint("server"),
+            CustomParser = OptionParsers.Endpoint("--server"),
         };
         Option<string> tokenFile = TokenFileOption.Create();
         Option<int?> interval = WholeNumberOption.Create(
@@ -44,15 +43,15 @@ internal static class TopCommand
         var command = new ExampleCommand(
             "top",
             "Shows the live figures of a server: messages, event loops, latencies by type, errors.",
-            "top tcp://127.0.0.1:6628 --sort p99")
+            "top --server tcp://127.0.0.1:6628 --sort p99")
         {
-            endpoint, tokenFile, interval, count, sort,
+            server, tokenFile, interval, count, sort,
         };
         var access = new ServerAccessOptions();
-        access.AddTo(command, endpoint, defaults.Endpoint);
+        access.AddTo(command, server, defaults.Endpoint);
         command.SetAction((result, _) => run(new TopSettings
         {
-            Endpoint = result.GetValue(endpoint) ?? defaults.Endpoint,
+            Endpoint = result.GetValue(server) ?? defaults.Endpoint,
             TokenFile = result.GetValue(tokenFile) ?? string.Empty,
             Access = access.Read(result),
             Interval = result.GetValue(interval) is { } milliseconds ? TimeSpan.FromMilliseconds(milliseconds) : defaults.Interval,

@@ -105,8 +105,8 @@ public sealed class CommandLineTests
     [InlineData("--rate works with --mode echo only", "load", "--rate", "5", "--mode", "sink")]
     [InlineData("--in-flight has no meaning for --mode sink", "load", "--in-flight", "16", "--mode", "sink")]
     [InlineData("--token-file has no meaning without --server", "load", "--token-file", "token")]
-    [InlineData("--endpoint is 'opc.tcp://127.0.0.1:4840'; write it as", "tags", "read", "x", "--endpoint", "opc.tcp://127.0.0.1:4840")]
-    [InlineData("--endpoint: '127.0.0.1:6629' is not an endpoint", "tags", "browse", "--endpoint", "127.0.0.1:6629")]
+    [InlineData("--server is 'opc.tcp://127.0.0.1:4840'; write it as", "tags", "read", "x", "--server", "opc.tcp://127.0.0.1:4840")]
+    [InlineData("--server: '127.0.0.1:6629' is not an endpoint", "tags", "browse", "--server", "127.0.0.1:6629")]
     [InlineData("--mode is 'ping'", "load", "--rate", "5", "--mode", "ping")]
     [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
     [InlineData("--transport is 'tcp'; give auto", "load", "--transport", "tcp")]
@@ -165,7 +165,7 @@ public sealed class CommandLineTests
         Assert.Equal(10, await RunAsync("top"));
         Assert.Equal(new TopSettings(), _commands.Top);
 
-        Assert.Equal(10, await RunAsync("top", "tcp://[::1]:7000", "--interval", "250", "--count", "3"));
+        Assert.Equal(10, await RunAsync("top", "--server", "tcp://[::1]:7000", "--interval", "250", "--count", "3"));
         Assert.Equal(
             new TopSettings { Endpoint = "tcp://[::1]:7000", Interval = TimeSpan.FromMilliseconds(250), Count = 3 }, _commands.Top);
     }

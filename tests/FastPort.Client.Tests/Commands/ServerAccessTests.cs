@@ -32,11 +32,11 @@ public sealed class ServerAccessTests
     [Theory]
     [InlineData("load", "--server", Server)]
     [InlineData("load", "--server", "TLS://example.org:6628")]
-    [InlineData("top", Server)]
-    [InlineData("tags", "browse", "--endpoint", Server)]
-    [InlineData("tags", "read", "a", "--endpoint", Server)]
-    [InlineData("tags", "write", "a", "1", "--endpoint", Server)]
-    [InlineData("tags", "watch", "a", "--endpoint", Server)]
+    [InlineData("top", "--server", Server)]
+    [InlineData("tags", "browse", "--server", Server)]
+    [InlineData("tags", "read", "a", "--server", Server)]
+    [InlineData("tags", "write", "a", "1", "--server", Server)]
+    [InlineData("tags", "watch", "a", "--server", Server)]
     public async Task Every_command_that_connects_has_them(params string[] args)
     {
         await RunAsync(args);
@@ -56,11 +56,11 @@ public sealed class ServerAccessTests
     [InlineData("--allow-plaintext has no meaning without --server", "load", "--allow-plaintext")]
     [InlineData("--tls-pin has no meaning for tcp://127.0.0.1:6628: use tls://.", "top", "--tls-pin", Pin)]
     [InlineData("--tls-key has no meaning for tcp://127.0.0.1:6629: use tls://.", "tags", "browse", "--tls-key", "me.key")]
-    [InlineData("--tls-key has no meaning without --tls-cert", "top", Server, "--tls-key", "me.key")]
-    [InlineData("--tls-pin is 'abc'; give sha256/ and the base64", "top", Server, "--tls-pin", "abc")]
+    [InlineData("--tls-key has no meaning without --tls-cert", "top", "--server", Server, "--tls-key", "me.key")]
+    [InlineData("--tls-pin is 'abc'; give sha256/ and the base64", "top", "--server", Server, "--tls-pin", "abc")]
     [InlineData("--tls-pin is 'sha256/AAAA'; give sha256/ and the base64", "load", "--server", Server, "--tls-pin", "sha256/AAAA")]
     [InlineData("--server is 'tls://h:0'; write it as", "load", "--server", "tls://h:0", "--tls-ca", "ca.pem")]
-    [InlineData("--tls-pin", "top", Server, "--tls-pin")]
+    [InlineData("--tls-pin", "top", "--server", Server, "--tls-pin")]
     [InlineData("--tls-ca", "compare", "a.json", "b.json", "--tls-ca", "ca.pem")]
     public async Task What_has_no_meaning_is_exit_code_2_with_a_sentence(string sentence, params string[] args)
     {
@@ -73,7 +73,7 @@ public sealed class ServerAccessTests
     [Fact]
     public async Task Plaintext_may_be_allowed_for_any_server()
     {
-        Assert.Equal(10, await RunAsync("top", "tcp://example.org:6628", "--allow-plaintext"));
+        Assert.Equal(10, await RunAsync("top", "--server", "tcp://example.org:6628", "--allow-plaintext"));
 
         Assert.True(_commands.Top!.Access.AllowsPlaintext);
     }

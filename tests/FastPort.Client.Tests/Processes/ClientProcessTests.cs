@@ -188,7 +188,7 @@ public sealed class ClientProcessTests : IDisposable
     [Theory]
     [InlineData("missing/token", "load", "--server")]
     [InlineData("missing", "top")]
-    [InlineData(".", "tags", "read", "x", "--endpoint")]
+    [InlineData(".", "tags", "read", "x", "--server")]
     public async Task A_token_file_that_cannot_be_read_is_exit_code_2(string file, params string[] args)
     {
         using var client = new ClientProcess(_directory, [.. args, "tcp://127.0.0.1:1", "--token-file", file]);

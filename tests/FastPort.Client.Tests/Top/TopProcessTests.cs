@@ -31,7 +31,7 @@ public sealed class TopProcessTests : IDisposable
                 }));
                 return ValueTask.CompletedTask;
             }));
-        using var client = new ClientProcess(_directory, ["top", server.Uri(), "--interval", "100", "--count", "2"]);
+        using var client = new ClientProcess(_directory, ["top", "--server", server.Uri(), "--interval", "100", "--count", "2"]);
 
         Assert.Equal(0, await client.EndAsync());
 
@@ -51,7 +51,7 @@ public sealed class TopProcessTests : IDisposable
                 context.Fail(ErrorCode.Forbidden, "Not you.");
                 return ValueTask.CompletedTask;
             }));
-        using var client = new ClientProcess(_directory, ["top", server.Uri()]);
+        using var client = new ClientProcess(_directory, ["top", "--server", server.Uri()]);
 
         Assert.Equal(1, await client.EndAsync());
         Assert.Contains("Not you.", await client.Error, StringComparison.Ordinal);
@@ -60,7 +60,7 @@ public sealed class TopProcessTests : IDisposable
     [Fact]
     public async Task An_endpoint_that_is_none_is_told_with_its_reason()
     {
-        using var client = new ClientProcess(_directory, ["top", "http://127.0.0.1:80"]);
+        using var client = new ClientProcess(_directory, ["top", "--server", "http://127.0.0.1:80"]);
 
         Assert.Equal(2, await client.EndAsync());
         Assert.Contains("server is 'http://127.0.0.1:80'", await client.Error, StringComparison.Ordinal);
