@@ -15,7 +15,7 @@ internal static class EmbeddedServer
     {
         FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
         options.Endpoints = ["tcp://127.0.0.1:0"];
-        options.MaxConnections = Math.Max(options.MaxConnections, settings.Connections);
+        options.MaxConnections = Math.Max(options.ConnectionLimit, settings.Connections);
         options.MaxConnectionsPerAddress = 0;
         return options;
     }

@@ -257,7 +257,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         }
 
         MaxSecureChannels = section.Number(
-            nameof(MaxSecureChannels), MaxSecureChannels, 1, section.ChecksTogether ? MaxConnections : int.MaxValue);
+            nameof(MaxSecureChannels), MaxSecureChannels, 1, section.ChecksTogether ? ConnectionLimit : int.MaxValue);
         HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, 100 * Millisecond, Day);
         MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * Second, 30 * Day);
         DescribeMessages(section);

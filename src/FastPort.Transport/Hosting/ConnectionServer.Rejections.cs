@@ -61,7 +61,7 @@ public sealed partial class ConnectionServer
         string section = _options.Section;
         reason = why ?? rejection switch
         {
-            ConnectionRejection.ConnectionLimit => $"{section}:MaxConnections is {_options.MaxConnections}",
+            ConnectionRejection.ConnectionLimit => $"{section}:MaxConnections is {_admission.MaxConnections}",
             ConnectionRejection.AddressLimit => $"{section}:MaxConnectionsPerAddress is {_admission.MaxPerAddress}",
             ConnectionRejection.StageLimit => $"{section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}",
             ConnectionRejection.StageTimeout => $"its stages did not end within {section}:StageTimeout, {_options.StageTimeout:c}",

@@ -127,7 +127,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         Bans = components.Bans ?? new BanList(_time);
         BanCheck = new BanCheck(Bans, new AddressNetworks(options.Rates.Exempt));
         _admission = new Admission(
-            options.MaxConnections, options.MaxConnectionsPerAddress, Rates, BanCheck, ConnectionDescriptors.OfProcess);
+            options.ConnectionLimit, options.MaxConnectionsPerAddress, Rates, BanCheck, ConnectionDescriptors.OfProcess);
         _inStages = new Admission(
             options.MaxConnectionsInStages,
             options.MaxConnectionsPerAddress > 0 ? Math.Max(1, options.MaxConnectionsInStages / 4) : options.MaxConnectionsPerAddress);
@@ -377,9 +377,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     private void WarnAboutDescriptors()
     {
-        if (_admission.MaxConnections is var possible && possible < _options.MaxConnections && DescriptorLimit.Read() is { } limit)
+        if (_options.MaxConnections is { } wanted && _admission.MaxConnections is var possible && possible < wanted
+            && DescriptorLimit.Read() is { } limit)
         {
-            ServerLog.DescriptorLimit(_logger, _options.Section, _options.MaxConnections, limit, possible);
+            ServerLog.DescriptorLimit(_logger, _options.Section, wanted, limit, possible);
         }
     }
 }

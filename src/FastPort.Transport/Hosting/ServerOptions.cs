@@ -42,11 +42,14 @@ public abstract class ServerOptions : IDescribedOptions
     public bool PinLoops { get; set; }
 
     /// <summary>
-    /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to 20,000. The limit is lower
-    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all servers of the
-    /// process share these.
+    /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to null: 20,000. The limit is
+    /// lower if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all servers of
+    /// the process share these. A number that they do not allow is logged as a warning.
     /// </summary>
-    public int MaxConnections { get; set; } = 20_000;
+    public int? MaxConnections { get; set; }
+
+    /// <summary>The number, or its default.</summary>
+    internal int ConnectionLimit => MaxConnections ?? 20_000;
 
     /// <summary>
     /// Maximum number of connections per IP address, for IPv6 per /64 network; 0 to 1,000,000, 0 for no limit. Peers on Unix sockets have
@@ -153,7 +156,8 @@ public abstract class ServerOptions : IDescribedOptions
         Loops = EpollOptions.DescribeLoops(section, nameof(Loops), Loops);
         SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
         PinLoops = section.Flag(nameof(PinLoops), PinLoops);
-        MaxConnections = section.Number(nameof(MaxConnections), MaxConnections, 1, 1_000_000);
+        MaxConnections = section.OptionalNumber(
+            nameof(MaxConnections), MaxConnections, 1, 1_000_000, "allowed are 1 to 1000000");
         MaxConnectionsPerAddress = section.OptionalNumber(
             nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
         MaxBufferedMegabytes = section.OptionalNumber(

@@ -95,7 +95,7 @@ public sealed class DescriptorExhaustionTests
                 "both servers had what the process has");
             Assert.Equal(0, full["accept-errors"]);
             Assert.InRange(full["descriptors-free"], 32, Descriptors);
-            Assert.Equal(2, host.Log.Count(static line => line.EventId == 3002));
+            Assert.DoesNotContain(host.Log, static line => line.EventId == 3002);
         }
         finally
         {
