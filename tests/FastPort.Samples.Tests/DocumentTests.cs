@@ -15,7 +15,8 @@ public sealed class DocumentTests
         {
             "README.md", "docs/start.md", "docs/hosting.md", "docs/handlers.md", "docs/sessions.md", "docs/routing.md",
             "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md", "docs/industrial-gateway.md",
-            "docs/custom-protocols.md", "docs/opc-ua.md", "docs/bridge.md", "docs/telemetry.md", "docs/dashboard.md",
+            "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
+            "docs/opc-ua-security.md", "docs/tags.md", "docs/tag-sources.md", "docs/telemetry.md", "docs/testing.md", "docs/dashboard.md",
         }.ToDictionary(
             static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
 

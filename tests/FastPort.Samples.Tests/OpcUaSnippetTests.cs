@@ -11,7 +11,7 @@ using Xunit;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>What docs/opc-ua.md shows does what it says.</summary>
+/// <summary>The OPC UA code that the documents show does what they say.</summary>
 public sealed class OpcUaSnippetTests : IDisposable
 {
     private static readonly TimeSpan Soon = TimeSpan.FromSeconds(60);
@@ -110,7 +110,7 @@ public sealed class OpcUaSnippetTests : IDisposable
     [Fact]
     public async Task The_configuration_of_the_document_is_valid()
     {
-        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua.md"));
+        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua-server.md"));
         string json = document.Split("```json\n")[1].Split("```")[0];
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
         builder.Configuration.AddJsonStream(new MemoryStream(System.Text.Encoding.UTF8.GetBytes(json)));

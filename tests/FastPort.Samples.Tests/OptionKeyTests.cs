@@ -17,7 +17,7 @@ public sealed partial class OptionKeyTests
     private const string Unknown = "NoSuchKey";
 
     private static readonly string[] OfServers =
-        ["options.md### Section `FastPort`", "security.md### Encryption", "security.md### Limits by who"];
+        ["options.md### Section `FastPort`", "tls.md### Options of the server", "rates-and-bans.md### Rates"];
 
     public static TheoryData<string, string[]> Pages => new()
     {
@@ -35,10 +35,10 @@ public sealed partial class OptionKeyTests
                 "options.md### Section `FastPort:Session`",
             ]
         },
-        { nameof(OpcUaClientOptions), ["opc-ua.md#### Options of the client"] },
-        { nameof(OpcUaServerOptions), ["opc-ua.md#### Options of the server", "opc-ua.md### Limits", .. OfServers] },
+        { nameof(OpcUaClientOptions), ["opc-ua-options.md### Options of the client"] },
+        { nameof(OpcUaServerOptions), ["opc-ua-options.md### Options of the server", "opc-ua-options.md### Limits", .. OfServers] },
         { nameof(DashboardOptions), ["dashboard.md### Options"] },
-        { nameof(LatencyStatsOptions), ["telemetry.md### Configuration"] },
+        { nameof(LatencyStatsOptions), ["latency-reports.md### Configuration"] },
     };
 
     [Theory]

@@ -12,7 +12,7 @@ using Xunit;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>What docs/bridge.md shows does what it says.</summary>
+/// <summary>The code of docs/tags.md and docs/tag-sources.md does what they say.</summary>
 public sealed class TagSnippetTests
 {
     [Fact]

@@ -8,7 +8,7 @@ namespace FastPort.Comparisons.Simulation;
 /// <param name="progress">Takes a line for each step.</param>
 internal sealed class SimulationRun(SimulationSettings settings, bool isQuick, Action<string> progress)
 {
-    // Senders, and relays in flight of each: the loads that unit costs of nodes were fitted to. What was measured: scaling.md.
+    // Senders, and relays in flight of each: the loads that unit costs of nodes were fitted to. What was measured: nodes-capacity.md.
     private static readonly (int Senders, int InFlight)[] Loads = [(1, 1), (4, 1), (4, 4), (16, 1), (16, 4), (16, 16)];
 
     /// <summary>Two nodes on one machine, to be held against what <c>nodes</c> measures.</summary>

@@ -53,7 +53,7 @@ internal sealed record UnitCosts
 
     /// <summary>
     /// A program reads from a socket and writes to it. This one and the next two were chosen together, to fit relays between two nodes with
-    /// 1 to 256 in flight (<c>FastPortPeer relays</c>; the rows are in scaling.md). An echo alone costs a server 8 (<c>echo</c>).
+    /// 1 to 256 in flight (<c>FastPortPeer relays</c>; the rows are in nodes-capacity.md). An echo alone costs a server 8 (<c>echo</c>).
     /// </summary>
     public double Socket { get; init; } = 6;
 

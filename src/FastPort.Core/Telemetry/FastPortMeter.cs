@@ -7,7 +7,7 @@ namespace FastPort.Telemetry;
 /// <summary>Publishes what a server counts and measures through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
 /// All instruments are observable: nothing is done until a listener reads them, and nothing is recorded for them per message. Names, units
-/// and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// and tags are stable; docs/metrics.md lists them. Thread-safe.
 /// </remarks>
 internal sealed class FastPortMeter : IDisposable
 {

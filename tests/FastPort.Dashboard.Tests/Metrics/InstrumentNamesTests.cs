@@ -10,7 +10,7 @@ using Xunit;
 
 namespace FastPort.Dashboard.Tests.Metrics;
 
-/// <summary>The table in docs/telemetry.md has the instruments that there are, with their units.</summary>
+/// <summary>The table in docs/metrics.md has the instruments that there are, with their units.</summary>
 public sealed partial class InstrumentNamesTests
 {
     [Fact]
@@ -75,7 +75,7 @@ public sealed partial class InstrumentNamesTests
     {
         string root = AppContext.BaseDirectory[..AppContext.BaseDirectory.IndexOf("/tests/", StringComparison.Ordinal)];
         var table = new SortedDictionary<string, string>(StringComparer.Ordinal);
-        string[] lines = File.ReadAllLines(Path.Combine(root, "docs", "telemetry.md"));
+        string[] lines = File.ReadAllLines(Path.Combine(root, "docs", "metrics.md"));
         foreach (string row in lines.Where(static line => line.StartsWith("| `fastport.", StringComparison.Ordinal)))
         {
             string[] cells = row.Split('|', StringSplitOptions.TrimEntries);

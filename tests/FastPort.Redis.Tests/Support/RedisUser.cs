@@ -3,7 +3,7 @@ namespace FastPort.Redis.Tests.Support;
 /// <summary>A user for nodes.</summary>
 internal static class RedisUser
 {
-    /// <summary>The permissions of docs/scaling.md.</summary>
+    /// <summary>The permissions of docs/nodes-redis.md.</summary>
     public const string Documented = "~fastport:* ~{fastport:* &fastport:* +@all -@admin -@dangerous +info";
 
     public const string Name = "fastport";

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>OPC UA client code shown in docs/opc-ua.md.</summary>
+/// <summary>OPC UA client code shown in docs/opc-ua-client.md and docs/opc-ua-security.md.</summary>
 internal static class OpcUaClientSnippets
 {
     // docs: read

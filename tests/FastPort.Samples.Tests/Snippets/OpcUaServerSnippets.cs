@@ -5,7 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>OPC UA server code shown in docs/opc-ua.md.</summary>
+/// <summary>OPC UA server code shown in docs/opc-ua-server.md.</summary>
 internal static class OpcUaServerSnippets
 {
     // docs: embed

@@ -11,7 +11,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Code shown in docs/bridge.md.</summary>
+/// <summary>Code shown in docs/tags.md and docs/tag-sources.md.</summary>
 internal static class TagSnippets
 {
     // docs: serve

@@ -209,7 +209,7 @@ public sealed class TokenTests : IDisposable
         { "certificate", "ES256" }, { "certificate", "ES384" }, { "certificate", "ES512" }, { "certificate", "RS256" },
     };
 
-    /// <summary>Every kind that docs/security.md names.</summary>
+    /// <summary>Every kind that docs/identities.md names.</summary>
     [Theory]
     [MemberData(nameof(KindsOfKeys))]
     public async Task Each_kind_of_key_verifies_a_token(string kind, string algorithm)

@@ -1,6 +1,6 @@
 namespace FastPort.Telemetry.Metering;
 
-/// <summary>Names of the instruments of one latency. Stable: docs/telemetry.md lists them.</summary>
+/// <summary>Names of the instruments of one latency. Stable: docs/metrics.md lists them.</summary>
 /// <param name="Name">What <c>.count</c>, <c>.sum</c> and <c>.quantile</c> are appended to.</param>
 /// <param name="Description">What is measured.</param>
 internal sealed record DurationNames(string Name, string Description)

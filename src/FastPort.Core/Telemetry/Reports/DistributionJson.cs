@@ -27,7 +27,7 @@ internal static class DistributionJson
         writer.WriteEndObject();
     }
 
-    /// <summary>Writes the columns of the measured time as an object of arrays; docs/telemetry.md lists its fields.</summary>
+    /// <summary>Writes the columns of the measured time as an object of arrays; docs/latency-reports.md lists its fields.</summary>
     internal static void WriteTimeline(Utf8JsonWriter writer, IReadOnlyList<LatencyColumn> columns)
     {
         writer.WriteStartObject();

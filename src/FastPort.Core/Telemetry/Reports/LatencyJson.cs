@@ -47,7 +47,7 @@ internal static class LatencyJson
         WriteMicroseconds(writer, snapshot.Summarize());
     }
 
-    /// <summary>Writes a report as one object; docs/telemetry.md lists its fields.</summary>
+    /// <summary>Writes a report as one object; docs/latency-reports.md lists its fields.</summary>
     /// <param name="writer">Positioned where a value may stand; not flushed.</param>
     /// <param name="report">The report.</param>
     /// <param name="final">Whether it is the last report of the process.</param>

@@ -53,7 +53,7 @@ public sealed class LatencyReport
 
     /// <summary>
     /// Writes the properties <c>histograms</c> (of each latency over all messages since measuring began) and <c>timeline</c> (the measured
-    /// time in at most 600 columns) into an object; docs/telemetry.md lists their fields. <see cref="HtmlReport"/> draws them.
+    /// time in at most 600 columns) into an object; docs/latency-reports.md lists their fields. <see cref="HtmlReport"/> draws them.
     /// </summary>
     /// <param name="writer">Positioned within an object; not flushed.</param>
     public void WriteDistributions(Utf8JsonWriter writer)
