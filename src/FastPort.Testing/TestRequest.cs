@@ -29,7 +29,7 @@ public sealed class TestRequest : IAsyncDisposable
     /// <param name="type">Message type, below 0xFF00.</param>
     /// <param name="body">The body; copied. Defaults to an empty one.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <exception cref="SendFailedException">The body is larger than a frame may be.</exception>
+    /// <exception cref="ArgumentException">The body is larger than a frame may be.</exception>
     /// <exception cref="InvalidOperationException">The server refused the request.</exception>
     public static async Task<TestRequest> CreateAsync(
         ushort type, ReadOnlyMemory<byte> body = default, CancellationToken cancellationToken = default)

@@ -1,6 +1,5 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Testing.Tests;
@@ -62,7 +61,7 @@ public sealed class TestRequestTests
     {
         byte[] tooLarge = new byte[64 * 1024 * 1024];
 
-        SendFailedException refused = await Assert.ThrowsAsync<SendFailedException>(
+        ArgumentException refused = await Assert.ThrowsAsync<ArgumentException>(
             () => TestRequest.CreateAsync(Type, tooLarge, Patience.Token));
 
         Assert.Contains("67108864 bytes", refused.Message, StringComparison.Ordinal);
