@@ -23,8 +23,8 @@ public enum ReceiveOutcome
 public interface IConnectionProtocol
 {
     /// <summary>
-    /// The connection is open. Called once, before all other calls, on the loop, never on the thread that accepted or connected. The default
-    /// does nothing.
+    /// The connection is open. Called once, before all other calls, on the loop, never on the thread that accepted or connected. The
+    /// default does nothing.
     /// </summary>
     /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
     void OnOpened(Connection connection)

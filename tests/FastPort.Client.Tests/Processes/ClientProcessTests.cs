@@ -187,7 +187,7 @@ public sealed class ClientProcessTests : IDisposable
 
     [Theory]
     [InlineData("missing/token", "load", "--server")]
-    [InlineData("missing", "top")]
+    [InlineData("missing", "top", "--server")]
     [InlineData(".", "tags", "read", "x", "--server")]
     public async Task A_token_file_that_cannot_be_read_is_exit_code_2(string file, params string[] args)
     {

@@ -135,7 +135,7 @@ public sealed partial class TerminalTests : IDisposable
                 }));
                 return ValueTask.CompletedTask;
             }));
-        using var terminal = new Terminal(_directory, columns, $"top {server.Uri()} --interval 100 --count 3", rows);
+        using var terminal = new Terminal(_directory, columns, $"top --server {server.Uri()} --interval 100 --count 3", rows);
 
         Assert.Equal(0, await terminal.EndAsync());
 
