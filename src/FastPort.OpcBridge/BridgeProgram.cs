@@ -131,7 +131,7 @@ internal static class BridgeProgram
         SimulatedNodes? simulated = null;
         PublishedNodes? published = null;
         builder.Services.AddSingleton(provider => new PublishedTagSource(
-            options: settings.Published, authorizer: hasSecurity ? TagPolicy.Find(provider) : null));
+            options: settings.Published, authorizer: provider.GetService<TagAuthorizer>()));
         builder.Services.AddSingleton<ITagSource>(static provider => provider.GetRequiredService<PublishedTagSource>());
         OptionsBuilder<OpcUaServerOptions> own = builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {

@@ -44,7 +44,7 @@ internal sealed class QuietSession : ISessionHost, IDisposable
 
     public FakeTimeProvider Time { get; } = new();
 
-    /// <summary>What the session's server or client was told, in order.</summary>
+    /// <summary>The callbacks that the session's host received, in order.</summary>
     public List<string> Told { get; } = [];
 
     public SessionCounters Counters { get; } = new();

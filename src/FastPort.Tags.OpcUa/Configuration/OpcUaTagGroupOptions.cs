@@ -5,16 +5,16 @@ using FastPort.OpcUa.Client;
 namespace FastPort.Tags.OpcUa;
 
 /// <summary>
-/// Tags that are sampled and published alike. Their changes are asked for all the time: reads are answered from the cache.
+/// Sampling and publishing of a group of tags. The server reports their changes at all times, so reads are answered from the cache.
 /// </summary>
 public sealed class OpcUaTagGroupOptions
 {
     private static readonly TimeSpan Longest = TimeSpan.FromDays(1);
 
-    /// <summary>How often the server sends what has changed, 1 ms to a day. Defaults to 1 s.</summary>
+    /// <summary>The interval at which the server sends changes, 1 ms to a day. Defaults to 1 s.</summary>
     public TimeSpan PublishingInterval { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How often the server samples a value, up to a day. Defaults to zero: as often as it sends.</summary>
+    /// <summary>The interval at which the server samples values, up to a day. Defaults to zero: the publishing interval.</summary>
     public TimeSpan SamplingInterval { get; set; }
 
     /// <summary>

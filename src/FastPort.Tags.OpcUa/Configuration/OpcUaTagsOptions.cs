@@ -95,6 +95,11 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
             }
         }
 
+        if (Endpoints.Any(static endpoint => endpoint.Name.Length == 0))
+        {
+            section.Add(nameof(Endpoints), "an endpoint has no name; give each a name.");
+        }
+
         foreach (IGrouping<string, OpcUaEndpointOptions> same in Endpoints
             .GroupBy(static endpoint => endpoint.Name, StringComparer.Ordinal).Where(static endpoints => endpoints.Count() > 1))
         {

@@ -15,7 +15,7 @@ internal sealed class OpcUaTagService(
     TagServer tags,
     ILogger<OpcUaTagService> logger) : IHostedService
 {
-    // An endpoint that has not answered then is taken to be away.
+    // An endpoint that has not answered by then counts as disconnected.
     private static readonly TimeSpan ConnectPatience = TimeSpan.FromSeconds(3);
 
     // Listing the tags of an endpoint that has answered may take longer. After this time the host starts without them.
@@ -31,7 +31,7 @@ internal sealed class OpcUaTagService(
         await WaitAsync(sources.All, ConnectPatience, cancellationToken).ConfigureAwait(false);
         await WaitAsync(sources.All.Where(static source => source.HasAnswered), ListPatience, cancellationToken).ConfigureAwait(false);
 
-        TellNamesOfTwoSources();
+        WarnAboutSharedNames();
     }
 
     public async Task StopAsync(CancellationToken cancellationToken)
@@ -43,8 +43,8 @@ internal sealed class OpcUaTagService(
         }
     }
 
-    // What a server calls its nodes is no reason not to start.
-    private void TellNamesOfTwoSources()
+    // Two endpoints may use the same name. That is logged, and the host starts.
+    private void WarnAboutSharedNames()
     {
         Dictionary<string, OpcUaTagSource> owners = new(StringComparer.Ordinal);
         foreach (OpcUaTagSource source in sources.All)

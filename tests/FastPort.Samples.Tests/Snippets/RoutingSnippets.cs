@@ -15,7 +15,7 @@ internal static class RoutingSnippets
     // docs: routing-server
     public static SendStatus Alarm(FastPortServer server, string machine, Echo alarm)
     {
-        // One look-up; who sends to a machine all the time keeps server.Routing.RouteTo(machine) instead.
+        // Looks the id up once per send. For many sends to one machine, keep server.Routing.RouteTo(machine).
         SendStatus status = server.Routing.TrySendTo(machine, 0x1020, alarm);
         if (status != SendStatus.Queued)
         {

@@ -64,14 +64,18 @@ public sealed class OpcUaTagsRegistrationTests
             ["OpcBridge:Endpoints:plant:Colour"] = "red",
             ["OpcBridge:Groups:fast:Deadband"] = "a lot",
         });
-        builder.Services.AddOpcUaTags(builder.Configuration).Configure(static options => options.Tags.Add(
-            new OpcUaTagOptions { Name = "speed", Endpoint = "plant", NodeId = "i=1", Group = "slow" }));
+        builder.Services.AddOpcUaTags(builder.Configuration).Configure(static options =>
+        {
+            options.Tags.Add(new OpcUaTagOptions { Name = "speed", Endpoint = "plant", NodeId = "i=1", Group = "slow" });
+            options.Endpoints.Add(new OpcUaEndpointOptions { Client = { EndpointUrl = "opc.tcp://127.0.0.1:1" }, Below = { "i=85" } });
+        });
         using IHost host = builder.Build();
 
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
         Assert.Contains("OpcBridge:Endpoints:plant:Colour is no known key", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Groups:fast:Deadband is 'a lot'", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Endpoints: an endpoint has no name", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags: 'speed' names the group 'slow'", wrong.Message, StringComparison.Ordinal);
     }
 }

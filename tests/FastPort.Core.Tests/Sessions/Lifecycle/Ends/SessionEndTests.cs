@@ -4,9 +4,8 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
 
 /// <summary>
-/// Sessions end as they were recorded to: <c>courses.txt</c> has the course of each seed. Whoever changes how a session ends reads the
-/// differences, names the intended ones in the change log, and records anew with the environment variable FASTPORT_RECORD set to the
-/// file's path.
+/// Sessions end as recorded in <c>courses.txt</c>, which contains the course of each seed. After an intended change, name the differences
+/// in the commit and record the courses again: set the environment variable FASTPORT_RECORD to the file's path and run this test.
 /// </summary>
 public sealed class SessionEndTests
 {

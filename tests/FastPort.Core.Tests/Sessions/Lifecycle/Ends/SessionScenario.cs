@@ -63,7 +63,7 @@ internal sealed class SessionScenario : IDisposable
             Step(name, act);
         }
 
-        // However it went, it ends: nobody answers any more, and time goes by.
+        // Every course ends alike: the held requests are answered, then two minutes pass.
         Step("held requests end", () =>
         {
             while (_held.Count != 0)
@@ -158,7 +158,7 @@ internal sealed class SessionScenario : IDisposable
 
     private async ValueTask HoldAsync(RequestContext context)
     {
-        // Goes on where it is released: on the test's thread.
+        // The continuation runs on the thread that releases it, which is the test's.
         var held = new TaskCompletionSource();
         _held.Add(held);
         await held.Task;
