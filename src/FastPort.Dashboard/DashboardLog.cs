@@ -6,10 +6,10 @@ namespace FastPort.Dashboard;
 /// <summary>Log messages of the dashboard: event ids 9000 to 9099. The id of a message never changes.</summary>
 internal static partial class DashboardLog
 {
-    [LoggerMessage(9000, LogLevel.Warning, "The dashboard's figures could not be read; tried again in a second")]
+    [LoggerMessage(9000, LogLevel.Warning, "The dashboard's figures could not be read; retried in one second")]
     internal static partial void SampleFailed(ILogger logger, Exception error);
 
-    [LoggerMessage(9001, LogLevel.Warning, "A wrong dashboard token came from {Address}; {Count} so far")]
+    [LoggerMessage(9001, LogLevel.Warning, "Wrong dashboard token from {Address}; {Count} so far")]
     internal static partial void WrongToken(ILogger logger, IPAddress address, long count);
 
     // Warnings, so that no change of the log level hides them.
@@ -19,11 +19,12 @@ internal static partial class DashboardLog
     [LoggerMessage(9003, LogLevel.Information, "Dashboard on {Url}")]
     internal static partial void Listening(ILogger logger, string url);
 
-    [LoggerMessage(9004, LogLevel.Warning, "The dashboard shows no counts of the application: one of their functions throws")]
+    [LoggerMessage(9004, LogLevel.Warning, "The dashboard shows no application counts: one of the count functions threw")]
     internal static partial void CountsFailed(ILogger logger, Exception error);
 
     [LoggerMessage(
         9005, LogLevel.Warning,
-        "Requests for '{Host}' are refused, the last from {Address}: add the name to Dashboard:AllowedHosts if it is the dashboard's")]
+        "Requests for '{Host}' are refused, the last from {Address}. If the name belongs to the dashboard, add it to "
+        + "Dashboard:AllowedHosts")]
     internal static partial void UnknownHost(ILogger logger, string host, IPAddress address);
 }

@@ -14,8 +14,8 @@ var listen = new Option<string[]>("--listen")
 Option<string?> dashboard = DashboardOption.Create();
 var transport = new TransportOptions();
 var root = new RootCommand(
-    "FastPort OPC UA bridge: FastPort clients read, write and subscribe tags of OPC UA servers. Configured by section OpcBridge of "
-    + "appsettings.json and environment variables; without an endpoint there it bridges 2,000 simulated tags.")
+    "FastPort OPC UA bridge: FastPort clients read, write and subscribe to tags of OPC UA servers. Configured by section OpcBridge of "
+    + "appsettings.json and environment variables; if no endpoint is configured, it bridges 2,000 simulated tags.")
 {
     listen,
     dashboard,

@@ -10,17 +10,17 @@ internal static partial class OpcUaTagsLog
     [LoggerMessage(8101, LogLevel.Error, "Endpoint {Endpoint} ({Url}) cannot be used: {Problem}")]
     public static partial void ConnectFailed(ILogger logger, string endpoint, string url, string problem);
 
-    [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Tried again in a second")]
+    [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Retried in one second")]
     public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 
     [LoggerMessage(
-        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: clients find the first. Give one another name")]
+        8103, LogLevel.Error, "'{Name}' is the name of both {First} and {Second}: clients find the first. Give one of them another name")]
     public static partial void NameTwice(ILogger logger, string name, string first, string second);
 
     [LoggerMessage(
         8110,
         LogLevel.Warning,
-        "Endpoint {Endpoint}: {Count} names are those of several nodes, which have their node ids behind the name: {Names}")]
+        "Endpoint {Endpoint}: {Count} names are shared by several nodes, so the node id is appended to each name: {Names}")]
     public static partial void NamesShared(ILogger logger, string endpoint, int count, string names);
 
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
@@ -29,7 +29,8 @@ internal static partial class OpcUaTagsLog
     [LoggerMessage(
         8108,
         LogLevel.Warning,
-        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, some of them gone; new ones are left out until a restart")]
+        "Endpoint {Endpoint} has had {MaxNames} tags since the bridge started, including tags that are gone; new ones are left out until a "
+        + "restart")]
     public static partial void TooManyNames(ILogger logger, string endpoint, long maxNames);
 
     [LoggerMessage(8107, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxNodes} nodes below its nodes; the others are left out")]
@@ -44,7 +45,7 @@ internal static partial class OpcUaTagsLog
     [LoggerMessage(
         8111,
         LogLevel.Debug,
-        "Endpoint {Endpoint} does not report new nodes: {Problem}. The bridge looks for absent nodes in growing steps only")]
+        "Endpoint {Endpoint} does not report new nodes: {Problem}. The bridge only looks for absent nodes at growing intervals")]
     public static partial void ModelNotWatched(ILogger logger, string endpoint, string problem);
 
     [LoggerMessage(

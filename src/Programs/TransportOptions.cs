@@ -11,14 +11,14 @@ internal sealed class TransportOptions
     private readonly Option<TransportKind?> _transport = new("--transport")
     {
         Description =
-            "The transport of TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll if the "
-            + "system has it.",
+            "Transport for TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto uses epoll where "
+            + "available.",
         HelpName = "auto|epoll|sockets",
         CustomParser = ReadKind,
     };
 
     private readonly Option<int?> _loops = WholeNumberOption.Create(
-        "--loops", "Event loops of epoll, each one thread; 0 for one per core.", "N", 0, EpollOptions.MaxLoops);
+        "--loops", "Number of epoll event loops, one thread each; 0 for one per core.", "N", 0, EpollOptions.MaxLoops);
 
     private readonly Option<int?> _spinMicroseconds = WholeNumberOption.Create(
         "--spin-us",

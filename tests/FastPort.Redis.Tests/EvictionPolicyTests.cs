@@ -22,7 +22,7 @@ public sealed class EvictionPolicyTests
         string said = Assert.Single(node.Log.WithId(6017)).Text;
         Assert.Contains($"{redis.Connection}: {policy}", said, StringComparison.Ordinal);
         Assert.EndsWith(
-            "Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in the configuration of Redis)",
+            "Set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in the Redis configuration)",
             said,
             StringComparison.Ordinal);
         HealthReportEntry health = await node.HealthAsync();

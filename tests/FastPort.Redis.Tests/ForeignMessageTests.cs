@@ -114,7 +114,7 @@ public sealed class ForeignMessageTests
             () => sender.RelayAsync("target", 1, new byte[] { 1 }));
 
         Assert.Equal(ErrorCode.Unavailable, refused.Code);
-        Assert.Contains("'newer' has joined with version 2", Assert.Single(a.Log.WithId(6012)).Text, StringComparison.Ordinal);
+        Assert.Contains("'newer' has joined with batch version 2", Assert.Single(a.Log.WithId(6012)).Text, StringComparison.Ordinal);
         Assert.Equal(
             [("a", true), ("newer", false)],
             a.Host.Services.GetRequiredService<INodes>().Read().Select(static one => (one.Name, one.IsCompatible)));

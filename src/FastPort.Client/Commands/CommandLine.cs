@@ -15,8 +15,8 @@ internal static class CommandLine
     public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
     {
         var root = new RootCommand(
-            "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to "
-            + "Stats/.")
+            "FastPort load client. Without a command, it hosts a server in its process, puts load on it for 10 s and reports the results; "
+            + "files go to Stats/.")
         {
             LoadCommand.Create(commands.LoadAsync),
             CompareCommand.Create(commands.CompareAsync),

@@ -19,8 +19,8 @@ internal static class CompareCommand
     /// <param name="run">Compares and returns the exit code.</param>
     public static Command Create(Func<CompareSettings, Task<int>> run)
     {
-        var before = new Argument<string>("before") { Description = "JSON result of the run before (load --json)." };
-        var after = new Argument<string>("after") { Description = "JSON result of the run after." };
+        var before = new Argument<string>("before") { Description = "JSON result of the earlier run (load --json)." };
+        var after = new Argument<string>("after") { Description = "JSON result of the later run." };
         var markdown = new Option<string?>("--markdown")
         {
             Description = "Writes the table as Markdown to this file; - prints Markdown instead of the text table.",
@@ -28,7 +28,7 @@ internal static class CompareCommand
         };
         var html = new Option<string?>("--html")
         {
-            Description = "Writes the comparison to this file as a page with charts, which needs no network.",
+            Description = "Writes the comparison to this file as an HTML page with charts that works offline.",
             HelpName = "FILE",
         };
         var command = new ExampleCommand(

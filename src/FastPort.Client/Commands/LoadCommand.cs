@@ -14,8 +14,8 @@ internal sealed class LoadCommand
     private readonly Option<string?> _server = new("--server")
     {
         Description =
-            "The server, for example tcp://127.0.0.1:6628, tls://host:6628 or unix:///run/fastport.sock. Without it a server is hosted "
-            + "inside this process.",
+            "The server, for example tcp://127.0.0.1:6628, tls://host:6628 or unix:///run/fastport.sock. Without it, the command hosts a "
+            + "server in its process.",
         HelpName = "URI",
         CustomParser = OptionParsers.Endpoint("--server"),
     };
@@ -25,7 +25,7 @@ internal sealed class LoadCommand
     private readonly ServerAccessOptions _access = new();
 
     private readonly Option<int> _connections = WholeNumberOption.Create(
-        "--connections", "Connections.", "N", Defaults.Connections, 1, LoadSettings.MaxConnections);
+        "--connections", "Number of connections.", "N", Defaults.Connections, 1, LoadSettings.MaxConnections);
 
     private readonly Option<int> _inFlight = WholeNumberOption.Create(
         "--in-flight", "Requests in flight per connection.", "N", Defaults.InFlight, 1, LoadSettings.MaxInFlight);
@@ -35,7 +35,7 @@ internal sealed class LoadCommand
         EchoPayload.LargestPayload(FrameLimits.MaxBodyBytes(FrameLimits.Maximum)));
 
     private readonly Option<TimeSpan?> _duration = OptionParsers.Duration(
-        "--duration", "Time measured, for example 10s, 500ms, 2m. [default: 10s]", TimeSpan.FromMilliseconds(1));
+        "--duration", "Measured time, for example 10s, 500ms, 2m. [default: 10s]", TimeSpan.FromMilliseconds(1));
 
     private readonly Option<TimeSpan?> _warmUp = OptionParsers.Duration(
         "--warmup", "Time before the measurement begins. [default: 2s]", TimeSpan.Zero);
@@ -60,11 +60,11 @@ internal sealed class LoadCommand
 
     private readonly Option<string?> _html = new("--html")
     {
-        Description = "Writes the report to this file as a page with charts, which needs no network.",
+        Description = "Writes the report to this file as an HTML page with charts that works offline.",
         HelpName = "FILE",
     };
 
-    private readonly Option<bool> _noProgress = new("--no-progress") { Description = "Shows no live line." };
+    private readonly Option<bool> _noProgress = new("--no-progress") { Description = "Hides the live progress line." };
 
     private readonly TransportOptions _transport = new();
 
@@ -72,7 +72,7 @@ internal sealed class LoadCommand
     {
         Command = new ExampleCommand(
             "load",
-            "Loads a server and reports its latencies.",
+            "Puts load on a server and reports its latencies.",
             "load --server tcp://127.0.0.1:6628 --connections 100 --rate 20000 --duration 30s")
         {
             _server, _tokenFile, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _html, _noProgress,

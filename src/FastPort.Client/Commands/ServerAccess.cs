@@ -45,13 +45,13 @@ internal sealed class ServerAccessOptions
         "--tls-host", "The name that the server's certificate must have. [default: the host of the server's URI]", "NAME");
 
     private readonly Option<string> _pin = Text(
-        "--tls-pin", "The server's public key: its SHA-256 hash. It is accepted whoever has signed it, and no other is.", "sha256/HASH");
+        "--tls-pin", "SHA-256 hash of the server's public key. Only this key is accepted, regardless of who signed it.", "sha256/HASH");
 
     private readonly Option<string> _certificate = Text(
-        "--tls-cert", "PEM or PFX file with a certificate of this client, for servers that ask for one.", "FILE");
+        "--tls-cert", "PEM or PFX file with this client's certificate, for servers that ask for one.", "FILE");
 
     private readonly Option<string> _key = Text(
-        "--tls-key", "PEM file with the private key of --tls-cert. [default: it is in the same file]", "FILE");
+        "--tls-key", "PEM file with the private key of --tls-cert. [default: in the same file]", "FILE");
 
     private readonly Option<bool> _allowPlaintext = new("--allow-plaintext")
     {

@@ -8,7 +8,8 @@ internal static class TokenFileOption
     /// <summary>Creates the option.</summary>
     public static Option<string> Create() => new("--token-file")
     {
-        Description = "File with the token for the server: a JSON Web Token, or Basic and base64 of user:password. Read at each connect.",
+        Description = "File with the token for the server: a JSON Web Token, or Basic and the Base64 of user:password. "
+            + "Read on each connection attempt.",
         HelpName = "FILE",
     };
 }

@@ -9,7 +9,7 @@ internal sealed class TagCommands
 {
     private readonly Option<string?> _server = new("--server")
     {
-        Description = "The bridge, or another server of tags. [default: tcp://127.0.0.1:6629]",
+        Description = "The bridge, or another tag server. [default: tcp://127.0.0.1:6629]",
         HelpName = "URI",
         CustomParser = OptionParsers.Endpoint("--server"),
     };
@@ -18,13 +18,13 @@ internal sealed class TagCommands
 
     private readonly ServerAccessOptions _access = new();
 
-    private readonly Option<bool> _json = new("--json") { Description = "Prints JSON: a document, or a line for each change." };
+    private readonly Option<bool> _json = new("--json") { Description = "Prints JSON: one document, or one line for each change." };
 
     private readonly Option<int?> _timeout = WholeNumberOption.Create(
-        "--timeout", "Time for the answer, in milliseconds. [default: the server's, 5000]", "MS", 1, 3_600_000);
+        "--timeout", "Time to wait for the answer, in milliseconds. [default: the server's, 5000]", "MS", 1, 3_600_000);
 
     private readonly Option<int?> _maxAge = WholeNumberOption.Create(
-        "--max-age", "A value confirmed within these milliseconds will do; 0 asks the device. [default: 0]", "MS", 0, int.MaxValue);
+        "--max-age", "Accepts a value confirmed within this many milliseconds; 0 asks the device. [default: 0]", "MS", 0, int.MaxValue);
 
     private readonly Option<bool> _recursive = new("--recursive", "-r") { Description = "Lists everything below the path." };
 
@@ -32,27 +32,27 @@ internal sealed class TagCommands
         "--interval", "Time between updates, in milliseconds. [default: the server's, 1000]", "MS", 1, 86_400_000);
 
     private readonly Option<int?> _queue = WholeNumberOption.Create(
-        "--queue", "Samples of a tag that may wait for an update; 1 for the latest. [default: 1]", "N", 1, 100);
+        "--queue", "Samples of a tag kept for the next update; 1 keeps only the latest. [default: 1]", "N", 1, 100);
 
     private readonly Option<int?> _count = WholeNumberOption.Create("--count", "Ends after this number of changes.", "N", 1, int.MaxValue);
 
-    private readonly Option<int?> _seconds = WholeNumberOption.Create("--seconds", "Ends after this time.", "N", 1, 86_400);
+    private readonly Option<int?> _seconds = WholeNumberOption.Create("--seconds", "Ends after this number of seconds.", "N", 1, 86_400);
 
     private readonly Argument<string?> _path = new("path")
     {
-        Description = "What to list. [default: everything at the root]",
+        Description = "Path to list. [default: everything at the root]",
         Arity = ArgumentArity.ZeroOrOne,
     };
 
     private readonly Argument<string[]> _names = new("name")
     {
-        Description = "Names of tags. A * at the end stands for all tags whose names begin so.",
+        Description = "Names of tags. A * at the end stands for all tags whose names begin with the text before it.",
         Arity = ArgumentArity.OneOrMore,
     };
 
     private readonly Argument<string[]> _pairs = new("name value")
     {
-        Description = "A name and its value, or several in turn. Arrays are written [1, 2, 3].",
+        Description = "A name and its value, or several such pairs. Arrays are written [1, 2, 3].",
         Arity = ArgumentArity.OneOrMore,
     };
 
@@ -62,7 +62,7 @@ internal sealed class TagCommands
         {
             Add("browse", "Lists tags, folders and methods.", "simulation --recursive", _path, _recursive),
             Add("read", "Reads tags.", "simulation/Int32.0 simulation/Double.0", _names, _maxAge, _timeout),
-            Add("write", "Writes tags. The values are read as the tags' types.", "simulation/Int32.0 7", _pairs, _timeout),
+            Add("write", "Writes tags. Each value is parsed as the type of its tag.", "simulation/Int32.0 7", _pairs, _timeout),
             Add(
                 "watch", "Prints changes of tags until Ctrl+C.", "simulation/Int32.* --interval 500", _names, _interval, _queue, _count,
                 _seconds),

@@ -16,18 +16,19 @@ internal static class TopCommand
         var defaults = new TopSettings();
         var server = new Option<string?>("--server")
         {
-            Description = $"The server. It answers its own machine, others where it allows them. [default: {defaults.Endpoint}]",
+            Description =
+                $"The server. It answers clients on its machine, and others only if it allows them. [default: {defaults.Endpoint}]",
             HelpName = "URI",
             CustomParser = OptionParsers.Endpoint("--server"),
         };
         Option<string> tokenFile = TokenFileOption.Create();
         Option<int?> interval = WholeNumberOption.Create(
-            "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
-        Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
+            "--interval", "Time between two readings, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
+        Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of readings.", "N", 1, int.MaxValue);
         var sort = new Option<string>("--sort")
         {
             Description =
-                $"What message types are sorted by, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
+                $"Figure by which message types are sorted, largest first: {string.Join(", ", TopSort.Names)}. [default: {defaults.Sort}]",
             HelpName = "FIGURE",
             CustomParser = static result =>
             {

@@ -19,12 +19,12 @@ internal static partial class ClientLog
     [LoggerMessage(4003, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
     public static partial void SubscriberFailed(ILogger logger, Session session, string @event, Exception exception);
 
-    [LoggerMessage(4004, LogLevel.Warning, "{Session}: subscribing again to '{Prefix}' failed: {Message} {Next}")]
+    [LoggerMessage(4004, LogLevel.Warning, "{Session}: resubscribing to '{Prefix}' failed: {Message} {Next}")]
     public static partial void SubscribeAgainFailed(ILogger logger, Session session, string prefix, string message, string next);
 
     [LoggerMessage(4005, LogLevel.Error, "{Endpoint} refused the token. {Message} {Next}")]
     public static partial void TokenRefused(ILogger logger, string endpoint, string message, string next);
 
-    [LoggerMessage(4006, LogLevel.Error, "The client of {Endpoint} stops. {Message}")]
+    [LoggerMessage(4006, LogLevel.Error, "The client for {Endpoint} is stopping. {Message}")]
     public static partial void HelloTooLarge(ILogger logger, string endpoint, string message);
 }

@@ -23,10 +23,10 @@ internal static partial class TelemetryLog
     [LoggerMessage(5005, LogLevel.Warning, "The last latency report was not written within {Limit}: the console or the disk is blocked")]
     internal static partial void ReportGivenUp(ILogger logger, TimeSpan limit);
 
-    [LoggerMessage(5006, LogLevel.Warning, "A latency report could not be made; tried again at the next interval")]
+    [LoggerMessage(5006, LogLevel.Warning, "A latency report could not be created; retried at the next interval")]
     internal static partial void ReportFailed(ILogger logger, Exception error);
 
-    [LoggerMessage(5007, LogLevel.Warning, "A second of the latency timeline could not be read; the next column has it")]
+    [LoggerMessage(5007, LogLevel.Warning, "A second of the latency timeline could not be read; the next column includes it")]
     internal static partial void ColumnFailed(ILogger logger, Exception error);
 
     [LoggerMessage(5004, LogLevel.Information, "Latency statistics are written to the console again")]

@@ -16,7 +16,7 @@ internal sealed class SimulateCommand
     };
 
     private readonly Option<int> _changeRate = WholeNumberOption.Create(
-        "--change-rate", "How many values change in a second, one variable after the other.", "N", 0, 0, 10_000_000);
+        "--change-rate", "Number of values that change per second, one variable after the other.", "N", 0, 0, 10_000_000);
 
     private readonly Option<OpcUaSecurityPolicy[]> _policies = new("--security-policy")
     {
@@ -29,8 +29,8 @@ internal sealed class SimulateCommand
 
     private readonly Option<MessageSecurityMode[]> _modes = new("--security-mode")
     {
-        Description = "How messages are protected under a policy other than None: Sign, SignAndEncrypt. Can be given several times. "
-            + "[default: both]",
+        Description = "Message protection that clients may choose under a policy other than None: Sign, SignAndEncrypt. "
+            + "Can be given several times. [default: both]",
         HelpName = "MODE",
         CustomParser = static result => Names<MessageSecurityMode>(
             result, "--security-mode", "Sign or SignAndEncrypt", static mode => mode > MessageSecurityMode.None),
@@ -38,13 +38,14 @@ internal sealed class SimulateCommand
 
     private readonly Option<string[]> _users = new("--user")
     {
-        Description = "A user. Other users of this machine can see it: --users keeps passwords to yourself. Can be given several times.",
+        Description = "User who may connect. Other users of this machine can see the password; --users keeps it private. "
+            + "Can be given several times.",
         HelpName = "NAME:PASSWORD",
     };
 
     private readonly Option<string?> _usersFile = new("--users")
     {
-        Description = "File with users, a line NAME:PASSWORD each. Lines that are empty or begin with # do not count.",
+        Description = "File with users, one NAME:PASSWORD per line. Empty lines and lines that begin with # are ignored.",
         HelpName = "FILE",
     };
 
@@ -52,13 +53,13 @@ internal sealed class SimulateCommand
 
     private readonly Option<string?> _certificates = new("--certificates")
     {
-        Description = "Directory of the server's certificate and of those that it trusts. [default: pki beside the program]",
+        Description = "Directory of the server's certificate and of the certificates that it trusts. [default: pki beside the program]",
         HelpName = "DIRECTORY",
     };
 
     private readonly Option<bool> _unsafeTrustAll = new("--unsafe-trust-all")
     {
-        Description = "Accepts every client's certificate, whoever made it: then anybody can connect. For tests.",
+        Description = "Accepts every client certificate, so anyone can connect. For tests only.",
     };
 
     private readonly Option<int?> _maxMessage = WholeNumberOption.Create(
@@ -67,14 +68,14 @@ internal sealed class SimulateCommand
         "N", 1, 1024);
 
     private readonly Option<int?> _maxSessions = WholeNumberOption.Create(
-        "--max-sessions", "Most sessions at a time. [default: 1000]", "N", 1, 1_000_000);
+        "--max-sessions", "Maximum number of simultaneous sessions. [default: 1000]", "N", 1, 1_000_000);
 
     private SimulateCommand(Func<SimulationSettings, CancellationToken, Task<int>> run)
     {
         Command = new Command(
             "simulate",
-            "Serves 2,000 variables and a package method over OPC UA, until Ctrl+C or SIGTERM. Every option of the server is also a key of "
-            + "section OpcUaServer in appsettings.json, or an environment variable such as OpcUaServer__MaxNodesPerRead.")
+            "Serves 2,000 variables and a package method over OPC UA, until Ctrl+C or SIGTERM. Every server option can also be set in "
+            + "section OpcUaServer of appsettings.json or by an environment variable such as OpcUaServer__MaxNodesPerRead.")
         {
             _listen, _changeRate, _policies, _modes, _users, _usersFile, _noAnonymous, _certificates, _unsafeTrustAll, _maxMessage,
             _maxSessions,

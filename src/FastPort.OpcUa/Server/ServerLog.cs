@@ -32,9 +32,9 @@ internal static partial class ServerLog
     [LoggerMessage(7008, LogLevel.Error, "Writing the variable {Variable} threw; the client gets BadInternalError")]
     public static partial void WriteThrew(ILogger logger, Exception exception, NodeId variable);
 
-    [LoggerMessage(7007, LogLevel.Error, "Reading the variable {Variable} threw; its value is BadInternalError")]
+    [LoggerMessage(7007, LogLevel.Error, "Reading the variable {Variable} threw; its status is BadInternalError")]
     public static partial void ReadThrew(ILogger logger, Exception exception, NodeId variable);
 
-    [LoggerMessage(7006, LogLevel.Error, "A cycle of subscription {Subscription} threw; the next one comes as usual")]
+    [LoggerMessage(7006, LogLevel.Error, "A publishing cycle of subscription {Subscription} threw; the next cycle runs as scheduled")]
     public static partial void CycleThrew(ILogger logger, Exception exception, uint subscription);
 }

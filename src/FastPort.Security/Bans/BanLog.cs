@@ -17,6 +17,6 @@ internal static partial class BanLog
         "{Bans} bans could not be written to {Path}: they end with this process. {Message}")]
     public static partial void NotWritten(ILogger logger, int bans, string path, string message);
 
-    [LoggerMessage(9123, LogLevel.Error, "What follows from {Bans} bans failed")]
+    [LoggerMessage(9123, LogLevel.Error, "Applying {Bans} bans failed")]
     public static partial void SubscriberFailed(ILogger logger, int bans, Exception exception);
 }

@@ -15,13 +15,13 @@ internal static class BanCommands
     /// <summary>Adds the commands.</summary>
     public static void AddTo(RootCommand root)
     {
-        var file = new Argument<string>("file") { Description = "The file of bans, as Security:BansFile names it." };
+        var file = new Argument<string>("file") { Description = "The file of bans that Security:BansFile names." };
         var subject = new Argument<string>("subject")
         {
             Description = "An address (10.0.0.7), a network (10.0.0.0/8, 2001:db8:1:2::/64) or a user (user:anna).",
         };
         root.Add(new Command(
-            "bans", "List, add and lift bans of addresses and users. A running server knows within Security:ReloadInterval.")
+            "bans", "List, add and lift bans of addresses and users. A running server applies changes within Security:ReloadInterval.")
         {
             CreateList(file),
             CreateAdd(file, subject),
@@ -55,7 +55,7 @@ internal static class BanCommands
     {
         var time = new Option<TimeSpan>("--for")
         {
-            Description = "How long, as d.hh:mm:ss: 01:00:00 is an hour, 7.00:00:00 a week. Defaults to an hour.",
+            Description = "Duration of the ban as d.hh:mm:ss: 01:00:00 is an hour, 7.00:00:00 a week. Defaults to an hour.",
             HelpName = "TIME",
             DefaultValueFactory = static _ => TimeSpan.FromHours(1),
             CustomParser = ParseTime,
@@ -66,7 +66,13 @@ internal static class BanCommands
             HelpName = "TEXT",
             DefaultValueFactory = static _ => string.Empty,
         };
-        var add = new Command("add", "Ban somebody: open sessions end, new ones are refused.") { file, subject, time, reason };
+        var add = new Command("add", "Ban an address, network or user: open sessions end, new ones are refused.")
+        {
+            file,
+            subject,
+            time,
+            reason,
+        };
         add.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             DateTimeOffset until = TimeProvider.System.GetUtcNow() + result.GetValue(time);

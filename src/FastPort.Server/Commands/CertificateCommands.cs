@@ -13,7 +13,7 @@ internal static class CertificateCommands
     /// <summary>Adds the command.</summary>
     public static void AddTo(RootCommand root)
     {
-        var directory = new Argument<string>("dir") { Description = "Where the files are. Created if it does not exist." };
+        var directory = new Argument<string>("dir") { Description = "Directory for the files. Created if it does not exist." };
         Option<string[]> names = Names(
             "--name",
             "A DNS name or IP address of the server. Can be given several times. "
@@ -22,11 +22,11 @@ internal static class CertificateCommands
             "give a DNS name such as server.example.org, or an IP address");
         Option<string[]> clients = Names(
             "--client",
-            "Also makes a certificate of a client with this name. Can be given several times.",
+            "Also creates a certificate for a client with this name. Can be given several times.",
             SubjectNames.IsClient,
             "give 1 to 64 of the characters A to Z, a to z, 0 to 9, '.', '-', '_' and '@'");
-        Option<int> days = WholeNumberOption.Create("--days", "How long certificates are valid.", "N", DefaultDays, 1, MaxDays);
-        var create = new Command("create", "Make certificates of a server and its clients, and the authority that signs them.")
+        Option<int> days = WholeNumberOption.Create("--days", "Number of days that certificates are valid.", "N", DefaultDays, 1, MaxDays);
+        var create = new Command("create", "Create certificates for a server and its clients, and the authority that signs them.")
         {
             directory,
             names,
@@ -38,7 +38,7 @@ internal static class CertificateCommands
             result.GetValue(names) is { Length: > 0 } given ? given : SubjectNames.OfThisMachine(),
             result.GetValue(clients) ?? [],
             result.GetValue(days))));
-        root.Add(new Command("certs", "Make certificates for development.") { create });
+        root.Add(new Command("certs", "Create certificates for development.") { create });
     }
 
     private static Option<string[]> Names(string option, string description, Func<string, bool> isName, string what)

@@ -16,10 +16,11 @@ internal static class SecurityCommands
 
     private static Command CreateUsers()
     {
-        var file = new Argument<string>("file") { Description = "The file of users, as Security:UsersFile names it." };
+        var file = new Argument<string>("file") { Description = "The file of users that Security:UsersFile names." };
         var name = new Argument<string>("name") { Description = "The user's name." };
         var roles = new Option<string[]>("--role") { Description = "A role of the user. Can be given several times.", HelpName = "ROLE" };
-        var set = new Command("set", "Add a user, or give one a new password and new roles. The password is asked for, or read from input.")
+        var set = new Command(
+            "set", "Add a user, or give a user a new password and new roles. The password is prompted for, or read from standard input.")
         {
             file,
             name,
@@ -34,7 +35,7 @@ internal static class SecurityCommands
             return ExitCode.Good;
         }));
 
-        var remove = new Command("remove", "Remove a user. Sessions that are open stay so until the user is banned.") { file, name };
+        var remove = new Command("remove", "Remove a user. Open sessions of the user stay open until the user is banned.") { file, name };
         remove.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);
@@ -52,10 +53,15 @@ internal static class SecurityCommands
 
     private static Command CreatePolicy()
     {
-        var file = new Argument<string>("file") { Description = "The policy, as Security:PolicyFile names it." };
+        var file = new Argument<string>("file") { Description = "The policy file that Security:PolicyFile names." };
         var user = new Option<string?>("--user") { Description = "Show what this user may do.", HelpName = "NAME" };
         var roles = new Option<string[]>("--role") { Description = "A role of that user. Can be given several times.", HelpName = "ROLE" };
-        var check = new Command("check", "Read a policy as the server does; say what is wrong, or what it allows.") { file, user, roles };
+        var check = new Command("check", "Read a policy as the server does, and report its errors or what it allows.")
+        {
+            file,
+            user,
+            roles,
+        };
         check.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);
@@ -75,6 +81,6 @@ internal static class SecurityCommands
 
             return ExitCode.Good;
         }));
-        return new Command("policy", "Check a policy of permissions.") { check };
+        return new Command("policy", "Check a permission policy.") { check };
     }
 }

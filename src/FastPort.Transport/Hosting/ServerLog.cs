@@ -36,6 +36,6 @@ internal static partial class ServerLog
     [LoggerMessage(3008, LogLevel.Debug, "A stage of a connection from {RemoteEndPoint} failed")]
     public static partial void StageFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 
-    [LoggerMessage(3010, LogLevel.Information, "Draining: for {Delay} connections are still accepted, but the server is no longer ready")]
+    [LoggerMessage(3010, LogLevel.Information, "Draining: connections are still accepted for {Delay}, but the server is no longer ready")]
     public static partial void Draining(ILogger logger, TimeSpan delay);
 }

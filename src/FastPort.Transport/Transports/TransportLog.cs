@@ -17,7 +17,7 @@ internal static partial class TransportLog
     [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} ended before it was accepted ({Error})")]
     public static partial void AcceptTransient(ILogger logger, Endpoint endpoint, string error);
 
-    [LoggerMessage(1003, LogLevel.Critical, "Accept at {Endpoint} failed for good ({Error}); no new connections are accepted there")]
+    [LoggerMessage(1003, LogLevel.Critical, "Accept at {Endpoint} failed permanently ({Error}); no new connections are accepted there")]
     public static partial void AcceptFatal(ILogger logger, Endpoint endpoint, string error);
 
     [LoggerMessage(1004, LogLevel.Information, "Accept at {Endpoint} works again")]
@@ -36,13 +36,13 @@ internal static partial class TransportLog
 
     [LoggerMessage(
         1008, LogLevel.Error,
-        "Connection {ConnectionId}: sending threw; the connection is aborted. Memory that is lent (TrySendBorrowed, ReplyBorrowed) must "
-        + "stay valid until its release is called")]
+        "Connection {ConnectionId}: sending threw; the connection is aborted. Memory lent with TrySendBorrowed or ReplyBorrowed must stay "
+        + "valid until its release callback is called")]
     public static partial void SendFault(ILogger logger, long connectionId, Exception exception);
 
     [LoggerMessage(
         1009, LogLevel.Error,
-        "Connection {ConnectionId}: reading threw, not the protocol; the connection is aborted. A protocol that leaves more unread than a "
-        + "connection may hold (MaxReceiveBytes) causes it, too")]
+        "Connection {ConnectionId}: reading threw outside the protocol; the connection is aborted. A possible cause is a protocol that "
+        + "leaves more bytes unread than a connection may hold (MaxReceiveBytes)")]
     public static partial void ReadFault(ILogger logger, long connectionId, Exception exception);
 }

@@ -11,8 +11,8 @@ internal static class DashboardOption
     public static Option<string?> Create() => new("--dashboard")
     {
         Description =
-            "Serves the live page, metrics and health there, for example http://127.0.0.1:6680. Port 0 lets the system choose. An address "
-            + "that other machines reach needs a token in Dashboard:Token. [default: no dashboard]",
+            "Serves the live page, metrics and health at this address, for example http://127.0.0.1:6680. Port 0 lets the system choose. "
+            + "An address that other machines can reach needs a token in Dashboard:Token. [default: no dashboard]",
         HelpName = "URL",
     };
 

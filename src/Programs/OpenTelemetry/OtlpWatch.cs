@@ -76,7 +76,8 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
         return text.Length > MostCharacters ? text[..MostCharacters] : text;
     }
 
-    [LoggerMessage(9200, LogLevel.Warning, "OpenTelemetry cannot export as configured: {Why}. It goes on trying; said once until it can")]
+    [LoggerMessage(
+        9200, LogLevel.Warning, "OpenTelemetry cannot export as configured: {Why}. It keeps trying; logged once until an export succeeds")]
     private static partial void Fails(ILogger logger, string why);
 
     [LoggerMessage(9201, LogLevel.Information, "OpenTelemetry exports again to {Endpoint}")]

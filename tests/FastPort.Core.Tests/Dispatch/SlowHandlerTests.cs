@@ -63,7 +63,7 @@ public sealed class SlowHandlerTests
         _time.Advance(ConnectionClock.Period);
         string line = Assert.Single(server.Log.WithId(HandlerHolds)).Text;
         Assert.StartsWith($"{server.Opened[0]}: ", line, StringComparison.Ordinal);
-        Assert.Contains("for 60000 ms and still run, most likely Held", line, StringComparison.Ordinal);
+        Assert.Contains("for 60000 ms and are still running, most likely Held", line, StringComparison.Ordinal);
 
         // Once is enough, and it is not over yet.
         _time.Advance(TimeSpan.FromSeconds(10));
@@ -126,8 +126,8 @@ public sealed class SlowHandlerTests
 
         IReadOnlyList<LogLine> lines = server.Log.WithId(HandlerHolds);
         Assert.Equal(2, lines.Count);
-        Assert.Contains("for 60000 ms and still run, most likely Held", lines[0].Text, StringComparison.Ordinal);
-        Assert.Contains("for 80000 ms and still run, most likely Other", lines[1].Text, StringComparison.Ordinal);
+        Assert.Contains("for 60000 ms and are still running, most likely Held", lines[0].Text, StringComparison.Ordinal);
+        Assert.Contains("for 80000 ms and are still running, most likely Other", lines[1].Text, StringComparison.Ordinal);
 
         second.Release();
         await ReadAsync(peer, 2);

@@ -39,7 +39,7 @@ public sealed class CertificateReloadTests : IDisposable
             new LogLine(
                 3050,
                 LogLevel.Information,
-                $"The certificate CN=second of {_directory["a.pem"]} is new: thumbprint {Second.Thumbprint}, "
+                $"New certificate CN=second of {_directory["a.pem"]}: thumbprint {Second.Thumbprint}, "
                 + "expires on 2049-01-01 00:00:00Z",
                 null),
             Assert.Single(_log.Lines));
@@ -73,7 +73,7 @@ public sealed class CertificateReloadTests : IDisposable
         File.WriteAllText(_directory["a.pem"], "nothing");
         _time.Advance(Interval * 3);
         Assert.Equal(
-            "Certificates could not be read again; those read before stay in use. FastPort:Tls:CertificateFile: The certificate file "
+            "Certificates could not be reloaded; the previous ones stay in use. FastPort:Tls:CertificateFile: The certificate file "
             + $"{_directory["a.pem"]} holds no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) or a PFX file (its name "
             + "ends in .pfx or .p12).",
             Assert.Single(_log.WithId(3051)).Text);

@@ -58,7 +58,7 @@ public sealed class UndecodableValueTests : IAsyncLifetime
         Assert.True(values[1].Value.IsNull);
         Assert.Equal(7, values[2].Value.Get<int>());
         Assert.Equal(2, requests());
-        Assert.Contains("the value of ns=1;i=1:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
+        Assert.Contains("a value of ns=1;i=1 that", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
     }
 
     /// <summary>Ids are the server's text: they must not make lines of their own.</summary>
@@ -69,7 +69,7 @@ public sealed class UndecodableValueTests : IAsyncLifetime
 
         await _client.ReadAsync([new NodeId(1, "a\nb")]);
 
-        Assert.Contains(@"the value of ns=1;s=a\u000Ab:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
+        Assert.Contains(@"a value of ns=1;s=a\u000Ab that", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -82,7 +82,7 @@ public sealed class UndecodableValueTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadDecodingError, values[77].Status);
         Assert.All(values.Index().Where(static one => one.Index != 77), static one => Assert.Equal(7, one.Item.Value.Get<int>()));
         Assert.InRange(requests(), 2, 30);
-        Assert.Contains("the value of ns=1;i=77:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
+        Assert.Contains("a value of ns=1;i=77 that", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -107,7 +107,7 @@ public sealed class UndecodableValueTests : IAsyncLifetime
         DataChange first = await subscription.NextAsync();
         Assert.Equal((items[0], 7), (first.Item, first.Value.Value.Get<int>()));
         await Patience.UntilAsync(() => lost == 1, "the loss is told");
-        Assert.Contains("the value of ns=1;i=1:", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
+        Assert.Contains("a value of ns=1;i=1 that", Assert.Single(_log.WithId(7111)).Text, StringComparison.Ordinal);
     }
 
     private static NodeId[] NodesOf(int count) => [.. Enumerable.Range(0, count).Select(static i => new NodeId(1, (uint)i))];

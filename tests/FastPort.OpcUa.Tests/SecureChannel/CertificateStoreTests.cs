@@ -322,7 +322,7 @@ public sealed class CertificateStoreTests : IDisposable
 
         Assert.Equal(StatusCodes.Good, Check());
         Assert.EndsWith(
-            $"several.pem is no usable certificate, so peers that it vouches for may be refused: {problem}",
+            $"several.pem is not a usable certificate, so peers that depend on it may be refused: {problem}",
             Assert.Single(_log.WithId(7205)).Text,
             StringComparison.Ordinal);
     }

@@ -48,7 +48,7 @@ public sealed class SharedNameTests
             ],
             await ReadAllAsync(bridged));
         string told = Assert.Single(bridged.Log.WithId(8110)).Text;
-        Assert.StartsWith("Endpoint plant: 3 names are those of several nodes", told, StringComparison.Ordinal);
+        Assert.StartsWith("Endpoint plant: 3 names are shared by several nodes", told, StringComparison.Ordinal);
         Assert.Contains("'plant/Conditions'", told, StringComparison.Ordinal);
     }
 

@@ -42,8 +42,8 @@ internal static partial class SessionLog
 
     [LoggerMessage(
         2010, LogLevel.Warning,
-        "{Session}: inline handlers have blocked the loop for {Milliseconds} ms and still run, most likely {Message}; "
-        + "all its connections wait")]
+        "{Session}: inline handlers have blocked the loop for {Milliseconds} ms and are still running, most likely {Message}; all its "
+        + "connections are waiting")]
     public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
 
     [LoggerMessage(
@@ -58,8 +58,8 @@ internal static partial class SessionLog
 
     [LoggerMessage(
         2014, LogLevel.Warning,
-        "{Session}: {Messages} messages were dropped since the last such line, because the peer reads too slowly: {PendingBytes} bytes "
-        + "wait for it")]
+        "{Session}: {Messages} messages were dropped since the last report because the peer reads too slowly; {PendingBytes} bytes are "
+        + "pending")]
     public static partial void Dropped(ILogger logger, Session session, long messages, long pendingBytes);
 
     [LoggerMessage(2015, LogLevel.Error, "{Session}: an ActivityListener threw at the end of an activity")]

@@ -70,33 +70,33 @@ internal static partial class CertificateLog
     [LoggerMessage(
         7200,
         LogLevel.Warning,
-        "UnsafeTrustAll is set: every certificate is accepted, and anybody can pretend to be anybody. Use it in tests only")]
+        "UnsafeTrustAll is set: every certificate is accepted, so any peer can impersonate any other. Use it in tests only")]
     public static partial void TrustsAll(ILogger logger);
 
     [LoggerMessage(
-        7201, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
+        7201, LogLevel.Error, "This application's certificate in {Directory} expired on {NotAfter:u}. Delete it to have a new one created")]
     public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
 
     [LoggerMessage(
         7202,
         LogLevel.Error,
-        "The own certificate in {Directory} is for {CertificateUri}, not for {ApplicationUri}: peers refuse it. Set ApplicationUri to that "
-            + "of the certificate, or delete certificate and key to have new ones made")]
+        "This application's certificate in {Directory} is for {CertificateUri}, not for {ApplicationUri}: peers refuse it. Set "
+            + "ApplicationUri to the URI of the certificate, or delete the certificate and its key to have new ones created")]
     public static partial void OtherApplication(ILogger logger, string directory, string? certificateUri, string applicationUri);
 
     [LoggerMessage(
         7204,
         LogLevel.Warning,
-        "The certificate {Thumbprint} is for {CertificateUri}, and its application says that it is {ApplicationUri}: it is accepted "
-            + "because UnsafeTrustAll is set")]
+        "The certificate {Thumbprint} is for {CertificateUri}, but its application claims to be {ApplicationUri}. It is accepted because "
+            + "UnsafeTrustAll is set")]
     public static partial void OtherApplicationTrusted(
         ILogger logger, string thumbprint, string certificateUri, string applicationUri);
 
     [LoggerMessage(
-        7203, LogLevel.Error, "The revocation list {File} does not count, so whom it revokes may be trusted: {Problem}")]
+        7203, LogLevel.Error, "The revocation list {File} is ignored, so certificates that it revokes may be trusted: {Problem}")]
     public static partial void ListUnusable(ILogger logger, string file, string problem);
 
     [LoggerMessage(
-        7205, LogLevel.Error, "Part of {File} is no usable certificate, so peers that it vouches for may be refused: {Problem}")]
+        7205, LogLevel.Error, "Part of {File} is not a usable certificate, so peers that depend on it may be refused: {Problem}")]
     public static partial void CertificateUnusable(ILogger logger, string file, string problem);
 }

@@ -149,7 +149,8 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
 
         // One visit before the burst, three while it lasts, one after it, and none any more.
         Assert.Equal([100, 1_100, 1_200, 1_300, 1_400, 1_500], _connection.Visits);
-        Assert.Contains("for 100 ms and still run, most likely Slow", Assert.Single(_log.WithId(2010)).Text, StringComparison.Ordinal);
+        Assert.Contains(
+            "for 100 ms and are still running, most likely Slow", Assert.Single(_log.WithId(2010)).Text, StringComparison.Ordinal);
     }
 
     void ISessionHost.OnOpened(Session session)
