@@ -62,7 +62,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
     {
         var pending = new AwaitedReply<WelcomeBody>((scoped in InboundReply reply) => ReadWelcome(protocol, in reply));
         var hello = new HelloBody(options.RoutingId, token, options.ClientName, Extensions.Known);
-        return protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
+        return protocol.Requests.TrySend(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
         {
             SendStatus.Queued => pending.Task,
             SendStatus.TooLarge => throw new FastPortOptionsException(

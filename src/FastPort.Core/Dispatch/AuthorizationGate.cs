@@ -1,6 +1,5 @@
 using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;
-using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 
@@ -21,9 +20,9 @@ internal enum GateAnswer
 /// Asks the authorizer about one frame at a time, on the loop. Until the answer arrives, reading is paused and the frame stays in the ring.
 /// The answer applies to that frame only.
 /// </summary>
-internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol protocol)
+internal sealed class AuthorizationGate(Authorizer authorizer, SessionSettings settings, Session session)
 {
-    private readonly PendingDecision<bool> _wait = new(protocol, "authorizer");
+    private readonly PendingDecision<bool> _wait = new(settings, session, "authorizer");
     private bool _kept;
 
     /// <summary>Whether the authorizer was asked about the current frame: the next <see cref="Ask"/> takes that answer.</summary>
@@ -68,7 +67,7 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
     public void Keep() => _kept = true;
 
     /// <summary>Called on the loop at each tick of the coarse clock.</summary>
-    public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, protocol.Settings.Options.AuthorizationTimeout);
+    public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, settings.Options.AuthorizationTimeout);
 
     public void OnClosed() => _wait.OnClosed();
 

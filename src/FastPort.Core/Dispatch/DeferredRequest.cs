@@ -44,11 +44,11 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
     /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. What it throws before is answered as Internal.</summary>
     protected abstract void Answer();
 
-    protected void Reply() => protocol.Replies.Reply(_header, received, default(EmptyBody));
+    protected void Reply() => protocol.Output.Reply(_header, received, default(EmptyBody));
 
     protected void Fail(ErrorCode code, string message)
     {
         Traces.SetFailed(_activity, code.ToString());
-        protocol.Replies.Error(_header, received, code, message);
+        protocol.Output.Error(_header, received, code, message);
     }
 }

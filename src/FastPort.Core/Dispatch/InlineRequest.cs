@@ -107,7 +107,7 @@ public ref struct InlineRequest
         if (MayAnswer())
         {
             // After the call: if the body throws, the request is still unanswered.
-            Failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
+            Failure = _protocol.Output.Reply(_header, ReceivedNanoseconds, in body);
             Answered = true;
         }
     }
@@ -119,7 +119,7 @@ public ref struct InlineRequest
     {
         if (MayAnswer())
         {
-            Failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, new RawBody(body));
+            Failure = _protocol.Output.Reply(_header, ReceivedNanoseconds, new RawBody(body));
             Answered = true;
         }
     }
@@ -151,7 +151,7 @@ public ref struct InlineRequest
 
         // Before the call: if the release callback throws, it has been called and the request has been answered.
         Answered = true;
-        Failure = _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        Failure = _protocol.Output.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
     }
 
     /// <summary>Answers with an error. For a one-way message the error is only counted.</summary>
@@ -162,12 +162,12 @@ public ref struct InlineRequest
     {
         if (_header.IsOneWay)
         {
-            _protocol.Replies.CountOneWayFailure(code);
+            _protocol.Output.CountOneWayFailure(code);
             Failure = code;
         }
         else if (MayAnswer())
         {
-            _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
+            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
             Answered = true;
             Failure = code;
         }

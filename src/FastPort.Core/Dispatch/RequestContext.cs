@@ -100,7 +100,7 @@ public sealed class RequestContext
         if (MayAnswer())
         {
             // After the call: if the body throws, the request is still unanswered.
-            ErrorCode failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
+            ErrorCode failure = _protocol.Output.Reply(_header, ReceivedNanoseconds, in body);
             _answered = true;
             if (failure != ErrorCode.None)
             {
@@ -143,7 +143,7 @@ public sealed class RequestContext
 
         // Before the call: if the release callback throws, it has been called and the request has been answered.
         _answered = true;
-        ErrorCode failure = _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        ErrorCode failure = _protocol.Output.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
         if (failure != ErrorCode.None)
         {
             Failed(failure);
@@ -160,12 +160,12 @@ public sealed class RequestContext
     {
         if (_header.IsOneWay)
         {
-            _protocol.Replies.CountOneWayFailure(code);
+            _protocol.Output.CountOneWayFailure(code);
             Failed(code);
         }
         else if (MayAnswer())
         {
-            _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
+            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
             _answered = true;
             Failed(code);
             FlushIfDetached();

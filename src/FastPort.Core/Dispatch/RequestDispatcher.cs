@@ -20,10 +20,10 @@ namespace FastPort.Dispatch;
 internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
     private readonly SessionSettings _settings = protocol.Settings;
-    private readonly SessionShutdown _shutdown = protocol.Shutdown;
-    private readonly Replies _replies = protocol.Replies;
+    private readonly SessionEnd _end = protocol.End;
+    private readonly FrameOutput _output = protocol.Output;
     private readonly AuthorizationGate? _gate =
-        dispatch.Authorizer is { } authorizer ? new AuthorizationGate(authorizer, protocol) : null;
+        dispatch.Authorizer is { } authorizer ? new AuthorizationGate(authorizer, protocol.Settings, protocol.Session) : null;
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private RequestQueue? _queue;
 
@@ -66,7 +66,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         HandlerEntry? handler = _direct;
-        return handler is not null && handler.Type == header.Type && !_shutdown.RefusesRequests
+        return handler is not null && handler.Type == header.Type && !_end.RefusesRequests
             ? Run(handler, header, input, received, postponed: null, isTraced: false)
             : TryDispatchAny(header, input, received);
     }
@@ -75,7 +75,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     private bool TryDispatchAny(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         Postponement? postponed = _postponed;
-        bool refuses = _shutdown.RefusesRequests && postponed is not { HasBegun: true };
+        bool refuses = _end.RefusesRequests && postponed is not { HasBegun: true };
         if (postponed is { Until.IsCompleted: false } && !IsOverdue && !refuses)
         {
             // The session was resumed for another reason.
@@ -109,7 +109,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return Run(handler, header, input, received, postponed, Traces.IsOn);
         }
 
-        _shutdown.BeginWork();
+        _end.BeginWork();
         HandlerEntry entry = Traces.IsOn && Trace(handler, header, input) is { } activity ? new TracedEntry(handler, activity) : handler;
         var queued = new RequestContext(
             protocol, entry, header, RentedBuffer.CopyOf(
@@ -211,7 +211,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _gate?.OnTick(nowMilliseconds);
         if (_postponed?.IsOverdue(nowMilliseconds) == true)
         {
-            protocol.ResumeReading();
+            protocol.Session.Connection.ResumeReading();
         }
     }
 
@@ -242,11 +242,11 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         if (isKnown)
         {
-            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "This session is closing; the request was not run.");
+            _output.Refuse(header, received, ErrorCode.ShuttingDown, "This session is closing; the request was not run.");
         }
         else
         {
-            _replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+            _output.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
         }
     }
 
@@ -276,12 +276,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                     handler.ReadAddress?.Invoke(input.GetReadableSequence(header.BodyOffset, header.BodySize), ref request);
                 }
 
-                _replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
+                _output.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
                         ? $"This session may not use message type 0x{header.Type:X4} for '{request.Topic ?? request.Target}'."
                         : $"This session may not use message type 0x{header.Type:X4}.");
                 return false;
             case GateAnswer.TimedOut:
-                _replies.Refuse(
+                _output.Refuse(
                     header,
                     received,
                     ErrorCode.Timeout,
@@ -304,11 +304,11 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _direct = null;
         if (postponed.Until.IsCompleted)
         {
-            protocol.ResumeReading();
+            protocol.Session.Connection.ResumeReading();
         }
         else
         {
-            postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+            postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.Session.Connection.ResumeReading);
         }
     }
 

@@ -3,6 +3,7 @@ using System.Threading.Channels;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
 using FastPort.Telemetry;
@@ -249,7 +250,7 @@ internal sealed class RequestQueue
                 }
 
                 // During the waits the requester may have canceled, or the session may have ended.
-                if (_protocol.IsClosed || request.IsAborted)
+                if (_protocol.End.State == EndState.Closed || request.IsAborted)
                 {
                     if (!isInline)
                     {
@@ -296,7 +297,7 @@ internal sealed class RequestQueue
         if (Volatile.Read(ref _awaitsStarts) != 0 && started == Volatile.Read(ref _enqueued)
             && Interlocked.Exchange(ref _awaitsStarts, 0) == 1)
         {
-            _protocol.ResumeReading();
+            _protocol.Session.Connection.ResumeReading();
         }
     }
 
@@ -367,9 +368,9 @@ internal sealed class RequestQueue
         Interlocked.Increment(ref _completed);
         if (Volatile.Read(ref _waiting) != 0 && Interlocked.Exchange(ref _waiting, 0) == 1)
         {
-            _protocol.ResumeReading();
+            _protocol.Session.Connection.ResumeReading();
         }
 
-        _protocol.EndQueuedWork();
+        _protocol.End.EndWork();
     }
 }

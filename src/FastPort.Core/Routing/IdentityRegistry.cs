@@ -46,7 +46,7 @@ internal sealed class IdentityRegistry : IRoutingIds
                 _identities[utf8] = identity;
                 _byText[routingId] = identity;
             }
-            else if (!takeOver && identity.Owner is { Protocol.IsEnding: false })
+            else if (!takeOver && identity.Owner is { Protocol.End.HasBegun: false })
             {
                 return null;
             }

@@ -22,7 +22,7 @@ public sealed class RoutingIdClaim
     public bool TakesOver { get; }
 
     /// <summary>Whether the session has begun to close: its id is free for others already.</summary>
-    public bool IsEnding => Session.Protocol.IsEnding;
+    public bool IsEnding => Session.Protocol.End.HasBegun;
 
     /// <summary>
     /// Ends the session as <see cref="CloseKind.TakenOver"/>: a session of another server has the id now. One that is closing already keeps

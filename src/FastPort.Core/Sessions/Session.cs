@@ -4,6 +4,7 @@ using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
+using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 
@@ -73,7 +74,7 @@ public sealed partial class Session
     public int MaxBodyBytes => FrameLimits.MaxBodyBytes(_protocol.Output.Limit);
 
     /// <summary>Whether the session is closed or closing.</summary>
-    public bool IsClosed => _protocol.IsClosed || Connection.IsClosing;
+    public bool IsClosed => Connection.IsClosing || _protocol.End.State == EndState.Closed;
 
     /// <summary>Completes with the reason when the session is over.</summary>
     public Task<CloseReason> Closed => Connection.Closed;
@@ -160,7 +161,7 @@ public sealed partial class Session
     /// <param name="correlation">The request's correlation, for <see cref="Cancel"/>.</param>
     public SendStatus TryRequest<TBody>(
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
-        where TBody : IFrameBody, allows ref struct => _protocol.TryRequest(type, in body, pending, timing, timeout, out correlation);
+        where TBody : IFrameBody, allows ref struct => _protocol.Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
     /// <summary>
     /// Cancels a request: its <see cref="PendingReply"/> fails with Canceled and the peer receives Cancel. False if the request has ended
@@ -212,6 +213,11 @@ public sealed partial class Session
     private string UserText => User?.Identity?.Name is { } name ? $" of user '{PeerText.Escape(name)}'" : string.Empty;
 
     internal FrameProtocol Protocol => _protocol;
+
+    /// <summary>
+    /// Whether text from the peer may be logged: always on the connecting side, which chose its peer; after Hello on the accepting side.
+    /// </summary>
+    internal bool IsPeerKnown => IsIdentified || _protocol.Settings.Handshake is null;
 
     /// <summary>The claim behind <see cref="RoutingId"/>; null if the session has none.</summary>
     internal IClaimedId? Identity { get; set; }

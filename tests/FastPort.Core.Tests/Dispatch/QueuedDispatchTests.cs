@@ -289,7 +289,7 @@ public sealed class QueuedDispatchTests
         Session session = await server.SessionAsync();
 
         peer.Dispose();
-        await Patience.UntilAsync(() => session.Protocol.EndReason is not null, "the end of the stream was noticed");
+        await Patience.UntilAsync(() => session.Protocol.End.Reason is not null, "the end of the stream was noticed");
         Assert.False(cancelled.Task.IsCompleted);
         time.Advance(2 * new SessionOptions().HeartbeatInterval);
 

@@ -277,7 +277,7 @@ public sealed class GracefulStopTests
     // The grace of a session begins when its loop is told, which is after the log's line: time that passes before does not count.
     private static async Task ToldAsync(TestServer server)
     {
-        await Patience.UntilAsync(() => server.Opened.All(static one => one.Protocol.Shutdown.IsStopping), "the sessions were told");
+        await Patience.UntilAsync(() => server.Opened.All(static one => one.Protocol.End.IsAnnounced), "the sessions were told");
         server.Settle();
     }
 

@@ -1,17 +1,31 @@
 using System.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Sessions.Logging;
-using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Lifecycle;
+
+/// <summary>What has become of a Hello.</summary>
+internal enum HelloOutcome
+{
+    /// <summary>The authenticator or the directory of routing ids has not answered; the frame stays in the ring.</summary>
+    Awaited,
+
+    /// <summary>The peer was answered with an error. It may try again, unless the connection is closing.</summary>
+    Refused,
+
+    /// <summary>The peer was answered with Welcome.</summary>
+    Welcomed,
+}
 
 /// <summary>
 /// The accepting side's answer to Hello: authentication, routing id, Welcome. Runs on the loop. Until the authenticator answers, reading is
 /// paused and the Hello frame stays in the ring; the loop then handles it again.
 /// </summary>
-internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
+internal sealed class Handshake(HandshakeSettings handshake, SessionSettings settings, Session session, FrameOutput output)
 {
     /// <summary>The frame limit in bytes until Hello, if Hello is required.</summary>
     public const int MaxHelloBytes = 16 * 1024;
@@ -20,34 +34,44 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     private const int MaxFailures = 8;
 
     private readonly PendingDecision<AuthenticationResult?>? _verdict =
-        settings.Authenticator is null ? null : new(protocol, "authenticator");
+        handshake.Authenticator is null ? null : new(settings, session, "authenticator");
 
     // Null if there is no directory.
-    private readonly IdClaiming? _claiming = settings.Claims is null ? null : new IdClaiming(settings.Claims, protocol);
+    private readonly IdClaiming? _claiming = handshake.Claims is null ? null : new IdClaiming(handshake.Claims, settings, session);
     private int _failures;
 
     // The time for the Hello has passed while a component was asked about it: the reason to close after the answer to the Hello.
     private CloseReason? _timedOut;
 
-    public bool IsRequired => settings.IsRequired;
+    public bool IsRequired => handshake.IsRequired;
 
     /// <summary>Whether only a Hello is accepted now.</summary>
-    public bool AwaitsHello { get; private set; } = settings.IsRequired;
+    public bool AwaitsHello { get; private set; } = handshake.IsRequired;
 
-    /// <summary>Handles a Hello; false while the authenticator has not answered.</summary>
-    public bool OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    /// <summary>
+    /// Whether the answer to the Hello has agreed on trace blocks: both sides send and accept them from the next frame on.
+    /// </summary>
+    public bool CarriesTraces { get; private set; }
+
+    /// <summary>When the welcomed peer's identity ends; null for never.</summary>
+    public DateTimeOffset? IdentityEndsAt { get; private set; }
+
+    /// <summary>The session's rates; null if it has none.</summary>
+    public SessionRates? Rates { private get; set; }
+
+    /// <summary>Handles a Hello. After Welcomed the caller opens the session, and calls <see cref="EnterIdentity()"/>.</summary>
+    public HelloOutcome OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
-        Session session = protocol.Session;
         if (session.IsIdentified)
         {
-            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "Hello was received already; a session sends it once.");
-            return true;
+            output.Refuse(header, received, ErrorCode.MalformedBody, "Hello was received already; a session sends it once.");
+            return HelloOutcome.Refused;
         }
 
         if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
         {
-            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Hello message.");
-            return true;
+            output.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Hello message.");
+            return HelloOutcome.Refused;
         }
 
         bool isNamed = RoutingIdLimits.IsName(hello.ClientName);
@@ -57,7 +81,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             Fail(
                 header, isNamed ? hello : hello with { ClientName = string.Empty }, received, ErrorCode.MalformedBody,
                 $"routing_id and client_name have {RoutingIdLimits.Name}.");
-            return true;
+            return HelloOutcome.Refused;
         }
 
         if (hello.RoutingId.StartsWith(RoutingIdLimits.ReservedMark))
@@ -65,7 +89,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             Fail(
                 header, hello, received, ErrorCode.MalformedBody,
                 $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is reserved for the server; choose another id.");
-            return true;
+            return HelloOutcome.Refused;
         }
 
         if (_claiming?.IsAsked == true)
@@ -79,7 +103,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             switch (Authenticate(hello, out result))
             {
                 case DecisionState.Awaited:
-                    return false;
+                    return HelloOutcome.Awaited;
                 case DecisionState.GivenUp:
                     result = null;
                     break;
@@ -89,10 +113,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (result is null)
         {
             Fail(header, hello, received, ErrorCode.Unavailable, "Authentication is not available now; try again later.");
-            return true;
+            return HelloOutcome.Refused;
         }
 
-        if (result.ExpiresAt <= protocol.Settings.Clock.Time.GetUtcNow())
+        if (result.ExpiresAt <= settings.Clock.Time.GetUtcNow())
         {
             result = AuthenticationResult.Refuse("The token has expired.");
         }
@@ -102,10 +126,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             // The authenticator's message may quote the peer.
             Refused(hello, ErrorCode.Unauthenticated, result.Message);
             string shown = PeerText.Escape(result.Message);
-            SessionLog.HelloRefused(protocol.Settings.Logger, session, shown);
-            protocol.RefuseUnauthenticated(
+            SessionLog.HelloRefused(settings.Logger, session, shown);
+            output.RefuseUnauthenticated(
                 header, received, new CloseReason(CloseKind.Unauthenticated, shown), result.Message);
-            return true;
+            return HelloOutcome.Refused;
         }
 
         // Set before the ban is looked up: a ban that is added meanwhile finds either this Hello or this user.
@@ -115,46 +139,45 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         Interlocked.MemoryBarrier();
         if (result.User?.Identity?.Name is { } name && !IsAdmitted(name, header, hello, received))
         {
-            return true;
+            return HelloOutcome.Refused;
         }
 
-        if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
+        if (handshake.RequireRoutingId && hello.RoutingId.Length == 0)
         {
             var reason = new CloseReason(CloseKind.Unauthenticated, "This server requires a routing_id in Hello.");
             Refused(hello, ErrorCode.Unauthenticated, reason.Message);
-            protocol.RefuseUnauthenticated(header, received, reason);
-            return true;
+            output.RefuseUnauthenticated(header, received, reason);
+            return HelloOutcome.Refused;
         }
 
         IClaimedId? identity = null;
         if (hello.RoutingId.Length != 0
-            && (identity = settings.RoutingIds.TryClaim(
-                hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
+            && (identity = handshake.RoutingIds.TryClaim(
+                hello.RoutingId, session, handshake.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
             FailDuplicate(header, hello, received);
-            return true;
+            return HelloOutcome.Refused;
         }
 
         if (identity is null || _claiming is null)
         {
             Welcome(header, hello, received, identity, result);
-            return true;
+            return HelloOutcome.Welcomed;
         }
 
-        _claiming.Begin(identity, hello.RoutingId, settings.Duplicates == DuplicateIdentityPolicy.TakeOver, result);
+        _claiming.Begin(identity, hello.RoutingId, handshake.Duplicates == DuplicateIdentityPolicy.TakeOver, result);
         return WelcomeIfGranted(header, hello, received, _claiming);
     }
 
-    // False while the directory has not answered.
-    private bool WelcomeIfGranted(in FrameHeader header, in HelloBody hello, long received, IdClaiming claiming)
+    private HelloOutcome WelcomeIfGranted(in FrameHeader header, in HelloBody hello, long received, IdClaiming claiming)
     {
         switch (claiming.Take(out IClaimedId identity, out AuthenticationResult admitted))
         {
             case null:
-                return false;
+                return HelloOutcome.Awaited;
             case RoutingIdGrant.Granted:
                 Welcome(header, hello, received, identity, admitted);
-                break;
+                return HelloOutcome.Welcomed;
             case RoutingIdGrant.Taken:
                 FailDuplicate(header, hello, received);
                 break;
@@ -165,40 +188,40 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 break;
         }
 
-        return true;
+        return HelloOutcome.Refused;
     }
 
     private void Welcome(
         in FrameHeader header, in HelloBody hello, long received, IClaimedId? identity, AuthenticationResult admitted)
     {
-        Session session = protocol.Session;
         AwaitsHello = false;
         session.Identity = identity;
         session.ClientName = hello.ClientName;
-        TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
+        TimeSpan heartbeat = settings.Options.HeartbeatInterval;
         if (!header.IsOneWay)
         {
             uint extensions = hello.Extensions & Extensions.Known;
-            protocol.Replies.Reply(
+            output.Reply(
                 header,
                 received,
                 new WelcomeBody(
-                    (ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes,
+                    (ulong)session.Id, handshake.ServerName, (uint)settings.Options.MaxFrameBytes,
                     (uint)heartbeat.TotalMilliseconds, extensions));
-            if ((extensions & Extensions.Trace) != 0)
-            {
-                protocol.CarryTraces();
-            }
+            CarriesTraces = (extensions & Extensions.Trace) != 0;
         }
 
-        // After the Welcome, so that no unsolicited message precedes it.
-        protocol.Identified(admitted.ExpiresAt);
-        if (identity is not null)
+        IdentityEndsAt = admitted.ExpiresAt;
+    }
+
+    /// <summary>
+    /// Makes the welcomed session the owner of its routing id, if it has one. A session that loses the id is closed.
+    /// </summary>
+    public void EnterIdentity()
+    {
+        if (session.Identity is { } identity)
         {
             EnterIdentity(identity);
         }
-
-        protocol.AfterHello();
     }
 
     private void FailDuplicate(in FrameHeader header, in HelloBody hello, long received) => Fail(
@@ -207,8 +230,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     /// <summary>Called on the loop at each tick. If there is a handshake timeout, it bounds the authenticator too.</summary>
     public void OnTick(long nowMilliseconds)
     {
-        TimeSpan limit = protocol.Settings.Options.AuthorizationTimeout;
-        _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : limit);
+        TimeSpan limit = settings.Options.AuthorizationTimeout;
+        _verdict?.OnTick(nowMilliseconds, settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : limit);
         _claiming?.OnTick(nowMilliseconds, limit);
     }
 
@@ -218,7 +241,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     /// </summary>
     public bool GiveUp()
     {
-        TimeSpan limit = protocol.Settings.Options.HandshakeTimeout;
+        TimeSpan limit = settings.Options.HandshakeTimeout;
         if ((_verdict?.GiveUp(limit) ?? _claiming?.GiveUp(limit)) is not { } component)
         {
             return false;
@@ -232,18 +255,18 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     public void OnClosed(CloseReason reason)
     {
         _verdict?.OnClosed();
-        if (protocol.Session.Identity is { } identity)
+        if (session.Identity is { } identity)
         {
             lock (identity.Telling)
             {
-                if (identity.Leave(protocol.Session))
+                if (identity.Leave(session))
                 {
-                    protocol.Settings.Host.OnRoutingIdLost(protocol.Session, reason);
+                    settings.Host.OnRoutingIdLost(session, reason);
                 }
             }
 
             // Last: the events of the next owner follow these.
-            identity.Free(protocol.Session);
+            identity.Free(session);
         }
 
         _claiming?.OnClosed();
@@ -251,16 +274,15 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     private bool IsAdmitted(string name, in FrameHeader header, in HelloBody hello, long received)
     {
-        Session session = protocol.Session;
-        if (settings.Bans?.Find(name, session.RemoteEndPoint) is { } ban)
+        if (handshake.Bans?.Find(name, session.RemoteEndPoint) is { } ban)
         {
             Refused(hello, ErrorCode.Forbidden, ban.ToString());
-            protocol.Replies.Refuse(header, received, ErrorCode.Forbidden, ban.Notice);
+            output.Refuse(header, received, ErrorCode.Forbidden, ban.Notice);
             session.Connection.Close(new CloseReason(CloseKind.Unauthenticated, ban.ToString(), (uint)ErrorCode.Forbidden));
             return false;
         }
 
-        if (protocol.Rates?.TryIdentify(name) is { } limit)
+        if (Rates?.TryIdentify(name) is { } limit)
         {
             Fail(header, hello, received, ErrorCode.Overloaded, $"{limit}; try again later.");
             return false;
@@ -276,21 +298,21 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (++_failures > MaxFailures)
         {
             string text = $"The peer said Hello {_failures} times without success. {message}";
-            protocol.RefuseUnauthenticated(
+            output.RefuseUnauthenticated(
                 header, received, new CloseReason(CloseKind.Unauthenticated, PeerText.Escape(text)), text);
             return;
         }
 
-        protocol.Replies.Refuse(header, received, code, message);
+        output.Refuse(header, received, code, message);
         if (_timedOut is not null)
         {
-            protocol.Session.Connection.Close(_timedOut);
+            session.Connection.Close(_timedOut);
         }
     }
 
     // Called before the answer, and so before the end of a session: whoever records both has them in order.
     private void Refused(in HelloBody hello, ErrorCode code, string message) =>
-        protocol.Settings.Host.OnHelloRefused(protocol.Session, new HelloRefusal(hello.ClientName, code, message));
+        settings.Host.OnHelloRefused(session, new HelloRefusal(hello.ClientName, code, message));
 
     private void EnterIdentity(IClaimedId identity)
     {
@@ -298,22 +320,22 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         Session? loser;
         lock (identity.Telling)
         {
-            if (identity.TryEnter(protocol.Session, out loser))
+            if (identity.TryEnter(session, out loser))
             {
                 if (loser is not null)
                 {
                     // A session that is already closing keeps its own reason and still answers its requests in flight.
-                    CloseReason? ends = loser.Protocol.EndReason;
-                    protocol.Settings.Host.OnRoutingIdLost(loser, ends ?? takenOver);
+                    CloseReason? ends = loser.Protocol.End.Reason;
+                    settings.Host.OnRoutingIdLost(loser, ends ?? takenOver);
                     loser = ends is null ? loser : null;
                 }
 
-                protocol.Settings.Host.OnRoutingIdTaken(protocol.Session);
+                settings.Host.OnRoutingIdTaken(session);
             }
             else
             {
                 // A still newer session has claimed the id. It could not close this session, which had not entered yet.
-                loser = protocol.Session;
+                loser = session;
             }
         }
 
@@ -328,8 +350,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // A Hello before this one may have been another user's, refused for its routing id or a rate.
-        protocol.Session.User = null;
-        Task<AuthenticationResult?> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
+        session.User = null;
+        Task<AuthenticationResult?> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, session));
         if (!asked.IsCompleted)
         {
             _verdict.Await(asked);
@@ -347,7 +369,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         CancellationToken token = _verdict!.Token;
         try
         {
-            return await settings.Authenticator!(hello, token).ConfigureAwait(false);
+            return await handshake.Authenticator!(hello, token).ConfigureAwait(false);
         }
         catch (Exception e)
         {

@@ -1,5 +1,4 @@
 using FastPort.Sessions.Logging;
-using FastPort.Sessions.Receiving;
 
 namespace FastPort.Sessions.Lifecycle;
 
@@ -7,11 +6,11 @@ namespace FastPort.Sessions.Lifecycle;
 /// The claim of a session's routing id among several servers. Until the directory answers, reading is paused and the Hello frame stays in
 /// the ring. On the loop.
 /// </summary>
-internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol)
+internal sealed class IdClaiming(IRoutingIdClaims claims, SessionSettings settings, Session session)
 {
     private const string Component = "directory of routing ids";
 
-    private readonly PendingDecision<RoutingIdGrant> _grant = new(protocol, Component);
+    private readonly PendingDecision<RoutingIdGrant> _grant = new(settings, session, Component);
 
     // The claim of the Hello in the ring or, after its welcome, of the session; null before.
     private RoutingIdClaim? _claim;
@@ -28,7 +27,7 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
     {
         _local = local;
         _admitted = admitted;
-        _claim = new RoutingIdClaim(protocol.Session, routingId, takesOver);
+        _claim = new RoutingIdClaim(session, routingId, takesOver);
         _grant.Await(ClaimAsync(_claim));
     }
 
@@ -52,7 +51,7 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
 
         if (grant != RoutingIdGrant.Granted)
         {
-            local.Free(protocol.Session);
+            local.Free(session);
             Release(_claim!);
             _claim = null;
         }
@@ -67,7 +66,7 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
     public void OnClosed()
     {
         _grant.OnClosed();
-        _local?.Free(protocol.Session);
+        _local?.Free(session);
         if (_claim is { } claim)
         {
             Release(claim);
@@ -83,7 +82,7 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
         catch (Exception e)
         {
             // The session still has to end.
-            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, Component, e);
+            SessionLog.AuthorizationFailed(settings.Logger, session, Component, e);
         }
 
         NoContext.Restore();

@@ -1,5 +1,4 @@
 using FastPort.Sessions.Logging;
-using FastPort.Sessions.Receiving;
 
 namespace FastPort.Sessions.Lifecycle;
 
@@ -21,7 +20,7 @@ internal enum DecisionState
 /// All members but <see cref="Failed"/> run on the loop. The token of a question that was given up is not used for another.
 /// </para>
 /// </summary>
-internal sealed class PendingDecision<T>(FrameProtocol protocol, string component)
+internal sealed class PendingDecision<T>(SessionSettings settings, Session session, string component)
 {
     private CancellationTokenSource? _cancel;
     private Question? _question;
@@ -37,8 +36,8 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
     /// </summary>
     public void Await(Task<T> answer)
     {
-        _question = new Question(answer, _cancel, protocol.Settings.Clock.PreciseMilliseconds);
-        answer.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+        _question = new Question(answer, _cancel, settings.Clock.PreciseMilliseconds);
+        answer.GetAwaiter().UnsafeOnCompleted(session.Connection.ResumeReading);
     }
 
     public DecisionState Take(out T? answer)
@@ -80,11 +79,11 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
         if (_question is { IsGivenUp: false } question)
         {
             question.IsGivenUp = true;
-            SessionLog.AuthorizationTimedOut(protocol.Settings.Logger, protocol.Session, component, limit);
+            SessionLog.AuthorizationTimedOut(settings.Logger, session, component, limit);
 
             // Asynchronously: the loop must not run the component's cancellation callbacks.
             _ = question.Cancel?.CancelAsync();
-            protocol.ResumeReading();
+            session.Connection.ResumeReading();
         }
 
         return IsAsked ? component : null;
@@ -100,7 +99,7 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
     {
         if (e is not OperationCanceledException || !token.IsCancellationRequested)
         {
-            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, component, e);
+            SessionLog.AuthorizationFailed(settings.Logger, session, component, e);
         }
     }
 

@@ -2,52 +2,52 @@ using System.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
-using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>Handles the control messages other than Hello: Ping, Goodbye and Cancel. Runs on the loop.</summary>
-internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, SessionShutdown shutdown, SessionDispatcher dispatcher)
+internal sealed class ControlMessages(SessionSettings settings, Session session, FrameOutput output, SessionDispatcher dispatcher)
 {
     public void OnPing(in FrameHeader header, long received)
     {
         if (!header.IsOneWay)
         {
-            replies.Reply(header, received, default(EmptyBody));
+            output.Reply(header, received, default(EmptyBody));
         }
     }
 
-    public void OnGoodbye(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    /// <summary>Reads and acknowledges a Goodbye. Returns the reason that the peer has given; null if its body is malformed.</summary>
+    public CloseReason? OnGoodbye(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         if (!CodeBody.TryRead(body.ToArray(), out CodeBody goodbye))
         {
-            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Goodbye message.");
-            return;
+            output.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Goodbye message.");
+            return null;
         }
 
         if (!header.IsOneWay)
         {
-            replies.Reply(header, received, default(EmptyBody));
+            output.Reply(header, received, default(EmptyBody));
         }
 
-        string text = protocol.IsPeerKnown ? $": {PeerText.Escape(goodbye.Text)}" : ".";
+        string text = session.IsPeerKnown ? $": {PeerText.Escape(goodbye.Text)}" : ".";
         var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}){text}", (uint)goodbye.Code);
-        protocol.Settings.Host.OnGoodbye(protocol.Session, reason);
-        shutdown.PeerSaidGoodbye(reason);
+        settings.Host.OnGoodbye(session, reason);
+        return reason;
     }
 
     public void OnCancel(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         if (!CancelBody.TryRead(body.ToArray(), out CancelBody cancel))
         {
-            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Cancel message.");
+            output.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Cancel message.");
             return;
         }
 
         if (!header.IsOneWay)
         {
-            replies.Reply(header, received, default(EmptyBody));
+            output.Reply(header, received, default(EmptyBody));
         }
 
         dispatcher.Cancel(cancel.Correlation);

@@ -1,15 +1,17 @@
+using FastPort.Sessions.Lifecycle;
+
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>
 /// Counts a session's requests whose handlers have returned and whose answers come later. The loop begins them; any thread ends them.
 /// </summary>
-internal sealed class DeferredRequests(FrameProtocol protocol)
+internal sealed class DeferredRequests(SessionEnd end, int max)
 {
     private int _count;
     private TaskCompletionSource? _room;
 
     /// <summary>Whether one more request can be deferred: they are bounded as queued requests are. Loop only.</summary>
-    public bool HasRoom => Volatile.Read(ref _count) < protocol.Settings.Options.MaxInFlightRequests;
+    public bool HasRoom => Volatile.Read(ref _count) < max;
 
     /// <summary>Completes when there is room again. Loop only.</summary>
     public Task WhenRoomAsync()
@@ -29,13 +31,13 @@ internal sealed class DeferredRequests(FrameProtocol protocol)
     public void Begin()
     {
         Interlocked.Increment(ref _count);
-        protocol.Shutdown.BeginWork();
+        end.BeginWork();
     }
 
     public void End()
     {
         Interlocked.Decrement(ref _count);
         Interlocked.Exchange(ref _room, null)?.SetResult();
-        protocol.EndQueuedWork();
+        end.EndWork();
     }
 }

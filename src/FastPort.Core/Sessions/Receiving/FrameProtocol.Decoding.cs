@@ -4,7 +4,6 @@ using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Lifecycle;
-using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Receiving;
 
@@ -133,12 +132,12 @@ internal sealed partial class FrameProtocol
         switch (header.Type)
         {
             case ControlType.Hello when _handshake is not null:
-                return _handshake.OnHello(header, body, received);
+                return OnHello(_handshake, header, body, received);
             case ControlType.Ping:
                 _control.OnPing(header, received);
                 return true;
             case ControlType.Goodbye:
-                _control.OnGoodbye(header, body, received);
+                OnGoodbye(header, body, received);
                 return true;
             case ControlType.Cancel:
                 _control.OnCancel(header, body, received);
@@ -148,13 +147,37 @@ internal sealed partial class FrameProtocol
         }
     }
 
+    private bool OnHello(Handshake handshake, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        HelloOutcome outcome = handshake.OnHello(header, body, received);
+        if (outcome == HelloOutcome.Welcomed)
+        {
+            Identified(handshake);
+        }
+
+        return outcome != HelloOutcome.Awaited;
+    }
+
+    private void OnGoodbye(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        if (_control.OnGoodbye(header, body, received) is { } reason)
+        {
+            _end.PeerSaidGoodbye(reason, finishes: _handshake is not null);
+            if (_handshake is null)
+            {
+                // The accepting side asks the connecting side to leave.
+                LeaveHere(reason);
+            }
+        }
+    }
+
     // Strings are built in separate methods: their stack space would otherwise be cleared for every frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool RefuseUnlessHello(in FrameHeader header, long received)
     {
         if (header.Type != ControlType.Hello || header.IsReply)
         {
-            RefuseUnauthenticated(
+            Output.RefuseUnauthenticated(
                 header,
                 received,
                 new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello."));
@@ -175,21 +198,15 @@ internal sealed partial class FrameProtocol
     {
         if (status == FrameReadStatus.TooLarge)
         {
-            ProtocolError(
+            Output.ProtocolError(
                 ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {limit} bytes.");
             return;
         }
 
-        ProtocolError(
+        Output.ProtocolError(
             ErrorCode.MalformedFrame,
             header.Type,
             $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version "
             + $"{header.Version}, correlation {header.Correlation}).");
-    }
-
-    private void ProtocolError(ErrorCode code, ushort type, string message)
-    {
-        Replies.ProtocolError(code, type, message);
-        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, (uint)code));
     }
 }

@@ -20,9 +20,6 @@ internal sealed partial class FrameProtocol
     private bool _refusesAll;
     private long _chargedBytes;
 
-    /// <summary>The session's rates; null if it has none.</summary>
-    public SessionRates? Rates => _rates;
-
     // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. A session that this side ends
     // is not held: its requests are refused soon, and the peer's Goodbye must be read. One that the peer ends is: the peer may send on for
     // as long as a request of it is in flight.
@@ -30,7 +27,7 @@ internal sealed partial class FrameProtocol
     {
         TimeSpan time = rates.OverFor(now);
         _refusesAll = time > TimeSpan.Zero && rates.Refuses;
-        bool holds = time > TimeSpan.Zero && !rates.Refuses && !_shutdown.IsStopping;
+        bool holds = time > TimeSpan.Zero && !rates.Refuses && !_end.IsAnnounced;
         _deadlines.RateHolds(holds);
         if (!holds)
         {
@@ -39,7 +36,7 @@ internal sealed partial class FrameProtocol
 
         if (!_paused)
         {
-            _shutdown.BeginWork();
+            _end.BeginWork();
         }
 
         _paused = true;
@@ -105,7 +102,7 @@ internal sealed partial class FrameProtocol
     private void RefuseOverRate(in FrameHeader header, long received)
     {
         RateAccount account = _rates!.OverAccount!;
-        Replies.Refuse(
+        Output.Refuse(
             header,
             received,
             ErrorCode.Overloaded,

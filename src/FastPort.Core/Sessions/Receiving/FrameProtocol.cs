@@ -13,9 +13,9 @@ namespace FastPort.Sessions.Receiving;
 /// FastPort's frame protocol on one connection, the same on both sides. Decodes frames in place and passes each to its receiver:
 /// <see cref="Handshake"/>, <see cref="ControlMessages"/>, <see cref="SessionDispatcher"/>, or <see cref="OutgoingRequests"/> for replies.
 /// <para>
-/// The decode loop and everything it calls run on the connection's loop. Other threads use <see cref="Output"/>, <see cref="Replies"/> and
-/// <see cref="Requests"/> (with their own locks), the request queue (its own), and the counters here, which are interlocked or volatile.
-/// <see cref="SessionShutdown"/> ends a session in order: it counts the work under way, and a burst is one piece of it.
+/// The decode loop and everything it calls run on the connection's loop. Other threads use <see cref="Output"/> and
+/// <see cref="Requests"/> (with their own locks), the request queue (its own), <see cref="End"/>, and the counters here, which are
+/// interlocked or volatile. The parts do not know this class: they return what is to be done, and it is done here.
 /// </para>
 /// </summary>
 internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, IMemoryUser
@@ -24,11 +24,10 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private readonly SessionDeadlines _deadlines;
     private readonly Handshake? _handshake;
     private readonly Connection _connection;
-    private readonly SessionShutdown _shutdown;
+    private readonly SessionEnd _end;
     private readonly TrafficMeter _traffic;
     private readonly int _maxFrameBytes;
     private readonly ControlMessages _control;
-    private DeferredRequests? _deferred;
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
@@ -36,8 +35,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private bool _yielded;
     private bool _paused;
     private bool _waitsForReader;
-    private CloseReason? _stopping;
-    private volatile bool _closed;
 
     /// <param name="settings">Settings shared by the sessions of one server or client.</param>
     /// <param name="connection">The connection that is started with this protocol.</param>
@@ -47,32 +44,33 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _maxFrameBytes = settings.Options.MaxFrameBytes;
         _connection = connection;
         _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
-        _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
-        Output = new FrameOutput(connection, settings.Options) { CanSendUnsolicited = _handshake is null };
+        _end = new SessionEnd(connection, settings.Clock);
         Session = new Session(this, connection);
-        _shutdown = new SessionShutdown(this, connection);
-        Replies = new Replies(Output, settings.Telemetry);
-        Requests = new OutgoingRequests(this, connection, Output, _shutdown);
+        Output = new FrameOutput(connection, settings.Options, _end, settings.Telemetry)
+        {
+            CanSendUnsolicited = settings.Handshake is null,
+        };
+        _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, settings, Session, Output);
+        Requests = new OutgoingRequests(settings, Session, Output, _end);
+        Deferred = new DeferredRequests(_end, settings.Options.MaxInFlightRequests);
         Dispatcher = settings.CreateDispatcher(this);
-        _control = new ControlMessages(this, Replies, _shutdown, Dispatcher);
-        _traffic = new TrafficMeter(connection, this, settings.Telemetry.Counters);
+        _control = new ControlMessages(settings, Session, Output, Dispatcher);
+        _traffic = new TrafficMeter(settings, Session);
     }
 
     public Session Session { get; }
 
     public FrameOutput Output { get; }
 
-    public Replies Replies { get; }
-
     public OutgoingRequests Requests { get; }
 
     public SessionDispatcher Dispatcher { get; }
 
-    /// <summary>The session's deferred requests. First used on the loop.</summary>
-    public DeferredRequests Deferred => _deferred ??= new DeferredRequests(this);
+    /// <summary>The requests whose handlers have returned and whose answers come later.</summary>
+    public DeferredRequests Deferred { get; }
 
-    /// <summary>The session's ordered end and the count of its work under way.</summary>
-    public SessionShutdown Shutdown => _shutdown;
+    /// <summary>The end of the session: its state, its reason, and the work under way.</summary>
+    public SessionEnd End => _end;
 
     /// <summary>The session's own latencies, from its beginning to its end; null if they are not measured per session.</summary>
     public LatencySeries? SessionSeries { get; private set; }
@@ -83,22 +81,10 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public long MessagesReceived => Volatile.Read(ref _messagesReceived);
 
-    public bool IsClosed => _closed;
-
-    /// <summary>Whether closing has begun: only requests in flight are still served, and the routing id is free.</summary>
-    public bool IsEnding => _connection.IsClosing || EndReason is not null;
-
-    /// <summary>Why closing has begun; null if it has not, or the reason is not known yet.</summary>
-    public CloseReason? EndReason => _connection.ClosingReason ?? _shutdown.Reason ?? Volatile.Read(ref _stopping);
-
-    /// <summary>
-    /// Whether text from the peer may be logged: always on the connecting side, which chose its peer; after Hello on the accepting side.
-    /// </summary>
-    public bool IsPeerKnown => _handshake is null || Session.IsIdentified;
-
     public void OnOpened(Connection connection)
     {
         _rates = _settings.Rates?.Open(connection.RemoteEndPoint);
+        _handshake?.Rates = _rates;
         _chargedBytes = connection.BytesReceived;
         SessionSeries = _settings.SessionStats?.ForSession((ulong)Session.Id);
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
@@ -127,7 +113,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         // A paused burst is still under way: its unread bytes were received and will be handled.
         if (!_paused)
         {
-            _shutdown.BeginWork();
+            _end.BeginWork();
         }
 
         _paused = _yielded = _waitsForReader = false;
@@ -163,7 +149,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
             if (!_paused)
             {
-                _shutdown.EndWork();
+                _end.EndWork();
             }
         }
     }
@@ -177,13 +163,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         else
         {
             _deadlines.InputEnded();
-            _shutdown.FinishWhenIdle(CloseReason.PeerClosed);
+            _end.Finish(CloseReason.PeerClosed);
         }
     }
 
     public void OnOutputDrained() => _connection.ResumeReading();
 
-    public void OnWriteTimeout(CloseReason reason) => SendGoodbye(reason);
+    public void OnWriteTimeout(CloseReason reason) => SayGoodbye(reason);
 
     public long OnTick(long nowMilliseconds)
     {
@@ -193,7 +179,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         // A pending authenticator or authorizer pauses the session, and a paused session gets every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
-        bool leaving = _handshake is null && Output.IsLeaving;
+        bool leaving = _handshake is null && _end.IsAnnounced;
         switch (_deadlines.Check(nowMilliseconds, leaving, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
@@ -212,7 +198,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
                 break;
         }
 
-        return Math.Min(Math.Min(due, nextCheck), _shutdown.OnTick(nowMilliseconds));
+        return Math.Min(Math.Min(due, nextCheck), _end.OnTick(nowMilliseconds, _paused));
     }
 
     long ILoopWatch.Watch(long nowMilliseconds)
@@ -224,15 +210,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public bool OnStopping(CloseReason reason)
     {
-        Release();
         // The server bounds the stop and aborts the connections that are left, so the timeout here is only nominal.
-        _shutdown.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
+        StopHere(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
         return true;
     }
 
     public void OnClosed(CloseReason reason)
     {
-        _closed = true;
+        _end.OnClosed();
         _traffic.Report(isLast: true);
         _rates?.Close();
         Dispatcher.OnClosed();
@@ -254,20 +239,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _settings.Host.OnClosed(Session, reason);
     }
 
-    /// <summary>
-    /// Sends a request if there is room. For a request that was not sent, the returned status is the only notice.
-    /// </summary>
-    public SendStatus TryRequest<TBody>(
-        ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
-        where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
-
     /// <summary>Whether the session does not read for now. On the loop.</summary>
     public bool IsPaused => _paused;
-
-    /// <summary>A queued or deferred request has completed.</summary>
-    public void EndQueuedWork() => _shutdown.EndWork();
-
-    public void ResumeReading() => _connection.ResumeReading();
 
     /// <summary>Counts additional work of the current frame, in frames, against the turn. Loop only.</summary>
     public void SpendTurn(int frames) => _turnBudget.Spend(frames);
@@ -278,17 +251,28 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     /// </summary>
     public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
-        // Set at once, because it frees the routing id; the rest runs on the loop.
-        Interlocked.CompareExchange(ref _stopping, reason, null);
-        OnLoop(protocol =>
-        {
-            protocol.Release();
-            protocol._shutdown.Stop(reason, grace, timeout);
-        });
+        // At once: this frees the routing id, and no unsolicited message follows the call. The rest runs on the loop.
+        _end.Announce(reason);
+        OnLoop(protocol => protocol.StopHere(reason, grace, timeout));
     }
 
     /// <summary>Sends no more requests, and closes when the requests in flight have their replies. Any thread.</summary>
-    public void Leave(CloseReason reason) => OnLoop(protocol => protocol._shutdown.Leave(reason));
+    public void Leave(CloseReason reason)
+    {
+        _end.Announce(reason);
+        OnLoop(protocol => protocol.LeaveHere(reason));
+    }
+
+    /// <summary>Says Goodbye if the peer may receive it, then closes without waiting for requests in flight. Any thread.</summary>
+    public void CloseWithGoodbye(CloseReason reason)
+    {
+        _end.Announce(reason);
+        OnLoop(protocol =>
+        {
+            protocol.SayGoodbye(reason);
+            protocol._connection.Close(protocol._end.Reason!);
+        });
+    }
 
     /// <summary>
     /// Both sides have set the trace extension's bit: from the next frame on, in both directions. On the loop, which has just sent or read
@@ -318,35 +302,32 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _deadlines.Identified(heartbeat);
     }
 
-    /// <summary>Called when the accepting side has welcomed the peer.</summary>
-    /// <param name="identityEndsAt">When the session must end; null for never.</param>
-    public void Identified(DateTimeOffset? identityEndsAt)
+    // The peer's Hello was answered with Welcome. Unsolicited messages, the events included, follow the Welcome.
+    private void Identified(Handshake handshake)
     {
+        if (handshake.CarriesTraces)
+        {
+            CarryTraces();
+        }
+
         Output.CanSendUnsolicited = true;
         Session.IsIdentified = true;
-        if (identityEndsAt is { } time)
+        if (handshake.IdentityEndsAt is { } time)
         {
             _deadlines.IdentityEndsAt(time);
         }
 
         _deadlines.Identified(_settings.Options.HeartbeatInterval);
         _settings.Host.OnIdentified(Session);
-    }
-
-    /// <summary>Called when the peer's Hello has been handled completely.</summary>
-    public void AfterHello() => _shutdown.AfterHello();
-
-    /// <summary>Says Goodbye if the peer may receive it, then closes without waiting for requests in flight. Any thread.</summary>
-    public void CloseWithGoodbye(CloseReason reason)
-    {
-        Interlocked.CompareExchange(ref _stopping, reason, null);
-        OnLoop(protocol =>
+        handshake.EnterIdentity();
+        if (_end.IsStopping)
         {
-            protocol._shutdown.Telling(reason);
-            protocol.SendGoodbye(reason);
-            protocol._connection.Close(reason);
-        });
+            // Stopped before the Hello: the Goodbye could not be written until now.
+            SayGoodbye(_end.Reason!);
+        }
     }
+
+    bool IMemoryUser.IsPeerKnown => Session.IsPeerKnown;
 
     TimeSpan? IMemoryUser.UnfinishedFor => UnfinishedSince is >= 0 and var since
         ? TimeSpan.FromMilliseconds(_settings.Clock.PreciseMilliseconds - since)
@@ -365,8 +346,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
         else
         {
-            // At once: no unsolicited message follows the call that ends the session.
-            Output.Leave();
             _connection.Post(static state =>
             {
                 var (protocol, posted) = ((FrameProtocol, Action<FrameProtocol>))state!;
@@ -375,9 +354,27 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
     }
 
-    /// <summary>Says Goodbye if the peer may receive it; false if it may not. On the loop.</summary>
-    public bool SendGoodbye(CloseReason reason)
+    private void StopHere(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
+        Release();
+        bool isTold = SayGoodbye(reason);
+        _end.Stop(grace, timeout, isTold);
+    }
+
+    private void LeaveHere(CloseReason reason)
+    {
+        _end.Announce(reason);
+        _end.Leave();
+        SayGoodbye(new CloseReason(CloseKind.LocalClosed, "The client is leaving."));
+        Requests.EndHeartbeat();
+        Requests.FinishIfAllReplied();
+    }
+
+    // Says Goodbye if the peer may receive it; false if it may not.
+    private bool SayGoodbye(CloseReason reason)
+    {
+        _end.Announce(reason);
+
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
         if (!Output.CanSendUnsolicited)
         {
@@ -386,16 +383,5 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
         Output.WriteGoodbye(new CodeBody(reason.GetErrorCode(), reason.Message));
         return true;
-    }
-
-    /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes.</summary>
-    /// <param name="request">The refused request.</param>
-    /// <param name="received">When it was received, in nanoseconds of the monotonic clock.</param>
-    /// <param name="reason">The close reason, for the log.</param>
-    /// <param name="message">The sentence for the peer. Defaults to the reason's message.</param>
-    public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason, string? message = null)
-    {
-        Replies.Refuse(request, received, ErrorCode.Unauthenticated, message ?? reason.Message);
-        _connection.Close(reason);
     }
 }

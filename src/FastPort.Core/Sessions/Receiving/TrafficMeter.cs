@@ -5,14 +5,16 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>
-/// Adds a session's own counters to the shared ones, at each tick and once at the end, so that messages do not touch shared counters.
+/// Adds a session's own counters to the shared ones, at each tick and once at the end, so that messages do not touch shared _counters.
 /// Belongs to the loop.
 /// </summary>
-internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, SessionCounters counters)
+internal sealed class TrafficMeter(SessionSettings settings, Session session)
 {
     // A peer that reads too slowly is named every 10 s, not at every tick.
     private const long LineEveryMilliseconds = 10_000;
 
+    private readonly Connection _connection = session.Connection;
+    private readonly SessionCounters _counters = settings.Telemetry.Counters;
     private long _messagesIn;
     private long _messagesOut;
     private long _bytesIn;
@@ -24,22 +26,22 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
     /// <param name="isLast">Whether the session has ended.</param>
     public void Report(bool isLast = false)
     {
-        long messagesIn = protocol.MessagesReceived, messagesOut = protocol.Output.MessagesSent;
-        long bytesIn = connection.BytesReceived, bytesOut = connection.BytesSent;
-        long dropped = protocol.Output.QueueLimit.MessagesDropped;
+        long messagesIn = session.MessagesReceived, messagesOut = session.MessagesSent;
+        long bytesIn = _connection.BytesReceived, bytesOut = _connection.BytesSent;
+        long dropped = session.MessagesDropped;
         if (bytesIn != _bytesIn || messagesIn != _messagesIn)
         {
-            counters.Received(messagesIn - _messagesIn, bytesIn - _bytesIn);
+            _counters.Received(messagesIn - _messagesIn, bytesIn - _bytesIn);
         }
 
         if (bytesOut != _bytesOut || messagesOut != _messagesOut)
         {
-            counters.Sent(messagesOut - _messagesOut, bytesOut - _bytesOut);
+            _counters.Sent(messagesOut - _messagesOut, bytesOut - _bytesOut);
         }
 
         if (dropped != _dropped)
         {
-            counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
+            _counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
         }
 
         if (dropped != _droppedLogged)
@@ -52,12 +54,11 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
 
     private void LogDropped(long dropped, bool isLast)
     {
-        SessionSettings settings = protocol.Settings;
         long now = settings.Clock.NowMilliseconds;
         if (now >= _nextLine || isLast)
         {
             _nextLine = now + LineEveryMilliseconds;
-            SessionLog.Dropped(settings.Logger, protocol.Session, dropped - _droppedLogged, connection.PendingBytes);
+            SessionLog.Dropped(settings.Logger, session, dropped - _droppedLogged, _connection.PendingBytes);
             _droppedLogged = dropped;
         }
     }

@@ -7,7 +7,6 @@ using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Logging;
-using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
 using FastPort.Sessions.Tracing;
 
@@ -18,10 +17,8 @@ namespace FastPort.Sessions.Requests;
 /// canceling are safe from any thread; replies, expiry and heartbeats run on the loop. The thread that removes a request from
 /// <see cref="Outstanding"/> completes it.
 /// </summary>
-internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionShutdown shutdown)
+internal sealed class OutgoingRequests(SessionSettings settings, Session session, FrameOutput output, SessionEnd end)
 {
-    private readonly SessionSettings _settings = protocol.Settings;
-
     // Loop only.
     private bool _peerErrorLogged;
 
@@ -52,7 +49,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         where TBody : IFrameBody, allows ref struct
     {
         correlation = 0;
-        if (protocol.IsClosed || connection.IsClosing)
+        if (session.IsClosed)
         {
             return SendStatus.Closed;
         }
@@ -64,7 +61,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
         if (output.QueueLimit.IsFull && !output.QueueLimit.TryMake())
         {
-            if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
+            if (settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
             {
                 return SendStatus.Full;
             }
@@ -75,7 +72,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
         pending.Type = type;
         pending.DeadlineMilliseconds = timeout > TimeSpan.Zero
-            ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds)
+            ? settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds)
             : 0;
         pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
         if (timing)
@@ -114,7 +111,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
         SendCancel(correlation);
         Fail(pending!, RequestFailure.Canceled, "The request was canceled.");
-        shutdown.AfterReply();
+        FinishIfAllReplied();
         return true;
     }
 
@@ -126,7 +123,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         if (header.Correlation == 0)
         {
             // Correlation 0 concerns the connection, not a request. The peer closes the connection next.
-            _settings.Telemetry.Counters.ReplyToNothing();
+            settings.Telemetry.Counters.ReplyToNothing();
             if (reply.IsError && !_peerErrorLogged)
             {
                 // Logged once: a peer must not be able to fill the log.
@@ -145,30 +142,30 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
             }
             catch (Exception e)
             {
-                SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
+                SessionLog.PendingReplyFailed(settings.Logger, session, e);
             }
 
             NoContext.Restore();
-            shutdown.AfterReply();
+            FinishIfAllReplied();
         }
         else
         {
-            _settings.Telemetry.Counters.ReplyToNothing();
+            settings.Telemetry.Counters.ReplyToNothing();
         }
     }
 
     private void LogPeerError(scoped in InboundReply reply)
     {
-        if (protocol.IsPeerKnown)
+        if (session.IsPeerKnown)
         {
             (ErrorCode code, string message) = reply.ReadError();
-            SessionLog.PeerError(_settings.Logger, protocol.Session, code, PeerText.Escape(message));
+            SessionLog.PeerError(settings.Logger, session, code, PeerText.Escape(message));
         }
         else
         {
             // Only the code, which is at the start of the body.
             CodeBody.TryRead(reply.Body.Slice(0, Math.Min(reply.Body.Length, 16)).ToArray(), out CodeBody error);
-            SessionLog.PeerError(_settings.Logger, protocol.Session, error.Code, "text omitted, as the peer has not said Hello");
+            SessionLog.PeerError(settings.Logger, session, error.Code, "text omitted, as the peer has not said Hello");
         }
     }
 
@@ -186,7 +183,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
                 SendCancel(correlation);
             }
 
-            shutdown.AfterReply();
+            FinishIfAllReplied();
         }
 
         return next;
@@ -200,6 +197,15 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         {
             _heartbeat = correlation;
             output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
+        }
+    }
+
+    /// <summary>Finishes a session that has waited only for the replies to this side's requests. Any thread.</summary>
+    public void FinishIfAllReplied()
+    {
+        if (end.EndsWithReplies && Outstanding.Count == 0)
+        {
+            end.Finish(end.Reason!);
         }
     }
 
@@ -223,7 +229,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
         catch (Exception e)
         {
-            SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
+            SessionLog.PendingReplyFailed(settings.Logger, session, e);
         }
     }
 

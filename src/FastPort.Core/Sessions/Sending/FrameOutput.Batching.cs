@@ -26,7 +26,7 @@ internal sealed partial class FrameOutput
     /// <summary>Whether a batch may continue; if the queue is full, the policy decides.</summary>
     public SendStatus AdmitBatch(bool solicited)
     {
-        if (_leaving || _connection.IsClosing)
+        if (_end.IsAnnounced || _connection.IsClosing)
         {
             return SendStatus.Closed;
         }
@@ -97,10 +97,10 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_leaving)
+            if (!_end.IsAnnounced)
             {
                 // A batch also does not fit if a final write came in between.
-                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _leaving ? SendStatus.Closed : SendStatus.Full;
+                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _end.IsAnnounced ? SendStatus.Closed : SendStatus.Full;
             }
         }
         finally

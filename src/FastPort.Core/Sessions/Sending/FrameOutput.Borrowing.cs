@@ -70,7 +70,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (isReply || !_leaving)
+            if (isReply || !_end.IsAnnounced)
             {
                 status = TryLend(ring, type, flags, correlation, received, body, release, state) ? SendStatus.Queued : SendStatus.Full;
             }

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Requests;
 
 namespace FastPort.Sessions.Sending;
@@ -13,22 +14,22 @@ namespace FastPort.Sessions.Sending;
 internal sealed partial class FrameOutput
 {
     private readonly Connection _connection;
+    private readonly SessionEnd _end;
+    private readonly SessionTelemetry _telemetry;
 
     private long _sentOnLoop;
     private long _sentElsewhere;
     private int _peerLimit;
     private bool _mayPush;
 
-    // Set by the thread that ends the session, at the latest before the Goodbye is written. Writers check it before they write, and the
-    // connection checks again when a write ends, so that neither requests nor one-way messages but Cancel follow a Goodbye on the wire.
-    private volatile bool _leaving;
-
     // Loop only.
     private bool _goodbyeSaid;
 
-    public FrameOutput(Connection connection, SessionOptions options)
+    public FrameOutput(Connection connection, SessionOptions options, SessionEnd end, SessionTelemetry telemetry)
     {
         _connection = connection;
+        _end = end;
+        _telemetry = telemetry;
         _peerLimit = options.MaxFrameBytes;
         QueueLimit = new SendQueueLimit(connection, options);
     }
@@ -135,7 +136,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_leaving)
+            if (!_end.IsAnnounced)
             {
                 status = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
@@ -162,13 +163,10 @@ internal sealed partial class FrameOutput
         return status;
     }
 
-    /// <summary>Refuses unsolicited messages from now on, because a Goodbye is about to be written. Any thread.</summary>
-    public void Leave() => _leaving = true;
-
-    /// <summary>Whether a Goodbye was written, or is about to be. Any thread.</summary>
-    public bool IsLeaving => _leaving;
-
-    /// <summary>Writes Goodbye, once: the last frame that is neither a reply nor the Cancel of a request. On the loop.</summary>
+    /// <summary>
+    /// Writes Goodbye, once: the last frame that is neither a reply nor the Cancel of a request. On the loop, after
+    /// <see cref="SessionEnd.Announce"/>.
+    /// </summary>
     public void WriteGoodbye(CodeBody body)
     {
         CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));
@@ -178,7 +176,6 @@ internal sealed partial class FrameOutput
             return;
         }
 
-        _leaving = true;
         _goodbyeSaid = true;
         try
         {
@@ -233,7 +230,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_leaving)
+            if (!_end.IsAnnounced)
             {
                 status = ring.TryReserve(frame.Length) ? SendStatus.Queued : SendStatus.Full;
             }
@@ -293,7 +290,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (kind == FrameKind.Other || !_leaving)
+            if (kind == FrameKind.Other || !_end.IsAnnounced)
             {
                 // If the body throws, FrameWriter removes what it has written.
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)

@@ -90,7 +90,7 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         var pending = new FailingReply();
 
         Assert.Equal(
-            SendStatus.Queued, protocol.TryRequest(
+            SendStatus.Queued, protocol.Requests.TrySend(
                 TestServer.Echo, default(EmptyBody), pending, timing: false, TimeSpan.FromSeconds(3), out _));
         _time.Advance(TimeSpan.FromSeconds(10));
 

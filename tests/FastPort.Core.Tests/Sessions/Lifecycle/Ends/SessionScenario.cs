@@ -4,6 +4,7 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Lifecycle;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
 
@@ -47,6 +48,9 @@ internal sealed class SessionScenario : IDisposable
             },
             _accepts);
     }
+
+    /// <summary>The moves of the session's end, one per event that caused any.</summary>
+    public List<EndMove> Moves { get; } = [];
 
     /// <summary>Runs some events and returns the course, one line an event.</summary>
     public string Run()
@@ -200,6 +204,7 @@ internal sealed class SessionScenario : IDisposable
 
     private void Step(string name, Action act)
     {
+        EndState before = _session.Protocol.End.State;
         act();
         while (_session.Connection.Reason is null && _session.Connection.Resumes != _resumes)
         {
@@ -211,12 +216,17 @@ internal sealed class SessionScenario : IDisposable
             _session.Protocol.Output.Flush();
         }
 
+        if (_session.Protocol.End.State is var after && after != before)
+        {
+            Moves.Add(new EndMove(name, before, after));
+        }
+
         _seen.AddRange(_session.Connection.SentFrames.Skip(_sent).Select(Text));
         _sent = _session.Connection.SentFrames.Count;
         _seen.AddRange(_session.Told.Skip(_told));
         _told = _session.Told.Count;
         string end = _session.Connection.Reason is { } closed ? $"closed {closed.Kind}"
-            : _session.Protocol.EndReason is { } ending ? $"ending {ending.Kind}"
+            : _session.Protocol.End.Reason is { } ending ? $"ending {ending.Kind}"
             : "open";
         _course.Append(CultureInfo.InvariantCulture, $"{name}: {string.Join(", ", _seen)}{(_seen.Count == 0 ? "" : "; ")}{end}\n");
         _seen.Clear();

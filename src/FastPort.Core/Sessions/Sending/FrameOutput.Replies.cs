@@ -1,17 +1,16 @@
+using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;
 
-/// <summary>
-/// Answers the peer's requests with a reply or an error; failures of one-way messages are counted. Safe from any thread.
-/// </summary>
-internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
+/// <content>Answers to the peer's requests: a reply or an error. Failures of one-way messages are counted. Any thread.</content>
+internal sealed partial class FrameOutput
 {
     /// <summary>Answers a request. A reply that exceeds the frame limit becomes an error, whose code is returned; else None.</summary>
     public ErrorCode Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        return output.Write(request.Type, FlagsFor(request), request.Correlation, received, in body) == SendStatus.TooLarge
+        return Write(request.Type, FlagsFor(request), request.Correlation, received, in body) == SendStatus.TooLarge
             ? TooLarge(request, received, body.Size)
             : ErrorCode.None;
     }
@@ -20,7 +19,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
     public ErrorCode ReplyBorrowed(
         in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
-        SendStatus status = output.WriteBorrowedReply(request.Type, FlagsFor(request), request.Correlation, received, body, release, state);
+        SendStatus status = WriteBorrowedReply(request.Type, FlagsFor(request), request.Correlation, received, body, release, state);
         if (status == SendStatus.Queued)
         {
             return ErrorCode.None;
@@ -33,13 +32,13 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 
     public void Error(in FrameHeader request, long received, ErrorCode code, string message)
     {
-        telemetry.ErrorSent(code);
-        output.Write(
+        _telemetry.ErrorSent(code);
+        Write(
             request.Type,
             FlagsFor(request) | FrameFlags.Error,
             request.Correlation,
             received,
-            new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(output.Limit)));
+            new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(Limit)));
     }
 
     /// <summary>Answers a request with an error; for a one-way message the error is counted only.</summary>
@@ -55,13 +54,25 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
         }
     }
 
-    public void CountOneWayFailure(ErrorCode code) => telemetry.Counters.OneWayFailed((uint)code);
+    public void CountOneWayFailure(ErrorCode code) => _telemetry.Counters.OneWayFailed((uint)code);
 
-    /// <summary>Writes an error that concerns the connection; the caller closes the connection.</summary>
+    /// <summary>Writes an error that concerns the connection, and closes it. On the loop.</summary>
     public void ProtocolError(ErrorCode code, ushort type, string message)
     {
-        telemetry.ErrorSent(code);
-        output.Write(type, FrameFlags.Reply | FrameFlags.Error, 0, 0, new CodeBody(code, message));
+        _telemetry.ErrorSent(code);
+        Write(type, FrameFlags.Reply | FrameFlags.Error, 0, 0, new CodeBody(code, message));
+        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, (uint)code));
+    }
+
+    /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes the connection. On the loop.</summary>
+    /// <param name="request">The refused request.</param>
+    /// <param name="received">When it was received, in nanoseconds of the monotonic clock.</param>
+    /// <param name="reason">The close reason, for the log.</param>
+    /// <param name="message">The sentence for the peer. Defaults to the reason's message.</param>
+    public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason, string? message = null)
+    {
+        Refuse(request, received, ErrorCode.Unauthenticated, message ?? reason.Message);
+        _connection.Close(reason);
     }
 
     private static FrameFlags FlagsFor(in FrameHeader request) => FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
@@ -70,7 +81,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
     {
         Error(
             request, received, ErrorCode.ReplyTooLarge,
-            $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(output.Limit)}.");
+            $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(Limit)}.");
         return ErrorCode.ReplyTooLarge;
     }
 }
