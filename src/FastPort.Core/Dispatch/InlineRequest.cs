@@ -20,7 +20,7 @@ public ref struct InlineRequest
     // One of the two is set: the ring with the frame at its head, or the request that had to wait, with its copy. The body is located only
     // when it is read.
     private readonly ArrayPoolCircularBuffer? _input;
-    private readonly RequestContext? _deferred;
+    private readonly RequestContext? _queued;
 
     internal InlineRequest(FrameProtocol protocol, in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
@@ -31,12 +31,12 @@ public ref struct InlineRequest
         Answered = header.IsOneWay;
     }
 
-    internal InlineRequest(FrameProtocol protocol, RequestContext deferred)
+    internal InlineRequest(FrameProtocol protocol, RequestContext queued)
     {
         _protocol = protocol;
-        _header = ref deferred.Header;
-        _deferred = deferred;
-        ReceivedNanoseconds = deferred.ReceivedNanoseconds;
+        _header = ref queued.Header;
+        _queued = queued;
+        ReceivedNanoseconds = queued.ReceivedNanoseconds;
         Answered = _header.IsOneWay;
     }
 
@@ -54,7 +54,7 @@ public ref struct InlineRequest
 
     /// <summary>The body: one segment, or two if it wraps around the end of the ring. Valid until the handler returns.</summary>
     public readonly ReadOnlySequence<byte> Body =>
-        _deferred is null ? _input!.GetReadableSequence(_header.BodyOffset, _header.BodySize) : new ReadOnlySequence<byte>(_deferred.Body);
+        _queued is null ? _input!.GetReadableSequence(_header.BodyOffset, _header.BodySize) : new ReadOnlySequence<byte>(_queued.Body);
 
     /// <summary>Size of the body in bytes.</summary>
     public readonly int BodySize => _header.BodySize;
@@ -74,12 +74,12 @@ public ref struct InlineRequest
     /// <param name="body">The body, valid until the handler returns; empty if the result is false.</param>
     public readonly bool TryGetBodySpan(out ReadOnlySpan<byte> body)
     {
-        if (_deferred is null)
+        if (_queued is null)
         {
             return _input!.TryGetReadableSpan(_header.BodyOffset, _header.BodySize, out body);
         }
 
-        body = _deferred.Body.Span;
+        body = _queued.Body.Span;
         return true;
     }
 
@@ -87,12 +87,12 @@ public ref struct InlineRequest
     /// <param name="body">The body, valid until the handler returns; empty if the result is false.</param>
     public readonly bool TryGetBodyMemory(out ReadOnlyMemory<byte> body)
     {
-        if (_deferred is null)
+        if (_queued is null)
         {
             return _input!.TryGetReadableMemory(_header.BodyOffset, _header.BodySize, out body);
         }
 
-        body = _deferred.Body;
+        body = _queued.Body;
         return true;
     }
 
@@ -212,24 +212,24 @@ public ref struct InlineRequest
     /// <summary>The last postponement of the request; null if there was none.</summary>
     internal readonly Postponement? Postponed => (_protocol.Dispatcher as RequestDispatcher)?.Postponed;
 
-    /// <summary>The session's deferred requests, which are bounded.</summary>
-    internal readonly DeferredRequests Deferred => _protocol.Deferred;
+    /// <summary>The session's detached requests, which are bounded.</summary>
+    internal readonly DetachedRequests Detached => _protocol.Detached;
 
     internal readonly FrameProtocol Protocol => _protocol;
 
     internal readonly ref readonly FrameHeader Header => ref _header;
 
     /// <summary>The object that answers the request later; null if the handler answers it or has postponed it.</summary>
-    internal DeferredRequest? DeferredTo { readonly get; private set; }
+    internal DetachedRequest? DetachedTo { readonly get; private set; }
 
     /// <summary>
     /// Leaves the answer to an object that completes later. For the framework's own handlers, which stay on the loop.
     /// </summary>
-    internal void Defer(DeferredRequest request)
+    internal void Detach(DetachedRequest request)
     {
-        DeferredTo = request;
+        DetachedTo = request;
         Answered = true;
-        _protocol.Deferred.Begin();
+        _protocol.Detached.Begin();
         request.Begin();
     }
 

@@ -15,7 +15,7 @@ namespace FastPort.Dispatch;
 /// <summary>
 /// Passes a session's requests to their handlers, which start in arrival order. Inline handlers run here, on the loop. Queued ones go to
 /// the session's <see cref="RequestQueue"/>, and inline ones follow them if requests are waiting there. Loop only, except
-/// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which the queue calls.
+/// <see cref="RunQueuedInline"/> and <see cref="HandlerFailed"/>, which the queue calls.
 /// </summary>
 internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
@@ -164,12 +164,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     /// <summary>
     /// Runs an inline handler that had to wait, on the queue's worker. Handlers that postpone stay on the loop and never get here.
     /// </summary>
-    public void RunDeferred(RequestContext deferred)
+    public void RunQueuedInline(RequestContext queued)
     {
-        var request = new InlineRequest(protocol, deferred);
-        if (deferred.Handler is not TracedEntry traced)
+        var request = new InlineRequest(protocol, queued);
+        if (queued.Handler is not TracedEntry traced)
         {
-            _ = Invoke(deferred.Handler, ref request);
+            _ = Invoke(queued.Handler, ref request);
             return;
         }
 
@@ -368,7 +368,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         {
             again.Activity = activity;
         }
-        else if (request.DeferredTo is null)
+        else if (request.DetachedTo is null)
         {
             if (request.Failure != ErrorCode.None)
             {

@@ -186,6 +186,7 @@ internal sealed class RequestQueue
     // Loop only. If the shared budget is used up, requests of this session are in the queue; their completion resumes the session.
     private bool HasRoom()
     {
+        Debug.Assert(_protocol.Session.Connection.IsOnLoop);
         long bytes = _enqueuedBytes - Interlocked.Read(ref _completedBytes);
         return _enqueued - Interlocked.Read(ref _completed) < _maxInFlight
             && bytes < _maxBytes
@@ -332,7 +333,7 @@ internal sealed class RequestQueue
     {
         // The handler's messages are sent with the worker's next flush, as on the loop.
         FrameOutput? outer = _protocol.Output.EnterDeferral();
-        _dispatcher.RunDeferred(request);
+        _dispatcher.RunQueuedInline(request);
         FrameOutput.RestoreDeferral(outer);
         return Handled(request, started);
     }

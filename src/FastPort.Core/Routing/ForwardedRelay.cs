@@ -7,7 +7,7 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Routing;
 
 /// <summary>A relay request on its way to another server, whose confirmation is its answer.</summary>
-internal sealed class ForwardedRelay : DeferredRequest
+internal sealed class ForwardedRelay : DetachedRequest
 {
     private readonly byte[] _to;
     private readonly RelayHandler _handler;

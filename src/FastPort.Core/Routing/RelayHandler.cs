@@ -36,10 +36,10 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             return;
         }
 
-        if (!request.IsOneWay && !request.Deferred.HasRoom)
+        if (!request.IsOneWay && !request.Detached.HasRoom)
         {
             // As many requests wait for other servers as may.
-            request.Postpone(request.Deferred.WhenRoomAsync(), TimeSpan.Zero);
+            request.Postpone(request.Detached.WhenRoomAsync(), TimeSpan.Zero);
             return;
         }
 
@@ -55,7 +55,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             ValueTask<SendStatus> sending = router.SendAsync(to, ControlType.Relay, in body);
             if (!sending.IsCompleted)
             {
-                request.Defer(new ForwardedRelay(request.Protocol, request.Header, request.ReceivedNanoseconds, to, sending, this));
+                request.Detach(new ForwardedRelay(request.Protocol, request.Header, request.ReceivedNanoseconds, to, sending, this));
                 return;
             }
 

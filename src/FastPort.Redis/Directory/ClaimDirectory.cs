@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using FastPort.Redis.Members;
@@ -187,6 +188,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
     // Under the lock.
     private bool RemoveIfUnused(OwnId own)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         if (own.Granted.Count == 0 && own.Asked == 0 && !own.IsGone)
         {
             own.IsGone = true;

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Tags.Sources;
 
 /// <summary>
@@ -313,6 +315,7 @@ public sealed partial class MemoryTagSource : ITagSource
     // Under the gate.
     private void Set(int tag, in TagSample sample)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         _one.Clear();
         _one.Add(sample);
         Set([tag], _one);

@@ -1,9 +1,10 @@
+using System.Diagnostics;
 using System.Globalization;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Sessions;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Serving;
-using FastPort.Sessions;
 using Google.Protobuf.Collections;
 
 namespace FastPort.Tags.Sources;
@@ -90,6 +91,7 @@ public sealed partial class PublishedTagSource
     // Under the gate.
     private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         info = null;
         var asked = new TagInfo(0, tag.Name)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol;
@@ -269,6 +270,7 @@ public sealed partial class PublishedTagSource : ITagSource
     // Under the gate: whether there is room for a tag's value in place of the one that it has.
     private bool TryHold(PublishedTag tag, in TagValue value)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         long size = value.IsNull ? 0 : sizeof(ulong) + value.ReferenceBytes;
         long more = size - tag.ValueBytes;
         if (more > 0

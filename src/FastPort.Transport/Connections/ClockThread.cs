@@ -94,6 +94,7 @@ internal sealed class ClockThread
     // the connection's loop; no code of the connection runs here. A call without a connection only queues work as well.
     private int PostDue()
     {
+        Debug.Assert(Monitor.IsEntered(_gate));
         while (_calls.TryPeek(out (Connection? Connection, Action<object?> Callback, object? State) call, out long due))
         {
             long left = due - Stopwatch.GetTimestamp();

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Connections;
 
 /// <summary>A step before a connection's protocol starts: of the TLS handshake, or after the PROXY header.</summary>
@@ -55,6 +57,7 @@ internal sealed class HandshakeWorkers(int limit)
     // Under the gate.
     private void Start()
     {
+        Debug.Assert(Monitor.IsEntered(_gate));
         try
         {
             new Thread(Run) { IsBackground = true, Name = "FastPort handshakes" }.UnsafeStart();

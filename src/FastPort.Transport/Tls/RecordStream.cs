@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Threading.Tasks.Sources;
 using FastPort.Buffers;
 using FastPort.Connections;
@@ -276,6 +277,7 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     // Under the gate. False if the read has to wait. An empty buffer asks whether there is anything to read.
     private bool TryTake(Memory<byte> buffer, out int count)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         count = 0;
         if (_failure is not null)
         {

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Transports;
 
 /// <summary>
@@ -92,6 +94,7 @@ internal sealed class DrainNotices(TransportConnection connection)
     // Under the gate.
     private void Raise(long mark)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         if (Mark == Nobody)
         {
             Volatile.Write(ref connection.SentBeforeWaits, connection.BytesSent);
@@ -103,6 +106,7 @@ internal sealed class DrainNotices(TransportConnection connection)
     // Under the gate. A set that was large is walked in its former length as long as it is not cleared.
     private void Forget()
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         if (_waiters.Count == 0)
         {
             _waiters.Clear();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -96,6 +97,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
     // Under the gate.
     private void ShutDownWhenEnding()
     {
+        Debug.Assert(Gate.IsHeldByCurrentThread);
         if (IsEnding && Sending is null && !HasWriter && !_isDown)
         {
             _isDown = true;

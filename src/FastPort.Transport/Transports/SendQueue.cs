@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -357,6 +358,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     // Under the gate. Leaves the writer an empty ring.
     private void Append(ref SendRing ring)
     {
+        Debug.Assert(Gate.IsHeldByCurrentThread);
         long after = Volatile.Read(ref _loopBytes);
         long bytes = ring.Bytes;
         _ringBytes += ring.Ring.Length;
@@ -385,6 +387,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     // Under the gate.
     private SendRing SpareOrNew()
     {
+        Debug.Assert(Gate.IsHeldByCurrentThread);
         if (_spares is not { } spare)
         {
             return new SendRing(settings.MaxSendBytes, connection.SendPool);

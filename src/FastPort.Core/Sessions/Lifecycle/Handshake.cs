@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Limits;
@@ -62,6 +63,7 @@ internal sealed class Handshake(HandshakeSettings handshake, SessionSettings set
     /// <summary>Handles a Hello. After Welcomed the caller opens the session, and calls <see cref="EnterIdentity()"/>.</summary>
     public HelloOutcome OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         if (session.IsIdentified)
         {
             output.Refuse(header, received, ErrorCode.MalformedBody, "Hello was received already; a session sends it once.");

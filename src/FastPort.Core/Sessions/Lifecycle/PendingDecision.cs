@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Sessions.Logging;
 
 namespace FastPort.Sessions.Lifecycle;
@@ -36,12 +37,14 @@ internal sealed class PendingDecision<T>(SessionSettings settings, Session sessi
     /// </summary>
     public void Await(Task<T> answer)
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         _question = new Question(answer, _cancel, settings.Clock.PreciseMilliseconds);
         answer.GetAwaiter().UnsafeOnCompleted(session.Connection.ResumeReading);
     }
 
     public DecisionState Take(out T? answer)
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         answer = default;
         Question question = _question!;
         if (question.IsGivenUp)

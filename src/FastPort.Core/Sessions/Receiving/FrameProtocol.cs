@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -52,7 +53,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         };
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, settings, Session, Output);
         Requests = new OutgoingRequests(settings, Session, Output, _end);
-        Deferred = new DeferredRequests(_end, settings.Options.MaxInFlightRequests);
+        Detached = new DetachedRequests(_end, settings.Options.MaxInFlightRequests);
         Dispatcher = settings.CreateDispatcher(this);
         _control = new ControlMessages(settings, Session, Output, Dispatcher);
         _traffic = new TrafficMeter(settings, Session);
@@ -67,7 +68,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     public SessionDispatcher Dispatcher { get; }
 
     /// <summary>The requests whose handlers have returned and whose answers come later.</summary>
-    public DeferredRequests Deferred { get; }
+    public DetachedRequests Detached { get; }
 
     /// <summary>The end of the session: its state, its reason, and the work under way.</summary>
     public SessionEnd End => _end;
@@ -95,6 +96,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
+        Debug.Assert(_connection.IsOnLoop);
         long now = MonotonicClock.Nanoseconds;
         long bytes = _connection.BytesReceived;
         if (bytes != _stampedBytes)
@@ -156,6 +158,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public void OnInputEnded(bool truncated)
     {
+        Debug.Assert(_connection.IsOnLoop);
         if (truncated)
         {
             _connection.Close(CloseReason.PeerTruncated);
@@ -173,6 +176,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public long OnTick(long nowMilliseconds)
     {
+        Debug.Assert(_connection.IsOnLoop);
         _traffic.Report();
         long due = Requests.OnTick(nowMilliseconds);
 
@@ -210,6 +214,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public bool OnStopping(CloseReason reason)
     {
+        Debug.Assert(_connection.IsOnLoop);
         // The server bounds the stop and aborts the connections that are left, so the timeout here is only nominal.
         StopHere(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
         return true;
@@ -217,6 +222,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public void OnClosed(CloseReason reason)
     {
+        Debug.Assert(_connection.IsOnLoop);
         _end.OnClosed();
         _traffic.Report(isLast: true);
         _rates?.Close();

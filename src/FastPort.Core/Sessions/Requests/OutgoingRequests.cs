@@ -118,6 +118,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
     /// <summary>Passes a reply to its request. Loop only.</summary>
     public void Deliver(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size + header.TimingSize, header.BodySize);
         var reply = new InboundReply(header, body, header.TimingSize == 0 ? default : FrameReader.ReadTiming(input), received);
         if (header.Correlation == 0)
@@ -175,6 +176,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
     /// </summary>
     public long OnTick(long nowMilliseconds)
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         if (Outstanding.RemoveExpired(nowMilliseconds, out long next) is { } expired)
         {
             foreach ((uint correlation, PendingReply pending) in expired)
@@ -191,6 +193,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
 
     public void SendHeartbeat()
     {
+        Debug.Assert(session.Connection.IsOnLoop);
         // One Ping at a time: they must not accumulate if a live peer does not answer them.
         EndHeartbeat();
         if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))

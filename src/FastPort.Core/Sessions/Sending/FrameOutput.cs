@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
@@ -169,6 +170,7 @@ internal sealed partial class FrameOutput
     /// </summary>
     public void WriteGoodbye(CodeBody body)
     {
+        Debug.Assert(_connection.IsOnLoop);
         CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));
         ArrayPoolCircularBuffer? ring = _goodbyeSaid ? null : _connection.BeginWrite();
         if (ring is null)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Services;
 
@@ -96,6 +97,7 @@ public sealed partial class AddressSpace
     // Under the gate. A property that a variable has had once stays, without a value.
     private void SetProperty(VariableNode variable, string name, uint dataType, ExtensionObject? value)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         NodeId id = PropertyId(variable.Id, name);
         VariableNode? property = null;
         foreach (Reference reference in variable.References)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace FastPort.OpcUa.Server;
@@ -67,6 +68,7 @@ public sealed partial class VariableNode
     // the parts of others use it up.
     private void Tell()
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         if (_watchers is not { Count: > 0 })
         {
             return;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.Server;
@@ -283,6 +284,7 @@ public sealed partial class VariableNode : Node
     // Under the gate. With the value's bytes, if they were counted.
     private void SetAndTell(in DataValue value, long bytes = -1)
     {
+        Debug.Assert(_gate.IsHeldByCurrentThread);
         _version++;
         Volatile.WriteBarrier();
         _value = value;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
@@ -41,6 +42,7 @@ internal sealed partial class EpollConnection
     // Reads and offers until nothing is left to read, the protocol pauses, or the turn ends. False only when the turn ends.
     private bool PumpTurn()
     {
+        Debug.Assert(IsOnLoop);
         // After a Pause, offers even an empty ring: the protocol must learn that reading has resumed.
         bool offer = Has(ReadFlags.Paused) || !_input.Ring.IsEmpty;
         for (int receives = 0; receives < ReceivesPerTurn; receives++)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Connections;
 
 namespace FastPort.Transports.InProcess;
@@ -223,6 +224,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     // ShutDownOutput.
     private bool TryGoDown()
     {
+        Debug.Assert(Gate.IsHeldByCurrentThread);
         if (!IsEnding || HasWriter || _outputDown || IsClosed || _holds != 1 || Waiting.Any(static ring => ring.BorrowedCount != 0))
         {
             return false;

@@ -13,7 +13,7 @@ namespace FastPort.Dispatch;
 /// <param name="protocol">The session.</param>
 /// <param name="header">The request's header.</param>
 /// <param name="received">When the request was received, in nanoseconds of the monotonic clock.</param>
-internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader header, long received)
+internal abstract class DetachedRequest(FrameProtocol protocol, in FrameHeader header, long received)
 {
     private readonly FrameHeader _header = header;
 
@@ -38,7 +38,7 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
 
         protocol.Output.FlushUnlessDeferred();
         Traces.Stop(_activity, protocol);
-        protocol.Deferred.End();
+        protocol.Detached.End();
     }
 
     /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. What it throws before is answered as Internal.</summary>

@@ -5,12 +5,12 @@ namespace FastPort.Sessions.Receiving;
 /// <summary>
 /// Counts a session's requests whose handlers have returned and whose answers come later. The loop begins them; any thread ends them.
 /// </summary>
-internal sealed class DeferredRequests(SessionEnd end, int max)
+internal sealed class DetachedRequests(SessionEnd end, int max)
 {
     private int _count;
     private TaskCompletionSource? _room;
 
-    /// <summary>Whether one more request can be deferred: they are bounded as queued requests are. Loop only.</summary>
+    /// <summary>Whether one more request can be detached: they are bounded as queued requests are. Loop only.</summary>
     public bool HasRoom => Volatile.Read(ref _count) < max;
 
     /// <summary>Completes when there is room again. Loop only.</summary>
