@@ -65,7 +65,7 @@ public sealed class DashboardOptions : IDescribedOptions
         {
             foreach (string key in (string[])["Path", "KeyPath", "Subject", "Store", "Location"])
             {
-                certificate.Text(key, null, static _ => true, "give a text");
+                certificate.Text(key, null, static _ => true, "give a string");
             }
 
             certificate.Secret("Password", null, static _ => null);

@@ -83,14 +83,14 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         {
             return whole.EndPoints.Count == 0 ? $"it has no address; {example}"
                 : RestOfPassword(parts) is { } rest
-                    ? $"part {rest + 1} of {parts.Length}, between commas, is an address behind a password. Put addresses first; a "
+                    ? $"part {rest + 1} of {parts.Length}, between commas, is an address after a password. Put addresses first; a "
                         + "password with a comma is given as redis://:PASSWORD@127.0.0.1:6379 with %2C for the comma"
                 : null;
         }
 
         int wrong = Array.FindIndex(parts, static part => part.Length != 0 && Parse(part) is null);
         return wrong < 0 ? example
-            : $"part {wrong + 1} of {parts.Length}, between commas, is no address and no known option with a value; {example}";
+            : $"part {wrong + 1} of {parts.Length}, between commas, is neither an address nor a known option with a value; {example}";
     }
 
     // What follows the comma of a password would be taken for one more server, and named in messages.

@@ -131,8 +131,8 @@ public sealed class SecurityOptions : IDescribedOptions
         ReloadInterval = section.Time(nameof(ReloadInterval), ReloadInterval, TimeSpan.FromSeconds(1), Hour);
 
         string Optional(string key, string value) =>
-            section.Text(key, value, static text => text is not null, "give a text, empty for none") ?? string.Empty;
+            section.Text(key, value, static text => text is not null, "give a string, empty for none") ?? string.Empty;
         string Needed(string key, string value, string why) =>
-            section.Text(key, value, static text => !string.IsNullOrEmpty(text), $"give a text: {why}") ?? string.Empty;
+            section.Text(key, value, static text => !string.IsNullOrEmpty(text), $"give a string: {why}") ?? string.Empty;
     }
 }

@@ -286,7 +286,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     private static long BytesOf(string? text) => text is null ? 0 : ObjectBytes + ((long)sizeof(char) * text.Length);
 
-    private static NotSupportedException NotSupported<T>() => new($"{typeof(T)} is the type of no tag's value; see TagType.");
+    private static NotSupportedException NotSupported<T>() => new($"{typeof(T)} is not a type of tag values; see TagType.");
 
     private string Describe() => IsNull ? "not there" : IsArray ? $"an array of {Type}" : $"a {Type}";
 }

@@ -78,7 +78,7 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
     }
 
     private static void TellErrors(string why) =>
-        Console.Error.WriteLine($"Standard output cannot be written: {why.TrimEnd('.')}. The program goes on without it.");
+        Console.Error.WriteLine($"Standard output cannot be written: {why.TrimEnd('.')}. The program continues without it.");
 
     private void Tell(Exception e)
     {

@@ -139,7 +139,7 @@ internal static class ProgramRun
         {
             Console.Error.WriteLine(
                 $"The log cannot be written: {Shorten(text)}. Its directory must be writable and, for a file that several programs share, "
-                + $"/tmp too. The program goes on without it. {_logTrouble}".TrimEnd());
+                + $"/tmp too. The program continues without it. {_logTrouble}".TrimEnd());
         }
     }
 

@@ -31,7 +31,7 @@ internal static class StatusAccessRegistration
         string text = configuration[Key] ?? nameof(StatusAccess.Local);
         if (!Enum.TryParse(text, ignoreCase: true, out StatusAccess access) || !Enum.IsDefined(access))
         {
-            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed are {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
+            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed: {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
         }
 
         Func<Session, bool> allow = access == StatusAccess.All ? static _ => true : ServerStatusHandler.IsLocal;

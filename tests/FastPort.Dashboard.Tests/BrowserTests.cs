@@ -193,7 +193,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.EndsWith("/login", page.Page.Url, StringComparison.Ordinal);
         await page.Page.GetByLabel("Token").FillAsync("a-wrong-token-of-the-tests");
         await page.Page.Keyboard.PressAsync("Enter");
-        await page.ShowsAsync("[role=alert]", "This token is wrong. It is the one in Dashboard:Token of the configuration.");
+        await page.ShowsAsync("[role=alert]", "This token is wrong. Use the token in Dashboard:Token of the configuration.");
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "running");

@@ -95,7 +95,7 @@ internal sealed class LoadCommand
         string? mode = result.GetResult(_mode)?.Tokens is [var token] ? token.Value : null;
         if (IsGiven(_rate) && mode is "sink" or "source")
         {
-            result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
+            result.AddError("--rate works with --mode echo only: one-way loads run as fast as the receiver accepts messages.");
         }
 
         if (IsGiven(_inFlight) && mode == "sink")

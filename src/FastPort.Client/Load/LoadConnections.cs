@@ -12,7 +12,7 @@ namespace FastPort.Client.Load;
 internal sealed class LoadConnections : IAsyncDisposable
 {
     /// <summary>What is wrong with a connection that is one of <see cref="Disconnected"/>.</summary>
-    public const string NoSession = "The client was still connecting again.";
+    public const string NoSession = "The client was still reconnecting.";
 
     private const int ConnectingAtOnce = 64;
     private const int LargestQueue = 256 * 1024 * 1024;

@@ -151,7 +151,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             {
                 throw new InvalidOperationException(
                     _slot.WhyEnded is { } why
-                        ? $"{why} A client that has ended does not connect again; make a new one."
+                        ? $"{why} A client does not reconnect after it has ended; create a new one."
                         : "The client is connecting or was connected before; it reconnects by itself. Call ConnectAsync again only if it "
                             + "has failed.");
             }

@@ -101,9 +101,9 @@ public sealed class FastPortClientOptions : ClientOptions
             nameof(RoutingId),
             RoutingId,
             static id => id is not null && RoutingIdLimits.IsName(id) && !id.StartsWith(RoutingIdLimits.ReservedMark),
-            $"give {RoutingIdLimits.Name}, and not '{RoutingIdLimits.ReservedMark}' first; empty for none");
-        Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a text, empty for none" : null);
-        TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a text, empty for none");
+            $"give {RoutingIdLimits.Name}, not beginning with '{RoutingIdLimits.ReservedMark}'; empty for none");
+        Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a string, empty for none" : null);
+        TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a string, empty for none");
         if (section.ChecksTogether
             && (Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
         {
@@ -115,7 +115,7 @@ public sealed class FastPortClientOptions : ClientOptions
         {
             section.Add(
                 nameof(Token),
-                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it all the same");
+                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it anyway");
         }
 
         ClientName = section.Text(

@@ -9,8 +9,8 @@ internal sealed class TokenSource(FastPortClientOptions options, ConnectionClock
     public bool IsFixed => options.TokenProvider is null && options.TokenFile.Length == 0;
 
     /// <summary>What a client does whose token was refused: a sentence for the log.</summary>
-    public string Next => options.TokenProvider is not null ? "The client connects again when its TokenProvider returns another token."
-        : options.TokenFile.Length != 0 ? $"The client connects again when {options.TokenFile} has another token."
+    public string Next => options.TokenProvider is not null ? "The client reconnects when its TokenProvider returns another token."
+        : options.TokenFile.Length != 0 ? $"The client reconnects when {options.TokenFile} has another token."
         : "The client stops; set the right Token, or a TokenFile or TokenProvider that can give another.";
 
     /// <summary>The token for the next Hello; empty for none.</summary>

@@ -251,5 +251,5 @@ public ref struct InlineRequest
     // A separate method: every handler would otherwise clear stack space for the string.
     [DoesNotReturn]
     private static void ThrowAnswered(ushort type) =>
-        throw new InvalidOperationException($"The request of type 0x{type:X4} has been answered already; answer once.");
+        throw new InvalidOperationException($"The request of type 0x{type:X4} has already been answered; answer it once.");
 }

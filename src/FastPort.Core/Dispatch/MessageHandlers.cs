@@ -88,13 +88,13 @@ public sealed class MessageHandlers
     {
         if (_frozen)
         {
-            throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register handlers before.");
+            throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register it earlier.");
         }
 
         if (entry.Type <= ControlType.LastReserved)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own "
+                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); application "
                 + $"types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
         }
 
@@ -108,7 +108,7 @@ public sealed class MessageHandlers
         if (page[entry.Type & 0xFF] is { } other)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} is registered already, as {other.Name}; a type has one handler.", nameof(entry));
+                $"Type 0x{entry.Type:X4} is already registered, as {other.Name}; a type has one handler.", nameof(entry));
         }
 
         page[entry.Type & 0xFF] = entry;

@@ -265,7 +265,7 @@ public sealed class RequestContext
 
         if (_answered)
         {
-            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
+            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has already been answered; answer it once.");
         }
 
         return true;

@@ -89,7 +89,7 @@ public sealed class FastPortBuilder
         else if (existing.Lifetime != lifetime)
         {
             throw new ArgumentException(
-                $"{typeof(THandler).Name} is registered already as {existing.Lifetime} and cannot be {lifetime} as well; give both the "
+                $"{typeof(THandler).Name} is already registered as {existing.Lifetime} and cannot be {lifetime} as well; give both the "
                 + $"same lifetime.", nameof(lifetime));
         }
 

@@ -126,7 +126,7 @@ public static class FastPortServerRegistration
         if (components.LatencyStats is { } given && given != NamedServices.Get<LatencyStats>(provider, builder.Name))
         {
             throw new InvalidOperationException(
-                "ConfigureComponents has set a LatencyStats that nothing would report; leave the one that the services have, or register "
+                "ConfigureComponents has set a LatencyStats that nothing would report; keep the one in the services, or register "
                 + "yours in its place.");
         }
 

@@ -100,7 +100,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             SendStatus.Dropped => (RelayFailure.Dropped, ErrorCode.Overloaded,
                 $"The send queue of '{Text(to)}' is full, and its policy drops messages then."),
             SendStatus.TooLarge => (RelayFailure.TooLarge, ErrorCode.MalformedBody,
-                $"With 'from' added the message exceeds the frame limit of '{Text(to)}', or what servers pass on to each other."),
+                $"With 'from' added the message exceeds the frame limit of '{Text(to)}', or the limit of what servers forward."),
             SendStatus.Full => (RelayFailure.TimedOut, ErrorCode.Timeout, NoRoom(to)),
             SendStatus.Unavailable => (RelayFailure.Unavailable, ErrorCode.Unavailable,
                 $"'{Text(to)}' is not on this server, and the other servers cannot be reached now; the message was not relayed."),

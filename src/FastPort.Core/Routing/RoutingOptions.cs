@@ -59,7 +59,7 @@ public sealed class RoutingOptions
         MaxTopicsPerSession = section.Number(nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
         MaxTopicChangesPerSecond = section.Number(nameof(MaxTopicChangesPerSecond), MaxTopicChangesPerSecond, 1, 1_000_000);
         MaxTopicBytes = section.Number(nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
-        SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of prefixes of topics");
+        SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of topic prefixes");
         foreach (string prefix in SharedTopics.Where(
             prefix => section.ChecksTogether && Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
         {

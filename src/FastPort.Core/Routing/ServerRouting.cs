@@ -106,7 +106,7 @@ public sealed class ServerRouting
         if (routingId.Length > RoutingIdLimits.MaxLength)
         {
             throw new ArgumentException(
-                $"The routing id has {routingId.Length} characters; allowed are 1 to {RoutingIdLimits.MaxLength}.", nameof(routingId));
+                $"The routing id has {routingId.Length} characters; allowed: 1 to {RoutingIdLimits.MaxLength}.", nameof(routingId));
         }
 
         return new Route(routingId, _identities, _router);

@@ -157,7 +157,7 @@ public sealed class SessionOptions
             nameof(CloseTimeout),
             CloseTimeout,
             static time => time >= TimeSpan.FromSeconds(1) && time <= TimeSpan.FromDays(1),
-            "allowed are 00:00:01 to 1.00:00:00");
+            "allowed: 00:00:01 to 1.00:00:00");
         HeartbeatInterval = section.Timeout(nameof(HeartbeatInterval), HeartbeatInterval);
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         KeepAlive = section.Time(nameof(KeepAlive), KeepAlive, TimeSpan.Zero, ConnectionSettings.LongestKeepAlive);

@@ -60,7 +60,7 @@ internal sealed class FastPortMeter : IDisposable
 
         if (bans is not null)
         {
-            _meter.CreateObservableUpDownCounter("fastport.bans", bans, "{ban}", "Addresses and identities that are banned now");
+            _meter.CreateObservableUpDownCounter("fastport.bans", bans, "{ban}", "Currently banned addresses and identities");
         }
 
         if (latencies is not null)
@@ -126,18 +126,18 @@ internal sealed class FastPortMeter : IDisposable
     private void ObserveTotals(SessionCounters counters)
     {
         _meter.CreateObservableUpDownCounter(
-            "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
+            "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Open connections");
         _meter.CreateObservableUpDownCounter(
-            "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
+            "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Open sessions");
         Count("fastport.connections.accepted", "{connection}", "Connections accepted", () => counters.Snapshot().ConnectionsAccepted);
-        Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
+        Count("fastport.accept.errors", "{error}", "Failed accepts", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
         Count("fastport.traffic.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
         Count("fastport.traffic.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
             "fastport.subscriptions.open", () =>
-                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions at present");
+                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Current topic subscriptions");
         Count("fastport.relays", "{message}", "Relays that the targets' send queues took", () => counters.Snapshot().Relayed);
         Count("fastport.relays.waited", "{message}", "How often a full target delayed a relay", () =>
             counters.Snapshot().RelaysWaited);

@@ -70,7 +70,7 @@ internal sealed class ActionEndpoints(
             return AnswerAsync(
                 context,
                 StatusCodes.Status400BadRequest,
-                "Give a level: /actions/log-level?level=Debug. Known are Trace, Debug, Information, Warning.");
+                "Give a level: /actions/log-level?level=Debug. Known levels: Trace, Debug, Information, Warning.");
         }
 
         Log(context, $"log level {level}, before {logLevel.Level}");

@@ -13,7 +13,7 @@ internal static class PageResources
     public static PageResource Login { get; } = PageResource.Read("login.html", Html);
 
     public static PageResource LoginWrong { get; } = PageResource.Read(
-        "login.html", Html, (Message, "<p role=\"alert\">This token is wrong. It is the one in Dashboard:Token of the configuration.</p>"));
+        "login.html", Html, (Message, "<p role=\"alert\">This token is wrong. Use the token in Dashboard:Token of the configuration.</p>"));
 
     public static PageResource LoginTooMany { get; } = PageResource.Read(
         "login.html", Html, (Message, "<p role=\"alert\">Too many wrong tokens came from this address. Try again in a minute.</p>"));

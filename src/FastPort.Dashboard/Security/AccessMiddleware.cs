@@ -53,7 +53,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             return RefuseAsync(
                 context,
                 StatusCodes.Status403Forbidden,
-                "Requests that change something come from the dashboard's own page, or carry the token as Authorization: Bearer.");
+                "Requests that change something must come from the dashboard's page, or carry the token as Authorization: Bearer.");
         }
 
         return _token is null || context.GetEndpoint()?.Metadata.GetMetadata<LoginRoute>() is not null || _token.HasCookie(request)
@@ -152,7 +152,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             context,
             context.Response.StatusCode,
             context.Response.StatusCode == StatusCodes.Status401Unauthorized
-                ? "The token is wrong. It is the one in Dashboard:Token of the server's configuration."
+                ? "The token is wrong. Use the token in Dashboard:Token of the server's configuration."
                 : "Too many wrong tokens came from this address; try again in a minute.");
     }
 

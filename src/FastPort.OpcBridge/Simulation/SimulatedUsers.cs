@@ -65,7 +65,7 @@ internal sealed class SimulatedUsers
         int colon = user.IndexOf(':', StringComparison.Ordinal);
         if (colon <= 0)
         {
-            throw new SimulationFailedException($"{place} is no user; give NAME:PASSWORD.", ExitCode.Usage);
+            throw new SimulationFailedException($"{place} is not a user; give NAME:PASSWORD.", ExitCode.Usage);
         }
 
         if (!_passwords.TryAdd(user[..colon], Encoding.UTF8.GetBytes(user[(colon + 1)..])))

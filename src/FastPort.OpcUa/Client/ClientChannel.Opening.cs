@@ -35,7 +35,7 @@ internal sealed partial class ClientChannel
         return isServer
             ? null
             : new ChannelFault(
-                StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message has another policy or certificate.");
+                StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message has a different policy or certificate.");
     }
 
     protected override ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder)
@@ -113,7 +113,7 @@ internal sealed partial class ClientChannel
             {
                 if (type == SecurityTokenRequestType.Renew && Credentials.ValidatePeer() is { IsBad: true } status)
                 {
-                    return new ChannelFault(status, "The server's certificate is not accepted any more.");
+                    return new ChannelFault(status, "The server's certificate is no longer accepted.");
                 }
 
                 SendOpen(type);

@@ -192,7 +192,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         AcknowledgeMessage acknowledge = decoder.ReadStructure<AcknowledgeMessage>();
         if (type != MessageType.Acknowledge || !decoder.Error.IsGood || ChannelId != 0 || _opening is not null)
         {
-            return new ChannelFault(StatusCodes.BadTcpMessageTypeInvalid, "The server sent another message than Acknowledge.");
+            return new ChannelFault(StatusCodes.BadTcpMessageTypeInvalid, "The server sent a message other than Acknowledge.");
         }
 
         int chunkBytes = ChannelLimits.AgreeOnChunkBytes(

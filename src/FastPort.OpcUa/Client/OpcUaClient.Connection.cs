@@ -370,8 +370,8 @@ public sealed partial class OpcUaClient
 
     private OpcUaException NamespacesChanged(string service) => new(
         StatusCodes.BadServerNotConnected,
-        $"{service} of {_endpointUrl} was not sent: the server has come back with other namespaces, in which the request's node ids may be "
-        + "those of other nodes. Make them again from Namespaces.");
+        $"{service} of {_endpointUrl} was not sent: the server came back with different namespaces, in which the request's node ids may be "
+        + "those of other nodes. Create them again from Namespaces.");
 
     /// <summary>Calls the subscribers of an event of the client, or of a subscription; what they throw is logged.</summary>
     internal void Raise<TSubscriber, TArgument>(

@@ -142,16 +142,16 @@ public sealed class OpcUaClientOptions : ClientOptions
         if (section.ChecksTogether && SecurityPolicy != OpcUaSecurityPolicy.None
             && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
         {
-            section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "with a security policy allowed are Sign, SignAndEncrypt");
+            section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "allowed with a security policy: Sign, SignAndEncrypt");
         }
 
         section.Section(nameof(Certificates), Certificates.Describe);
         UserName = section.Text(nameof(UserName), UserName, static _ => true, string.Empty);
-        Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a text, empty for none" : null);
+        Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a string, empty for none" : null);
         UnsafePlainPassword = section.Flag(nameof(UnsafePlainPassword), UnsafePlainPassword);
         if (UserCertificate is { HasPrivateKey: false })
         {
-            section.Refuse(nameof(UserCertificate), "a certificate without private key", "give one with its key");
+            section.Refuse(nameof(UserCertificate), "a certificate without a private key", "give one with its key");
         }
 
         if (UserName is not null && UserCertificate is not null)
@@ -166,7 +166,7 @@ public sealed class OpcUaClientOptions : ClientOptions
             nameof(KeepAliveInterval),
             KeepAliveInterval,
             static time => time == TimeSpan.Zero || (time >= TimeSpan.FromMilliseconds(1) && time <= Day),
-            $"allowed are 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
+            $"allowed: 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
         MaxPublishRequests = section.Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
         MaxReferencesPerBrowse = section.Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
         MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);

@@ -114,7 +114,7 @@ internal sealed class UserToken
             .Where(e => Array.Exists(e.UserIdentityTokens ?? [], one => one.TokenType == type && one.PolicyId is not null))
             .Select(e => SecurityPolicy.Find(e.SecurityPolicyUri) is { } known ? Describe(known, e.SecurityMode) : string.Empty);
         string[] settings = [.. users.Concat(channels).Where(static one => one.Length != 0).Distinct()];
-        string named = kinds.Length == 0 ? "it names none that it does." : $"it accepts {PeerText.Escape(string.Join(", ", kinds))}.";
+        string named = kinds.Length == 0 ? "it names no kind that it accepts." : $"it accepts {PeerText.Escape(string.Join(", ", kinds))}.";
         return settings.Length == 0 ? named : $"{named} Set {string.Join(", or ", settings)}.";
     }
 
@@ -134,9 +134,9 @@ internal sealed class UserToken
             throw new OpcUaException(
                 StatusCodes.BadIdentityTokenRejected,
                 $"{_endpointUrl} cannot be given the user's certificate: "
-                + (key is null ? "the user's has no RSA key of its own."
-                    : server is null ? "the server has sent none that could be signed."
-                    : $"it takes one with the policies {_offered}, of which the client can sign with none."));
+                + (key is null ? "it has no private RSA key."
+                    : server is null ? "the server has sent no certificate that could be signed."
+                    : $"it accepts one only with the policies {_offered}, and the client can sign with none of them."));
         }
 
         Signature = new SignatureData
@@ -184,9 +184,9 @@ internal sealed class UserToken
         {
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
-                $"{_endpointUrl} takes a password with the policies {_offered}: in the clear, or encrypted as the client cannot. "
-                + "Use a security policy with SignAndEncrypt"
-                + (tokenPolicy is null ? "." : $", or set {nameof(OpcUaClientOptions.UnsafePlainPassword)} where nobody else can listen."));
+                $"{_endpointUrl} accepts a password only with the policies {_offered}: unencrypted, or encrypted in a way "
+                + "that the client does not support. Use a security policy with SignAndEncrypt"
+                + (tokenPolicy is null ? "." : $", or set {nameof(OpcUaClientOptions.UnsafePlainPassword)} on a network that you trust."));
         }
 
         return token.ToExtensionObject();
@@ -206,5 +206,5 @@ internal sealed class UserToken
     }
 
     private OpcUaException CannotEncrypt() => new(
-        StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.");
+        StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate with which the password could be encrypted.");
 }

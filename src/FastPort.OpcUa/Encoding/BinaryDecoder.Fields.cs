@@ -52,7 +52,7 @@ internal ref partial struct BinaryDecoder
         int number = Read<int>();
         value = Unsafe.SizeOf<T>() == sizeof(int)
             ? Unsafe.As<int, T>(ref number)
-            : throw new NotSupportedException($"The enumeration {typeof(T)} is no Int32.");
+            : throw new NotSupportedException($"The enumeration {typeof(T)} is not an Int32.");
     }
 
     public void Structure<T>(ref T value)

@@ -266,6 +266,6 @@ internal ref partial struct BinaryDecoder
             return (T)(object)ReadDiagnosticInfo()!;
         }
 
-        throw new NotSupportedException($"{typeof(T)} is the .NET type of no built-in type of OPC UA.");
+        throw new NotSupportedException($"{typeof(T)} is not the .NET type of an OPC UA built-in type.");
     }
 }

@@ -234,7 +234,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         if (section.ChecksTogether && (Tls.CertificateFile.Length != 0 || Tls.CertificateFolder.Length != 0
             || Tls.UseDevelopmentCertificate || Tls.ClientCertificates != ClientCertificateMode.None))
         {
-            section.Refuse(nameof(Tls), "set, but OPC UA has security of its own", "use SecurityPolicies and Certificates");
+            section.Refuse(nameof(Tls), "set, but OPC UA has its own security", "use SecurityPolicies and Certificates");
         }
 
         ApplicationUri = section.Text(
@@ -246,7 +246,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         SecurityModes = section.Choices(nameof(SecurityModes), SecurityModes);
         if (SecurityModes.Any(static mode => mode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt)))
         {
-            section.Refuse(nameof(SecurityModes), string.Join(", ", SecurityModes), "allowed are Sign, SignAndEncrypt");
+            section.Refuse(nameof(SecurityModes), string.Join(", ", SecurityModes), "allowed: Sign, SignAndEncrypt");
         }
 
         section.Section(nameof(Certificates), Certificates.Describe);

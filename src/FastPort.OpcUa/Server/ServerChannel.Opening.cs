@@ -35,7 +35,7 @@ internal sealed partial class ServerChannel
             bool isSame = header.PolicyUri == _policy.Uri && (Credentials is null || Credentials.IsPeer(header.SenderCertificate.Span));
             return !isSame
                 ? new ChannelFault(
-                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.")
+                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with a different policy or certificate.")
                 : Credentials is null ? null
                 : CheckTrust(Credentials.ValidatePeer(), Credentials.Peer, header.SenderCertificate.Memory);
         }
@@ -62,7 +62,7 @@ internal sealed partial class ServerChannel
         {
             // The client may have an old certificate: it is told (OPC 10000-6, 6.7.7).
             return new ChannelFault(
-                StatusCodes.BadCertificateInvalid, "The message is encrypted for another certificate than the server's.");
+                StatusCodes.BadCertificateInvalid, "The message is encrypted for a certificate other than the server's.");
         }
 
         if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
@@ -142,7 +142,7 @@ internal sealed partial class ServerChannel
         if (!isPossible || (ChannelId != 0 && mode != SecurityMode))
         {
             return new ChannelFault(
-                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
+                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not match the policy {_policy.Uri}.");
         }
 
         if (!_policy.IsNone && request.ClientNonce.Length != ChannelCredentials.NonceBytes)

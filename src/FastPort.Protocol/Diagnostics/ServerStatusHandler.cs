@@ -69,7 +69,8 @@ public static class ServerStatusHandler
         else
         {
             context.Fail(
-                ErrorCode.Forbidden, "This server does not tell its figures to you. Ask from its own machine, or let it allow you.");
+                ErrorCode.Forbidden,
+                "This server does not show its figures to this client. Connect from the server's machine, or let the server allow it.");
         }
 
         return ValueTask.CompletedTask;

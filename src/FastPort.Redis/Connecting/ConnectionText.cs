@@ -52,7 +52,7 @@ internal static class ConnectionText
         {
             connection.DefaultDatabase = int.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
                 ? number
-                : throw new FormatException("The database is no number.");
+                : throw new FormatException("The database is not a number.");
         }
 
         if (at >= 0)

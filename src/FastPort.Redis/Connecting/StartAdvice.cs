@@ -11,11 +11,11 @@ internal static class StartAdvice
     {
         if (Permission.Any(text => Says(failure, text)))
         {
-            return $" A permission of the Redis user is missing; nodes need ~{prefix}:* ~{{{prefix}:* &{prefix}:* +@all -@admin "
+            return $" The Redis user lacks a permission; nodes need ~{prefix}:* ~{{{prefix}:* &{prefix}:* +@all -@admin "
                 + "-@dangerous +info (ACL SETUSER).";
         }
 
-        return Says(failure, "unknown command 'spublish'") ? " A cluster has to be of Redis 7.0 or later: nodes use sharded channels." : "";
+        return Says(failure, "unknown command 'spublish'") ? " A cluster must run Redis 7.0 or later: nodes use sharded channels." : "";
     }
 
     private static bool Says(Exception failure, string text) =>

@@ -105,7 +105,7 @@ internal sealed class Membership : IAsyncDisposable
             {
                 throw new BackplaneException(
                     $"The node name '{Self.Name}' belongs to a running node (instance {Member.Format(other.Instance)}); "
-                    + "set FastPort:Backplane:Node to a name of its own.");
+                    + "set FastPort:Backplane:Node to another name.");
             }
 
             await Task.Delay(_lease / 10, _time, cancellationToken).ConfigureAwait(false);

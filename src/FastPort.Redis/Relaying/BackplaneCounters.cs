@@ -23,7 +23,7 @@ internal sealed class BackplaneCounters
     /// <summary>Relays sent to other nodes.</summary>
     public long Sent => Volatile.Read(ref _sent);
 
-    /// <summary>Relays of other nodes for sessions of this one.</summary>
+    /// <summary>Relays received from other nodes for sessions of this one.</summary>
     public long Received => Volatile.Read(ref _received);
 
     /// <summary>Relays passed on, because their target had moved.</summary>
@@ -41,7 +41,7 @@ internal sealed class BackplaneCounters
     /// <summary>Publications sent to other nodes, each counted once for each node.</summary>
     public long PublicationsSent => Volatile.Read(ref _publicationsSent);
 
-    /// <summary>Publications of other nodes.</summary>
+    /// <summary>Publications received from other nodes.</summary>
     public long PublicationsReceived => Volatile.Read(ref _publicationsReceived);
 
     /// <summary>Publications that have not reached another node which wants them, or of which that is unknown.</summary>

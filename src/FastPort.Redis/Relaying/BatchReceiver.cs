@@ -41,7 +41,7 @@ internal sealed class BatchReceiver(
     {
         if (!BatchReader.TryOpen(message.Span, out BatchReader reader))
         {
-            Refuse($"its {message.Length} bytes are no batch of version {BatchBuffer.Version}");
+            Refuse($"its {message.Length} bytes are not a batch of version {BatchBuffer.Version}");
             return;
         }
 

@@ -35,7 +35,7 @@ internal sealed class SecurityEvents : IDisposable
         _authentications = _meter.CreateCounter<long>(
             "fastport.authentications", "{attempt}", "Hellos and other logins, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
-        _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
+        _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that were reloaded after a change.");
     }
 
     /// <summary>A Hello was refused.</summary>

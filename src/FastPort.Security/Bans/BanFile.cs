@@ -47,7 +47,7 @@ internal static partial class BanFile
             try
             {
                 Line read = JsonSerializer.Deserialize(line, LineContext.Default.Line)
-                    ?? throw new JsonException("null is no object.");
+                    ?? throw new JsonException("null is not an object.");
                 bans.Add(new Ban(read.Subject, read.Until, read.Reason));
             }
             catch (Exception e) when (e is JsonException or ArgumentException)

@@ -99,8 +99,8 @@ internal static class PrivateFile
         if (Libc.OwnerOf(target) is { } owner && Libc.OwnerOf(made.Name) != owner && !Libc.TryGive(made.SafeFileHandle, owner))
         {
             throw new UnauthorizedAccessException(
-                $"{target} belongs to user id {owner.User} and group id {owner.Group}, which would lose it. Do this as that user: sudo -u "
-                + $"'#{owner.User}' -g '#{owner.Group}' ...");
+                $"{target} belongs to user id {owner.User} and group id {owner.Group}. Replacing it would change its owner. Run this as "
+                + $"its owner: sudo -u '#{owner.User}' -g '#{owner.Group}' ...");
         }
     }
 }

@@ -26,7 +26,7 @@ internal static class CertificateUsersCheck
         // The system trusts authorities that give a certificate with some name to everybody who asks.
         if (tls.ClientAuthorityFile.Length == 0)
         {
-            Throw("ClientAuthorityFile is empty: every authority that the system trusts could name users; give a file with your own");
+            Throw("ClientAuthorityFile is empty: any authority that the system trusts could name users; give a file with yours");
         }
 
         void Throw(string problem) =>

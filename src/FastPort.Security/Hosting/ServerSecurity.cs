@@ -157,7 +157,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
         if (components.Bans is not null && (_bansFile is not null || _automatic is not null))
         {
             throw new FastPortOptionsException([
-                "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another one as "
+                "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another list as "
                 + "Bans of its components. Set none, and ban with FastPortServer.Bans, or leave both options out."]);
         }
 

@@ -15,7 +15,7 @@ internal static class CertificateAuthentication
         if (name is null)
         {
             return AuthenticationResult.Refuse(
-                $"The client certificate has no {CertificateNames.Describe(kind)}, which names its user; issue one that has it.");
+                $"The client certificate has no {CertificateNames.Describe(kind)}, which names its user; issue a certificate that has it.");
         }
 
         // The name is not repeated: it may be long, or unfit for a line.

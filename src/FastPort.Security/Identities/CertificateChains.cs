@@ -60,7 +60,7 @@ internal sealed class CertificateChains(
 
         if (all.Count == 0)
         {
-            problems.Add("It holds no certificate; put the authorities' certificates in it, as PEM.");
+            problems.Add("It contains no certificate; put the authorities' certificates in it, as PEM.");
             return null;
         }
 

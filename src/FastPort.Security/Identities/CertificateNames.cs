@@ -46,9 +46,9 @@ internal static class CertificateNames
     public static string Describe(CertificateName kind) => kind switch
     {
         CertificateName.CommonName => "common name (CN)",
-        CertificateName.DnsName => "DNS name among its alternative names",
-        CertificateName.Email => "e-mail address among its alternative names",
-        CertificateName.Uri => "URI among its alternative names",
+        CertificateName.DnsName => "DNS name in its subject alternative names",
+        CertificateName.Email => "e-mail address in its subject alternative names",
+        CertificateName.Uri => "URI in its subject alternative names",
         _ => "subject",
     };
 

@@ -119,7 +119,7 @@ internal sealed class TokenAuthentication : IDisposable
         SecurityTokenInvalidSignatureException => "The token's signature is wrong, or it has none.",
         SecurityTokenInvalidAudienceException => $"The token is not for '{_options.TokenAudience}'.",
         SecurityTokenInvalidIssuerException => $"The token was not issued by '{_options.TokenIssuer}'.",
-        SecurityTokenNoExpirationException => "The token has no end (exp); give it one.",
+        SecurityTokenNoExpirationException => "The token has no expiry (exp); issue one with it.",
         SecurityTokenInvalidLifetimeException => WhenIsWrong(compact, now),
         _ => "The token is not a valid JSON Web Token.",
     };
@@ -127,8 +127,8 @@ internal sealed class TokenAuthentication : IDisposable
     private string WhenIsWrong(string compact, DateTimeOffset now)
     {
         JsonWebToken token = _handler.ReadJsonWebToken(compact);
-        return token.ValidTo == DateTime.MinValue ? "The token has no end (exp); give it one."
-            : token.ValidTo <= now.UtcDateTime ? $"The token has expired at {Shown(token.ValidTo)}."
+        return token.ValidTo == DateTime.MinValue ? "The token has no expiry (exp); issue one with it."
+            : token.ValidTo <= now.UtcDateTime ? $"The token expired at {Shown(token.ValidTo)}."
             : $"The token is not valid before {Shown(token.ValidFrom)}.";
 
         static string Shown(DateTime time) => time.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);

@@ -80,11 +80,11 @@ internal sealed class UserFile
             else if (PasswordHash.TryParse(parts[1]) is not { } hash)
             {
                 problems.Add(
-                    $"Line {number}, user '{parts[0]}': the hash is not Argon2id in the PHC format; make one with the command users add.");
+                    $"Line {number}, user '{parts[0]}': the hash is not Argon2id in PHC format; create it with the command users set.");
             }
             else if (!users.TryAdd(parts[0], new User(parts[0], hash, parts.Length == 3 ? Roles(parts[2]) : [])))
             {
-                problems.Add($"Line {number}: user '{parts[0]}' is there already.");
+                problems.Add($"Line {number}: user '{parts[0]}' is already listed.");
             }
         }
 

@@ -105,7 +105,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
 
         IEnumerable<string> first = missing.Take(MostNamed).Select(i =>
             $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
-        string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} others" : string.Empty;
+        string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} more" : string.Empty;
         string namespaces = PeerText.Escape(string.Join(", ", client.Namespaces.Uris), MaxNamespacesText);
         string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {namespaces}";
         if (text != before)
@@ -265,7 +265,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             return string.Empty;
         }
 
-        string others = shared.Count > MostNamed ? $" and {shared.Count - MostNamed} others" : string.Empty;
+        string others = shared.Count > MostNamed ? $" and {shared.Count - MostNamed} more" : string.Empty;
         string text = $"{PeerText.Escape($"'{string.Join("', '", shared.Take(MostNamed))}'", MaxNamesText)}{others}";
         if (text != before)
         {

@@ -66,7 +66,7 @@ public sealed partial class TagClient
             TagMessageType.Call, request, MethodResult.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
         var status = new TagStatus(result.Status);
         var outputs = new TagSamples();
-        return status.IsBad ? throw new TagException(status, $"Method '{method}' has failed: {status}.")
+        return status.IsBad ? throw new TagException(status, $"Method '{method}' failed: {status}.")
             : outputs.TryRead(result.Outputs?.ToByteArray() ?? [], int.MaxValue)
                 ? [.. Enumerable.Range(0, outputs.Count).Select(outputs.GetValue)]
                 : throw new InvalidDataException($"The outputs of method '{method}' are malformed.");

@@ -185,7 +185,7 @@ public sealed partial class TagClient
             cancellationToken).ConfigureAwait(false);
         if (!isRead)
         {
-            throw new InvalidDataException("The server's reply to a Declare has another number of tags.");
+            throw new InvalidDataException("The server's reply to a Declare has a different number of tags.");
         }
     }
 
@@ -214,7 +214,7 @@ public sealed partial class TagClient
         var message = new TagRequestMessage();
         if (!message.TryReadWrite(context.Body.Span))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a WriteTags message with a row for each handle.");
             return;
         }
 

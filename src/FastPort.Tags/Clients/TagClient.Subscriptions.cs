@@ -122,7 +122,7 @@ public sealed partial class TagClient
             cancellationToken).ConfigureAwait(false);
         if (!isRead)
         {
-            throw new InvalidDataException("The server's reply to a Subscribe has another number of statuses than tags.");
+            throw new InvalidDataException("The server's reply to a Subscribe has a different number of statuses than tags.");
         }
 
         bool isWanted;

@@ -55,7 +55,7 @@ public sealed partial class TagClient
         if (!isRead)
         {
             throw new InvalidDataException(
-                $"The server's reply to a Read of {tags.Count} tags is malformed, or has another number of rows.");
+                $"The server's reply to a Read of {tags.Count} tags is malformed, or has a different number of rows.");
         }
     }
 
@@ -171,7 +171,7 @@ public sealed partial class TagClient
                 [.. reply.Tags.Select(static tag => tag.Handle)],
                 [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))],
                 [.. reply.Tags.Select(static tag => new TagStatus(tag.Status))])
-            : throw new InvalidDataException($"The server has answered a Resolve of {names.Length} names with {reply.Tags.Count}.");
+            : throw new InvalidDataException($"The server answered a Resolve of {names.Length} names with {reply.Tags.Count} tags.");
     }
 
     private static TagInfo? InfoOf(ResolvedTag tag, string name) => tag.Handle == 0 ? null : new TagInfo((int)tag.Handle, name)

@@ -103,7 +103,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
     private static TaskCompletionSource<Session> NewConnected() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The client of tags is closed.");
+    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The tag client is closed.");
 
     private void OnConnected(Session session)
     {

@@ -130,8 +130,8 @@ public sealed partial class TagServer
             request.Handles.Count,
             _options) ?? throw new RequestRefusedException(
                 ErrorCode.Overloaded,
-                $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
-                + "tags in all; end one first.");
+                $"A session may have {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
+                + "tags in total; end one first.");
         var items = new SubscriptionItem?[request.Handles.Count];
         var refused = new TagStatus[items.Length];
         try
@@ -293,13 +293,13 @@ public sealed partial class TagServer
         var inputs = new TagSamples();
         if (request.Inputs is { Count: > MaxInputs } many)
         {
-            throw new RequestRefusedException(ErrorCode.Overloaded, $"The call has {many.Count} inputs; one has at most {MaxInputs}.");
+            throw new RequestRefusedException(ErrorCode.Overloaded, $"The call has {many.Count} inputs; at most {MaxInputs} are allowed.");
         }
 
         if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), MaxInputs))
         {
             throw new RequestRefusedException(
-                ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
+                ErrorCode.MalformedBody, "The inputs are not valid TagSamples: their columns do not match their types.");
         }
 
         TagStatus first = TagStatus.BadMethodInvalid;
@@ -368,7 +368,7 @@ public sealed partial class TagServer
         if (count > _options.MaxTagsPerRequest)
         {
             throw new RequestRefusedException(
-                ErrorCode.Overloaded, $"The request has {count} tags; one has at most {_options.MaxTagsPerRequest}. Divide it.");
+                ErrorCode.Overloaded, $"The request has {count} tags; at most {_options.MaxTagsPerRequest} are allowed. Split it.");
         }
     }
 }

@@ -40,7 +40,7 @@ public sealed partial class TagServer
         {
             if (!work.Request.TryReadRead(context.Body.Span))
             {
-                context.Fail(ErrorCode.MalformedBody, "The body is no ReadTags.");
+                context.Fail(ErrorCode.MalformedBody, "The body is not a ReadTags message.");
                 return;
             }
 
@@ -186,7 +186,7 @@ public sealed partial class TagServer
         var message = new TagRequestMessage();
         if (!message.TryReadWrite(context.Body.Span))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a WriteTags message with a row for each handle.");
             return;
         }
 

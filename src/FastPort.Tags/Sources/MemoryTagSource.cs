@@ -225,7 +225,7 @@ public sealed partial class MemoryTagSource : ITagSource
         {
             if (!_places.TryAdd(info.Name, _entries.Count))
             {
-                throw new ArgumentException($"There is a tag '{info.Name}' already; give another name.", nameof(info));
+                throw new ArgumentException($"A tag '{info.Name}' already exists; give another name.", nameof(info));
             }
 
             var entry = new Entry(info with { Tag = _entries.Count }, sample);

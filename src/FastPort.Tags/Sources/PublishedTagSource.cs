@@ -209,7 +209,7 @@ public sealed partial class PublishedTagSource : ITagSource
         var message = new TagRequestMessage();
         if (!Contiguous.Read(request.Body, message.TryReadWrite))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a PushTags message with a row for each handle.");
             return;
         }
 

@@ -99,11 +99,11 @@ public abstract class ClientOptions : IDescribedOptions
             nameof(MaxReconnectDelay),
             MaxReconnectDelay,
             time => time <= Day && (!section.ChecksTogether || time >= ReconnectDelay),
-            $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
+            $"allowed: values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
 
 
         TimeSpan Positive(string key, TimeSpan value) => section.Time(
-            key, value, static time => time > TimeSpan.Zero && time <= Day, $"allowed are values above 00:00:00, up to {Day:c}");
+            key, value, static time => time > TimeSpan.Zero && time <= Day, $"allowed: values above 00:00:00, up to {Day:c}");
     }
 
     /// <summary>The library's transports as these options name them; event loops are shared with other clients.</summary>

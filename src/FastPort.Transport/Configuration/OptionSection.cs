@@ -57,7 +57,7 @@ public sealed class OptionSection
         // The text is not shown: it may be a secret whose key was left out.
         if (configured is { Value.Length: > 0 })
         {
-            problems.Add($"{path} is a text; give a section with keys.{SetByEnvironment(path)}");
+            problems.Add($"{path} is a single value; give a section with keys.{SetByEnvironment(path)}");
         }
 
         var section = new OptionSection(path, problems, configured, checksTogether);
@@ -67,7 +67,7 @@ public sealed class OptionSection
             if (!section._known.Contains(child.Key, StringComparer.OrdinalIgnoreCase))
             {
                 problems.Add(
-                    $"{child.Path} is no known key; known are {string.Join(", ", section._known)}.{SetByEnvironment(child.Path)}");
+                    $"{child.Path} is not a known key; known keys: {string.Join(", ", section._known)}.{SetByEnvironment(child.Path)}");
             }
         }
     }
@@ -102,7 +102,7 @@ public sealed class OptionSection
         Value(
             key,
             value,
-            allowed ?? string.Create(CultureInfo.InvariantCulture, $"allowed are {minimum} to {maximum}"),
+            allowed ?? string.Create(CultureInfo.InvariantCulture, $"allowed: {minimum} to {maximum}"),
             static (string text, out int number) => int.TryParse(text, CultureInfo.InvariantCulture, out number),
             number => number >= minimum && number <= maximum);
 
@@ -128,13 +128,13 @@ public sealed class OptionSection
     /// <summary>True or false.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
-    public bool Flag(string key, bool value) => Value(key, value, "allowed are true, false", bool.TryParse, static _ => true);
+    public bool Flag(string key, bool value) => Value(key, value, "allowed: true, false", bool.TryParse, static _ => true);
 
     /// <summary>A timeout of up to a day; zero turns it off.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     public TimeSpan Timeout(string key, TimeSpan value) =>
-        Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed are 00:00:00 (off) to 1.00:00:00");
+        Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed: 00:00:00 (off) to 1.00:00:00");
 
     /// <summary>A time within limits.</summary>
     /// <param name="key">The option's key.</param>
@@ -142,7 +142,7 @@ public sealed class OptionSection
     /// <param name="minimum">The shortest allowed time.</param>
     /// <param name="maximum">The longest allowed time.</param>
     public TimeSpan Time(string key, TimeSpan value, TimeSpan minimum, TimeSpan maximum) =>
-        Time(key, value, time => time >= minimum && time <= maximum, $"allowed are {minimum:c} to {maximum:c}");
+        Time(key, value, time => time >= minimum && time <= maximum, $"allowed: {minimum:c} to {maximum:c}");
 
     /// <summary>A time, as in <c>00:00:30</c>; <see cref="TryParseTime"/> says which texts are.</summary>
     /// <param name="key">The option's key.</param>
@@ -156,7 +156,7 @@ public sealed class OptionSection
             allowed,
             TryParseTime,
             isAllowed,
-            ", written as hh:mm:ss, or as d.hh:mm:ss from a day on");
+            ", written as hh:mm:ss, or as d.hh:mm:ss for a day or more");
 
     /// <summary>
     /// Reads a time written as <c>hh:mm:ss</c>, with fractions of a second behind it if need be, and with days before it from a day on
@@ -238,7 +238,7 @@ public sealed class OptionSection
     public string? Secret(string key, string? value, Func<string?, string?> problem)
     {
         ArgumentNullException.ThrowIfNull(problem);
-        string? read = Text(key, value, static _ => true, "give a text");
+        string? read = Text(key, value, static _ => true, "give a string");
         if (problem(read) is { } sentence)
         {
             int length = read?.Length ?? 0;
@@ -284,7 +284,7 @@ public sealed class OptionSection
     /// <summary>Adds a message about a value.</summary>
     /// <param name="key">The option.</param>
     /// <param name="shown">Its value.</param>
-    /// <param name="allowed">The allowed values, as in "allowed are 1 to 5".</param>
+    /// <param name="allowed">The allowed values, as in "allowed: 1 to 5".</param>
     public void Refuse(string key, string shown, string allowed) => Report(key, $" is {shown}; {allowed}.");
 
     /// <summary>Adds a message that contains the option's value.</summary>
@@ -335,7 +335,7 @@ public sealed class OptionSection
     }
 
     private static string Names<TEnum>()
-        where TEnum : struct, Enum => $"allowed are {string.Join(", ", Enum.GetNames<TEnum>())}";
+        where TEnum : struct, Enum => $"allowed: {string.Join(", ", Enum.GetNames<TEnum>())}";
 
     // Only names are allowed. Enum.Parse would also read numbers and lists.
     private static bool TryParseName<TEnum>(string text, out TEnum choice)

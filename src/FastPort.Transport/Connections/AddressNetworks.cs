@@ -6,7 +6,7 @@ namespace FastPort.Connections;
 internal sealed class AddressNetworks
 {
     /// <summary>What an entry may be, for messages.</summary>
-    public const string Allowed = "allowed are addresses such as 10.0.0.1 and networks such as 10.0.0.0/8";
+    public const string Allowed = "allowed: addresses such as 10.0.0.1 and networks such as 10.0.0.0/8";
 
     // Bits before the IPv4 address in one that is written as IPv6.
     private const int MappedBits = 96;

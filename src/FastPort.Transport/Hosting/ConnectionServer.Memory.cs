@@ -58,7 +58,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
         string option = $"{_options.Section}:{nameof(ServerOptions.MaxBufferedMegabytes)}";
         var reason = new CloseReason(
             CloseKind.MemoryLimit,
-            $"Its received messages that wait for a peer and its unread sent ones held {bytes} bytes, and {option} was used up.");
+            $"Its received messages waiting for a peer and its unread sent messages held {bytes} bytes, and {option} was used up.");
         if (listening is null)
         {
             connection.Abort(reason);

@@ -329,9 +329,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 {
                     throw new EndpointException(
                         endpoint,
-                        $"Cannot listen on {endpoint}: this server's own {own} has the port already. An address is bound once; 0.0.0.0 is "
-                            + "every address of IPv4, [::] and * are every address of IPv4 and IPv6. Remove one of the two, or give it "
-                            + "another port.",
+                        $"Cannot listen on {endpoint}: this server's endpoint {own} already has the port. An address is bound once; "
+                            + "0.0.0.0 means every IPv4 address, [::] and * mean every IPv4 and IPv6 address. Remove one of the two, or "
+                            + "give it another port.",
                         e);
                 }
             }

@@ -27,9 +27,9 @@ internal static class Exposure
             string what = (isEncrypted, authenticates || (isEncrypted && checksCertificates)) switch
             {
                 (true, true) => string.Empty,
-                (false, true) => "everything can be read on the way, tokens too",
-                (true, false) => "everybody who reaches it may connect",
-                _ => "everybody who reaches it may connect, and everything can be read on the way",
+                (false, true) => "all traffic can be read on the way, including tokens",
+                (true, false) => "anyone who reaches it may connect",
+                _ => "anyone who reaches it may connect, and all traffic can be read on the way",
             };
             if (what.Length != 0)
             {

@@ -157,11 +157,11 @@ public abstract class ServerOptions : IDescribedOptions
         SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
         PinLoops = section.Flag(nameof(PinLoops), PinLoops);
         MaxConnections = section.OptionalNumber(
-            nameof(MaxConnections), MaxConnections, 1, 1_000_000, "allowed are 1 to 1000000");
+            nameof(MaxConnections), MaxConnections, 1, 1_000_000, "allowed: 1 to 1000000");
         MaxConnectionsPerAddress = section.OptionalNumber(
-            nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
+            nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed: 0 to 1000000");
         MaxBufferedMegabytes = section.OptionalNumber(
-            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
+            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed: 1 to 1048576");
         TrustedProxies = section.List(nameof(TrustedProxies), TrustedProxies, Proxies.TrustedProxies.Allowed);
         foreach (string source in TrustedProxies.Where(static source => !Proxies.TrustedProxies.IsSource(source)))
         {
@@ -176,7 +176,7 @@ public abstract class ServerOptions : IDescribedOptions
             nameof(UnixSocketPermissions),
             UnixSocketPermissions,
             static text => text is null || UnixPermissions.TryParse(text, out _),
-            "allowed are 0000 to 0777, octal");
+            "allowed: 0000 to 0777, octal");
         DrainDelay = section.Time(nameof(DrainDelay), DrainDelay, TimeSpan.Zero, TimeSpan.FromHours(1));
         ShutdownTimeout = section.Time(nameof(ShutdownTimeout), ShutdownTimeout, TimeSpan.Zero, TimeSpan.FromHours(1));
     }

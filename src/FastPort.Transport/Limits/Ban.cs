@@ -29,7 +29,7 @@ public sealed record Ban
 
         if (!IsPlain(reason))
         {
-            throw new ArgumentException("The reason of a ban has a character of category Cc, Cf, Zl or Zp.", nameof(reason));
+            throw new ArgumentException("The reason of a ban contains a character of category Cc, Cf, Zl or Zp.", nameof(reason));
         }
 
         (User, Network, Until, Reason) = (user, network, until, reason);
@@ -46,7 +46,7 @@ public sealed record Ban
     public string Reason { get; }
 
     internal const string Allowed =
-        "allowed are addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
+        "allowed: addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
 
     /// <summary>What the peer is told.</summary>
     internal string Notice => $"{Subject} is banned until {Until.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss'Z'}.";

@@ -134,7 +134,7 @@ public sealed class BanList
 
         if (failures.Count != 0)
         {
-            throw new AggregateException("Subscribers of the list of bans threw; the list has changed.", failures);
+            throw new AggregateException("A subscriber of the ban list threw; the list has changed.", failures);
         }
     }
 

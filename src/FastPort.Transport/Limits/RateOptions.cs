@@ -52,7 +52,7 @@ public sealed class RateOptions
         section.Section(nameof(Total), part => Total.Describe(part, onlyConnections));
         if (onlyConnections && PerIdentity.ConnectionsPerSecond != 0)
         {
-            section.Add(nameof(PerIdentity), "a server of this protocol knows no identities; use PerAddress or Total.");
+            section.Add(nameof(PerIdentity), "a server of this protocol does not know identities; use PerAddress or Total.");
         }
 
         Burst = section.Time(nameof(Burst), Burst, TimeSpan.FromMilliseconds(10), TimeSpan.FromMinutes(1));

@@ -12,7 +12,7 @@ internal sealed class TrustedProxies
     public const string Unix = "unix";
 
     /// <summary>What a source may be, for messages.</summary>
-    public const string Allowed = "allowed are addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
+    public const string Allowed = "allowed: addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
 
     private readonly AddressNetworks _networks;
     private readonly bool _unix;

@@ -47,7 +47,7 @@ internal static class CertificateBytes
         UnauthorizedAccessException when Directory.Exists(path) =>
             new($"The {what} file {path} is a folder. Name a file.", e),
         UnauthorizedAccessException =>
-            new($"The {what} file {path} must not be read by this process. Give the user it runs as the right to read it.", e),
+            new($"The {what} file {path} cannot be read: permission denied. Give this process's user the right to read it.", e),
         _ => new($"The {what} file {path} could not be read. The system says: {e.Message}", e),
     };
 }

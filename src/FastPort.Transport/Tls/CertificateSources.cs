@@ -13,8 +13,8 @@ internal sealed class CertificateSources(
     TlsServerOptions options, Func<string, string> nameOf, TimeProvider time, string? password = null)
 {
     private const string NothingConfigured =
-        "an endpoint tls:// needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
-        + "`FastPort.Server certs create` makes one for trials.";
+        "a tls:// endpoint needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
+        + "`FastPort.Server certs create` creates one for trials.";
 
     /// <summary>
     /// Changes with the files. By content: that works with symbolic links that are swapped and with network file systems, where

@@ -27,8 +27,8 @@ internal static class PfxCertificate
         X509Certificate2Collection all = Open(file, bytes, passwordFile, given);
         X509Certificate2 certificate = all.FirstOrDefault(static c => c.HasPrivateKey) ?? throw new CertificateException(
             all.Count == 0
-                ? $"The certificate file {file} holds no certificate. Export it again, with its private key."
-                : $"The certificate file {file} holds no private key. Export it again, with its private key.");
+                ? $"The certificate file {file} contains no certificate. Export it again, with its private key."
+                : $"The certificate file {file} contains no private key. Export it again, with its private key.");
         all.Remove(certificate);
         return new LoadedCertificate(certificate, all);
     }
@@ -54,7 +54,7 @@ internal static class PfxCertificate
                 IsCertificateRepeated(bytes, password)
                     ? $"The certificate file {file} holds the certificate of its private key more than once. Export it again, with each "
                         + "certificate once."
-                    : $"The certificate file {file} is damaged or no PFX file. Export it again.",
+                    : $"The certificate file {file} is damaged or not a PFX file. Export it again.",
                 e);
         }
     }

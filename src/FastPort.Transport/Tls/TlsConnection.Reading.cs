@@ -18,7 +18,7 @@ internal sealed partial class TlsConnection
 
     private static readonly CloseReason Cut = new(
         CloseKind.PeerTruncated,
-        "The peer's stream ended without the end of TLS (close_notify): it was cut, or the peer refused this side's certificate.");
+        "The peer's stream ended without a TLS close_notify: it was cut off, or the peer refused this side's certificate.");
 
     private readonly Action _onReadable;
     private ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter _read;

@@ -89,7 +89,7 @@ public sealed class TlsServerOptions
 
         if (UseDevelopmentCertificate && CertificateFile.Length != 0)
         {
-            section.Add(nameof(UseDevelopmentCertificate), "CertificateFile is set, too; keep one.");
+            section.Add(nameof(UseDevelopmentCertificate), "CertificateFile is also set; keep one.");
         }
 
         if (KeyFile.Length != 0 && CertificateFile.Length == 0)

@@ -58,12 +58,12 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         scheme = scheme.ToLowerInvariant();
         if (scheme is "tcp" or "tls" or "unix" or "inproc")
         {
-            throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias a name of its own.", nameof(scheme));
+            throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias another name.", nameof(scheme));
         }
 
         if (!_aliases.TryAdd(scheme, new SchemeAlias(over.ToLowerInvariant(), defaultPort)))
         {
-            throw new ArgumentException($"'{scheme}' is mapped already.", nameof(scheme));
+            throw new ArgumentException($"'{scheme}' is already mapped.", nameof(scheme));
         }
 
         return this;

@@ -129,7 +129,7 @@ internal abstract partial class TransportConnection
 
         var reason = new CloseReason(
             CloseKind.WriteTimeout,
-            $"The peer took none or too few of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
+            $"The peer read none or too few of {PendingBytes} pending bytes in {Settings.WriteTimeout.TotalSeconds:0.#} s.");
         Protocol!.OnWriteTimeout(reason);
         Close(reason);
     }

@@ -39,7 +39,7 @@ internal static class TransportSelection
         TransportKind kind = section.Choice(key, value);
         if (kind == TransportKind.Epoll && !EpollTransport.IsSupported)
         {
-            section.Refuse(key, "Epoll, which only Linux has", "use Auto or Sockets");
+            section.Refuse(key, "Epoll, which is available only on Linux", "use Auto or Sockets");
         }
 
         return kind;

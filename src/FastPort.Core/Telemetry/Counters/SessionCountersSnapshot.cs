@@ -35,13 +35,13 @@ public sealed class SessionCountersSnapshot
     /// <summary>Accepted connections that have ended.</summary>
     public required long ConnectionsClosed { get; init; }
 
-    /// <summary>Connections open now.</summary>
+    /// <summary>Open connections.</summary>
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
     /// <summary>Connections rejected, for all reasons.</summary>
     public long ConnectionsRejected => _connections.ConnectionsRejected;
 
-    /// <summary>Accepts that failed.</summary>
+    /// <summary>Failed accepts.</summary>
     public required long AcceptErrors { get; init; }
 
     /// <summary>Sessions started.</summary>
@@ -50,7 +50,7 @@ public sealed class SessionCountersSnapshot
     /// <summary>Sessions ended.</summary>
     public required long SessionsClosed { get; init; }
 
-    /// <summary>Sessions open now.</summary>
+    /// <summary>Open sessions.</summary>
     public long SessionsOpen => SessionsOpened - SessionsClosed;
 
     /// <summary>Whole frames received.</summary>

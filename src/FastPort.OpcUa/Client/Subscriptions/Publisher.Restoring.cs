@@ -135,7 +135,7 @@ internal sealed partial class Publisher
         }
         catch (OpcUaException e)
         {
-            link.Break($"a subscription could not be made again: {e.Message}");
+            link.Break($"a subscription could not be recreated: {e.Message}");
         }
     }
 

@@ -374,7 +374,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
         catch (OpcUaException e)
         {
-            link.Break($"subscriptions could not be looked for: {e.Message}");
+            link.Break($"subscriptions could not be looked up: {e.Message}");
         }
     }
 }

@@ -77,7 +77,7 @@ internal sealed class CertificateStore
 
     /// <summary>Whose certificate it is, and what the application says; for messages.</summary>
     public static string DescribeUris(X509Certificate2 certificate, string? applicationUri) =>
-        $"It is for {NameOf(ApplicationUriOf(certificate))}, and the application says that it is {NameOf(applicationUri)}. {HowToAgree}";
+        $"It is for {NameOf(ApplicationUriOf(certificate))}, but the application claims to be {NameOf(applicationUri)}. {HowToAgree}";
 
     /// <summary>What an administrator can do about a certificate that was refused, without a full stop; empty for nothing.</summary>
     /// <param name="status">Why it was refused.</param>
@@ -90,8 +90,8 @@ internal sealed class CertificateStore
             using var list = new TrustList(OwnCertificate, _trusted, _issuers);
             using var issuers = new SentIssuers(sent.Span, MaxSentIssuers);
             string missing = PeerText.Escape(list.MissingIssuer(certificate, issuers.Certificates) ?? certificate.Issuer);
-            return $"The certificate of its issuer '{missing}' is missing: put that into {_issuers}, or into {_trusted} to trust all that "
-                + $"it has issued. To trust this one alone, {HowToTrust}";
+            return $"The certificate of its issuer '{missing}' is missing: put it into {_issuers}, or into {_trusted} to trust all "
+                + $"certificates that it has issued. To trust this certificate alone, {HowToTrust}";
         }
 
         // Others are not saved: to trust them is of no use, as for one that has expired.

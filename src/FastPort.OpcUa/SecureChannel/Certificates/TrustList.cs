@@ -65,7 +65,7 @@ internal sealed class TrustList : IDisposable
     {
         null => "it cannot be read as an X.509 CRL, or has a critical extension",
         { } list when !_trusted.Concat(_issuers).Any(list.IsOf) =>
-            "no certificate of trusted and issuers is its authority and has signed it, with RSA PKCS #1 or ECDSA, and SHA-2",
+            "no certificate in trusted or issuers is the authority that signed it with RSA PKCS #1 or ECDSA, and SHA-2",
         _ => null,
     }));
 
@@ -165,7 +165,7 @@ internal sealed class TrustList : IDisposable
                 return null;
             }
 
-            string? problem = pem.Damage ?? (pem.Certificates.Count == 0 ? "it has no block CERTIFICATE" : null);
+            string? problem = pem.Damage ?? (pem.Certificates.Count == 0 ? "it has no CERTIFICATE block" : null);
             foreach (PemBlock block in pem.Certificates)
             {
                 try
@@ -174,7 +174,7 @@ internal sealed class TrustList : IDisposable
                 }
                 catch (CryptographicException)
                 {
-                    problem ??= string.Create(CultureInfo.InvariantCulture, $"block {block.Number} is no certificate");
+                    problem ??= string.Create(CultureInfo.InvariantCulture, $"block {block.Number} is not a certificate");
                 }
             }
 
@@ -187,7 +187,7 @@ internal sealed class TrustList : IDisposable
         }
         catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
         {
-            return e is CryptographicException ? "it is no certificate in DER or PEM" : "it cannot be read";
+            return e is CryptographicException ? "it is not a certificate in DER or PEM" : "it cannot be read";
         }
     }
 

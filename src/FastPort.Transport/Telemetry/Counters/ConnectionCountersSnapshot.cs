@@ -23,13 +23,13 @@ public sealed class ConnectionCountersSnapshot
     /// <summary>Accepted connections that have ended.</summary>
     public long ConnectionsClosed { get; internal init; }
 
-    /// <summary>Connections open now.</summary>
+    /// <summary>Open connections.</summary>
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
     /// <summary>Connections rejected, for all reasons.</summary>
     public long ConnectionsRejected => _rejected.Sum();
 
-    /// <summary>Accepts that failed.</summary>
+    /// <summary>Failed accepts.</summary>
     public long AcceptErrors { get; internal init; }
 
     /// <summary>Connections rejected for one reason.</summary>

@@ -26,11 +26,11 @@ public sealed record EpollOptions
     public bool PinLoops { get; init; }
 
     internal static int DescribeLoops(OptionSection section, string key, int value) =>
-        section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");
+        section.Number(key, value, 0, MaxLoops, $"allowed: values from 0 (one per core) to {MaxLoops}");
 
     internal static int? DescribeSpin(OptionSection section, string key, int? value) =>
         section.OptionalNumber(
-            key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
+            key, value, 0, MaxSpinMicroseconds, $"allowed: values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
 
     /// <exception cref="ArgumentOutOfRangeException">A value is outside its range; the message names all such.</exception>
     internal static void ThrowIfOutOfRange(EpollOptions options)

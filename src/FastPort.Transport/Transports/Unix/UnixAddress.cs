@@ -46,7 +46,7 @@ internal sealed class UnixAddress : EndPoint
         {
             throw new EndpointException(
                 endpoint,
-                $"Cannot {action} {endpoint}: only Linux has names without a file. Use a path, for example unix:///tmp/fastport.sock.");
+                $"Cannot {action} {endpoint}: names without a file exist on Linux only. Use a path, such as unix:///tmp/fastport.sock.");
         }
 
         int length = Encoding.UTF8.GetByteCount(path);
@@ -54,8 +54,8 @@ internal sealed class UnixAddress : EndPoint
             ? new UnixAddress(path, isAbstract)
             : throw new EndpointException(
                 endpoint,
-                $"Cannot {action} {endpoint}: the path has {length} bytes, the system allows {LongestPath}. Choose a shorter one, for "
-                + $"example below /run.");
+                $"Cannot {action} {endpoint}: the path has {length} bytes, but the system allows only {LongestPath}. Choose a shorter "
+                + "path, for example below /run.");
     }
 
     public override SocketAddress Serialize() => _native.Serialize();

@@ -54,7 +54,7 @@ internal sealed class UnixSocketFile
             if (_permissions is not null)
             {
                 throw Refuse(
-                    "a name without a file has no permissions, everybody on this machine may connect. Use a path, or leave "
+                    "a name without a file has no permissions; anyone on this machine may connect. Use a path, or leave "
                     + "UnixSocketPermissions out.");
             }
 
@@ -73,7 +73,7 @@ internal sealed class UnixSocketFile
         }
         else if (!OperatingSystem.IsLinux() && Path.Exists(Address.Path))
         {
-            throw Refuse("the file is there already. Remove it if no program listens there.");
+            throw Refuse("the file already exists. Remove it if no program listens there.");
         }
     }
 
@@ -138,7 +138,7 @@ internal sealed class UnixSocketFile
     {
         if (!found.IsSocket)
         {
-            throw Refuse("there is a file that is no socket, and it stays. Move it away, or choose another path.");
+            throw Refuse("the path is a file that is not a socket, so it is not removed. Move it away, or choose another path.");
         }
 
         switch (Probe())
@@ -149,14 +149,14 @@ internal sealed class UnixSocketFile
                 // The file was removed meanwhile.
                 return;
             case SocketError.AccessDenied:
-                throw Refuse("a socket is there that this program's user may not connect to. Remove the file if no program listens there.");
+                throw Refuse("this program's user may not connect to this socket. Remove the file if no program listens there.");
             default:
                 throw Refuse("it is in use. Stop the program that listens there, or choose another path.");
         }
 
         if (FileIdentity.TryRead(Address.Path) != found)
         {
-            throw Refuse("it is in use: another program took the path just now. Stop that one, or choose another path.");
+            throw Refuse("it is in use: another program took the path just now. Stop that program, or choose another path.");
         }
 
         try
@@ -165,7 +165,7 @@ internal sealed class UnixSocketFile
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refuse($"the socket file that a program left there cannot be removed: {e.Message}", e);
+            throw Refuse($"the socket file that an earlier program left there cannot be removed: {e.Message}", e);
         }
     }
 
