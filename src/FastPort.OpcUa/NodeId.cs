@@ -9,7 +9,7 @@ public enum NodeIdType : byte
     /// <summary>A number.</summary>
     Numeric = 0,
 
-    /// <summary>A text.</summary>
+    /// <summary>A string.</summary>
     String = 1,
 
     /// <summary>A GUID.</summary>

@@ -18,12 +18,12 @@ public sealed partial class FastPortClient
     /// Sends a message to the session with a routing id. Completes when the target's send queue at the server has taken the message.
     /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="type">The application's message type, which selects the target's handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="timeout">
     /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
-    /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have forwarded the message.</param>
     /// <exception cref="RequestFailedException">
     /// NotFound: no session has the id. Overloaded: the target's queue is full and drops messages. UnknownType: the server does not relay.
     /// Or no reply came.
@@ -42,11 +42,11 @@ public sealed partial class FastPortClient
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>
-    /// Sends a message to the session with a routing id, one-way: the server counts a message that it cannot pass on, and the sender gets
+    /// Sends a message to the session with a routing id, one-way: the server counts a message that it cannot forward, and the sender gets
     /// no error.
     /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="type">The application's message type, which selects the target's handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
@@ -59,8 +59,8 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Registers a handler of messages that other peers relay to this one. Register it before connecting to miss no message: a message
-    /// without a handler is counted as a one-way failure and dropped.
+    /// Registers a handler of messages that other peers relay to this one. Register it before connecting so that no message is missed: a
+    /// message without a handler is counted as a one-way failure and dropped.
     /// </summary>
     /// <param name="type">The sender's message type.</param>
     /// <param name="handler">The handler.</param>
@@ -117,8 +117,8 @@ public sealed partial class FastPortClient
 
     /// <summary>
     /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
-    /// requests use it; one that the server refuses for now is asked for again. Messages published in between are missed. A message whose
-    /// topic has several subscribed prefixes is received once and passed to the handler of each.
+    /// requests use it; the client requests a temporarily refused subscription again. Messages published in between are missed. A message
+    /// whose topic has several subscribed prefixes is received once and passed to the handler of each.
     /// </summary>
     /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
     /// <param name="handler">The handler.</param>
@@ -162,7 +162,7 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Ends a subscription. The handler is not called any more, even if the request fails. Ignored if there is no subscription.
+    /// Ends a subscription. The handler is no longer called, even if the request fails. Ignored if there is no subscription.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
     /// <param name="timeout">

@@ -122,7 +122,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>The client's counters, over all of its sessions.</summary>
     public SessionCounters Counters { get; } = new();
 
-    /// <summary>The session of requests; null while there is none.</summary>
+    /// <summary>The current session; null while there is none.</summary>
     public Session? Session => _slot.Current;
 
     /// <summary>
@@ -135,11 +135,11 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="ClientOptions.ConnectTimeout"/>.</exception>
     /// <exception cref="FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never retried.</exception>
-    /// <exception cref="OperationCanceledException">Canceled, or the client was closed meanwhile.</exception>
+    /// <exception cref="OperationCanceledException">Canceled, or the client was closed in the meantime.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The client is connecting, or was connected before. It reconnects by itself, or has ended, as without
-    /// <see cref="ClientOptions.Reconnect"/> or with a fixed token that was refused; then the message says why.
+    /// The client is connecting, or was connected before. It reconnects automatically, or it has ended (without
+    /// <see cref="ClientOptions.Reconnect"/>, or because a fixed token was refused); then the message says why.
     /// </exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
@@ -168,8 +168,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>
     /// Closes in order: sends Goodbye, waits for replies in flight for <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
     /// connection, within a second more. Requests that wait for a connection and new requests fail. When the task completes, every
-    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks: it is waited for 5 s more. Always
-    /// completes; idempotent. Do not await it in an event or handler of this client.
+    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks for 5 s longer. Always completes;
+    /// idempotent. Do not await it in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {

@@ -32,14 +32,14 @@ public sealed class FastPortServerOptions : ServerOptions
     public int? MaxUnidentifiedConnections { get; set; }
 
     /// <summary>
-    /// Whether latencies are also measured for each session, besides the total and each message type. Costs about 50 KB per session. In a
-    /// host it switches measuring on; without one it needs <see cref="FastPortServerComponents.LatencyStats"/>. Defaults to false.
+    /// Whether latencies are also measured for each session, in addition to the total and each message type. Costs about 50 KB per session.
+    /// In a host it switches measuring on; without one it needs <see cref="FastPortServerComponents.LatencyStats"/>. Defaults to false.
     /// </summary>
     public bool MeasureSessions { get; set; }
 
     /// <summary>
-    /// Whether the server refuses to start if an endpoint can be reached from other machines unencrypted, or by peers that need not show
-    /// who they are. Defaults to false: it warns (event 3009).
+    /// Whether the server refuses to start if an endpoint can be reached from other machines unencrypted, or by peers that need not
+    /// authenticate. Defaults to false: it warns (event 3009).
     /// </summary>
     public bool RequireSecureDefaults { get; set; }
 

@@ -28,7 +28,7 @@ public sealed class Route
 
     /// <summary>
     /// The session that has the id now; null if no session of this server has it. For batches (<see cref="Session.BeginBatch"/>), each of
-    /// which belongs to one session: after a take-over the batch returns Closed, and the next one is begun on this property's new value.
+    /// which belongs to one session: after a take-over the batch returns Closed; begin the next one on the new value of this property.
     /// </summary>
     public Session? Session
     {

@@ -23,7 +23,7 @@ public static class OpcUaServerRegistration
     /// Adds the nodes that clients see when the server is created, before it listens; receives the root service provider. Defaults to
     /// nothing: nodes can also be added later, to <see cref="OpcUaServer.AddressSpace"/>.
     /// </param>
-    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server without a name is already registered.</exception>
     public static OptionsBuilder<OpcUaServerOptions> AddOpcUaServer(
         this IServiceCollection services, IConfiguration configuration, Action<IServiceProvider, AddressSpace>? addNodes = null)
     {
@@ -43,7 +43,7 @@ public static class OpcUaServerRegistration
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="OpcUaServerOptions"/>.</param>
     /// <param name="addNodes">Adds the nodes that clients see when the server is created. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server with that name is already registered.</exception>
     public static OptionsBuilder<OpcUaServerOptions> AddOpcUaServer(
         this IServiceCollection services,
         string name,

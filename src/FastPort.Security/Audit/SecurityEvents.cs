@@ -40,7 +40,7 @@ internal sealed class SecurityEvents : IDisposable
 
     /// <summary>A Hello was refused.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="client">The name the peer gives itself.</param>
+    /// <param name="client">The peer's name for itself.</param>
     /// <param name="reason">Why.</param>
     public void HelloRefused(Session session, string client, string reason)
     {

@@ -6,8 +6,8 @@ namespace FastPort.Connections;
 /// passed. A deadline is therefore handled within one period after it passes, and an idle connection costs nothing in between. Thread-safe.
 /// <para>
 /// The clock measures time in which the process ran. A tick that comes more than a second after the one before, as when the process was
-/// stopped or its machine suspended, counts as one period, and visits nobody: what peers have sent meanwhile is read before anybody's
-/// silence is judged at the next tick.
+/// stopped or its machine suspended, counts as one period and visits no connection: the bytes that peers sent in the meantime are read
+/// before the next tick checks for silent peers.
 /// </para>
 /// </summary>
 public sealed class ConnectionClock : IDisposable
@@ -62,10 +62,10 @@ public sealed class ConnectionClock : IDisposable
     /// <summary>The clock's source of time.</summary>
     public TimeProvider Time => _time;
 
-    /// <summary>Milliseconds of time that counts since the clock was created, as of its last tick.</summary>
+    /// <summary>Milliseconds of counted time since the clock was created, as of its last tick.</summary>
     public long NowMilliseconds => Volatile.Read(ref _now);
 
-    /// <summary>Milliseconds of time that counts since the clock was created, read now. At most a second after the last tick.</summary>
+    /// <summary>Milliseconds of counted time since the clock was created, read now. At most a second after the last tick.</summary>
     public long PreciseMilliseconds => Math.Min(Elapsed - Volatile.Read(ref _lost), Volatile.Read(ref _now) + LongestStep);
 
     private long Elapsed => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;

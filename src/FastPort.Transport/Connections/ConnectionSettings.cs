@@ -34,7 +34,7 @@ public sealed record ConnectionSettings
     public int MinimumSendRate { get; init; }
 
     /// <summary>
-    /// Maximum duration of a close, whatever the peer reads; after it the connection is aborted. Above zero. Defaults to 30 s.
+    /// Maximum duration of a close, however much the peer reads; after it the connection is aborted. Above zero. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; init; } = TimeSpan.FromSeconds(30);
 

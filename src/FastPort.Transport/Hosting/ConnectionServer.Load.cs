@@ -2,7 +2,7 @@ using FastPort.Connections;
 
 namespace FastPort.Hosting;
 
-/// <content>What a reader of figures asks about once a second.</content>
+/// <content>Figures that are read about once a second.</content>
 public sealed partial class ConnectionServer
 {
     /// <summary>Reads the present load. Takes no lock of the connections; its time is that of a walk over all of them.</summary>

@@ -5,7 +5,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <content>Refusing connections, with a reason, and telling the log at most once a second.</content>
+/// <content>Refusing connections, with a reason, and logging that at most once a second.</content>
 public sealed partial class ConnectionServer
 {
     private long _rejected;

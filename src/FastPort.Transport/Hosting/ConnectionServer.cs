@@ -18,8 +18,8 @@ namespace FastPort.Hosting;
 /// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is created for each connection. It
 /// needs no host; <c>services.AddConnectionServer</c> runs it in one. Start it once, stop it once. Its members are safe from any thread.
 /// <para>
-/// The accepting thread only counts the connection, under none of the server's locks. Stages run on the thread pool. The protocol is made
-/// and started on the connection's loop.
+/// The accepting thread only counts the connection, under none of the server's locks. Stages run on the thread pool. The protocol is
+/// created and started on the connection's loop.
 /// </para>
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
@@ -54,8 +54,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <see cref="ConnectionServerOptions"/>, or a protocol's own; validated here, must not change afterwards.
     /// </param>
     /// <param name="protocol">
-    /// Creates the protocol of a connection. Called once per connection, on its loop, and must not block, as the protocol's own callbacks
-    /// must not; what takes long is a stage's work. An exception is logged and closes the connection.
+    /// Creates the protocol of a connection. Called once per connection, on its loop. Like the protocol's callbacks, it must not block;
+    /// slow work belongs in a stage. An exception is logged and closes the connection.
     /// </param>
     /// <param name="components">
     /// Transports, stages and the source of time. Defaults to the built-in transports as the options select them, and no stages.
@@ -140,7 +140,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// </summary>
     public ConnectionCounters Counters { get; }
 
-    /// <summary>Addresses that may not connect for a while.</summary>
+    /// <summary>The banned addresses.</summary>
     public BanList Bans { get; }
 
     /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
@@ -167,7 +167,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">
-    /// An endpoint cannot be bound, or the system gives no threads; the message says which, why, and what to do.
+    /// An endpoint cannot be bound, or the system provides no threads; the message says which, why, and what to do.
     /// </exception>
     /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)

@@ -10,8 +10,8 @@ public enum RateExceededPolicy
     Pause,
 
     /// <summary>
-    /// Requests are answered with <c>Overloaded</c> and not run; one-way messages are dropped and counted. That
-    /// costs bytes and loop time, too, which no rate limits.
+    /// Requests are answered with <c>Overloaded</c> and not run; one-way messages are dropped and counted. The answers also cost bytes and
+    /// loop time, which no rate limits.
     /// </summary>
     Refuse,
 }
@@ -28,7 +28,7 @@ public sealed class RateOptions
     /// <summary>Rates of all sessions together.</summary>
     public RateLimits Total { get; } = new();
 
-    /// <summary>How much may come at once: what a rate gives in this time. 10 ms to 1 minute. Defaults to 1 s.</summary>
+    /// <summary>The largest burst: the amount that a rate allows in this time. 10 ms to 1 minute. Defaults to 1 s.</summary>
     public TimeSpan Burst { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>

@@ -17,8 +17,8 @@ public sealed record EpollOptions
     /// <summary>
     /// How long a loop polls for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to
     /// wake; a spinning thread occupies its core. An explicit value is used as it is. Defaults to null, adaptive: up to 50 us when the last
-    /// waits were shorter than that, never while idle, never when the process may use one core only. At most one thread fewer than the
-    /// process has cores spins; loops with an explicit value count.
+    /// waits were shorter than that, never while idle, never when the process may use one core only. At most as many threads spin as the
+    /// process has cores, less one; loops with an explicit value count.
     /// </summary>
     public int? SpinMicroseconds { get; init; }
 
