@@ -16,8 +16,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard;
 
 /// <summary>
-/// The dashboard of a host: a web application of its own that starts before the host's servers and ends after them, so that it shows how
-/// they start and drain.
+/// The dashboard of a host: a separate web application that starts before the host's servers and ends after them, so that it shows how they
+/// start and drain.
 /// </summary>
 public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
 {
@@ -35,7 +35,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         _configuration = configuration;
     }
 
-    /// <summary>Where the dashboard listens, with the bound port; null when it does not.</summary>
+    /// <summary>The address on which the dashboard listens, with the bound port; null while it does not listen.</summary>
     public Uri? Url { get; private set; }
 
     /// <inheritdoc/>

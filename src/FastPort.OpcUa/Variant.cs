@@ -5,8 +5,8 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa;
 
 /// <summary>
-/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, texts, byte strings, node ids, status
-/// codes and times are held without another object; GUIDs, localized texts, expanded node ids and data values are boxed.
+/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, strings, byte strings, node ids, status
+/// codes and times are stored without a further object; GUIDs, localized texts, expanded node ids and data values are boxed.
 /// </summary>
 public readonly partial struct Variant : IEquatable<Variant>
 {
@@ -85,14 +85,14 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>Creates an array value.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; also <see cref="Variant"/>.</typeparam>
     /// <param name="elements">The elements, which must not be changed later; null for a null array.</param>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not the type of a built-in type.</exception>
     public static Variant FromArray<T>(T[]? elements) => new(BuiltInTypes.OfElement<T>(), isArray: true, elements, 0);
 
     /// <summary>Creates an array with two or more dimensions.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; also <see cref="Variant"/>.</typeparam>
     /// <param name="elements">The elements, row by row, which must not be changed later.</param>
     /// <param name="dimensions">The lengths of the dimensions, each 0 or more; their product is the number of elements.</param>
-    /// <exception cref="ArgumentException">The dimensions do not fit the elements.</exception>
+    /// <exception cref="ArgumentException">The dimensions do not match the elements.</exception>
     public static Variant FromMatrix<T>(T[] elements, params int[] dimensions)
     {
         ArgumentNullException.ThrowIfNull(elements);
@@ -118,7 +118,7 @@ public readonly partial struct Variant : IEquatable<Variant>
 
     /// <summary>The elements of an array of any number of dimensions, row by row; null for a null array. Do not change them.</summary>
     /// <typeparam name="T">The .NET type of <see cref="Type"/>.</typeparam>
-    /// <exception cref="InvalidCastException">The value has another type, or is no array.</exception>
+    /// <exception cref="InvalidCastException">The value has another type, or is not an array.</exception>
     public T[]? GetArray<T>() =>
         IsArray && Type == BuiltInTypes.OfElement<T>()
             ? (T[]?)Reference

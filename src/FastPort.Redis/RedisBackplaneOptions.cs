@@ -4,16 +4,16 @@ using StackExchange.Redis;
 
 namespace FastPort.Redis;
 
-/// <summary>Options of a server that is one of several nodes; configuration section <c>FastPort:Backplane</c>.</summary>
+/// <summary>Options of a server that is a node in a group of servers; configuration section <c>FastPort:Backplane</c>.</summary>
 public sealed class RedisBackplaneOptions : IDescribedOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "FastPort:Backplane";
 
     /// <summary>
-    /// Where Redis is, as StackExchange.Redis writes it: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or Sentinels
-    /// with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a comma
-    /// needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
+    /// The address of Redis, in the format of StackExchange.Redis: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or
+    /// Sentinels with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a
+    /// comma needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
     /// </summary>
     public string Connection { get; set; } = "127.0.0.1:6379";
 
@@ -29,14 +29,15 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     public string Node { get; set; } = Environment.MachineName;
 
     /// <summary>
-    /// Time after which a node that Redis hears nothing of is dead: its routing ids are free, and relays on their way to it are answered.
-    /// It is renewed three times in it. 1 s to 1 min; defaults to 5 s.
+    /// The lease of a node at Redis. A node that does not renew it in this time counts as dead: its routing ids are free, and relays on
+    /// their way to it are answered. Nodes renew it three times in this time. 1 s to 1 min; defaults to 5 s.
     /// </summary>
     public TimeSpan Lease { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Bytes of relays that may wait until Redis says where their targets are; beyond, others are answered Unavailable. As many may wait
-    /// for sessions of this node, a sixteenth of it for one; beyond, they are answered Overloaded. 1 MiB to 1 GiB; defaults to 64 MiB.
+    /// Bytes of relays that may wait until Redis has located their targets; further relays are answered with Unavailable. The same number
+    /// of bytes may wait for sessions of this node, a sixteenth of it for one session; further relays are answered with Overloaded. 1 MiB
+    /// to 1 GiB; defaults to 64 MiB.
     /// </summary>
     public int QueueBytes { get; set; } = 64 * 1024 * 1024;
 

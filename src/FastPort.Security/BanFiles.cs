@@ -5,12 +5,12 @@ using FastPort.Security.Files;
 namespace FastPort.Security;
 
 /// <summary>
-/// Changes files of bans (<see cref="SecurityOptions.BansFile"/>), for programs that manage them and for the server itself. A file beside
-/// it, with <c>.lock</c> behind its name, lets one change it at a time. Thread-safe.
+/// Changes ban files (<see cref="SecurityOptions.BansFile"/>), for programs that manage them and for the server itself. A lock file next to
+/// it, with <c>.lock</c> appended to its name, allows one change at a time. Thread-safe.
 /// </summary>
 public static class BanFiles
 {
-    /// <summary>The bans of a file that have not ended, those that end first at the beginning; none if there is no file.</summary>
+    /// <summary>The bans of a file that are in force, ordered by the time they end; none if there is no file.</summary>
     /// <param name="path">The file.</param>
     /// <exception cref="IOException">The file cannot be read or is wrong.</exception>
     public static IReadOnlyList<Ban> Read(string path)
@@ -21,7 +21,7 @@ public static class BanFiles
     }
 
     /// <summary>
-    /// Adds a ban, or replaces the one of the same subject. Bans that have ended leave the file, and beyond
+    /// Adds a ban, or replaces the ban of the same subject. Expired bans are removed from the file, and beyond
     /// <see cref="BanList.MaxEntries"/> those that end first.
     /// </summary>
     /// <param name="path">The file; created if it does not exist.</param>
@@ -42,10 +42,10 @@ public static class BanFiles
         path,
         bans => [.. bans.Concat(added).GroupBy(static ban => ban.Subject).Select(static same => same.MaxBy(static ban => ban.Until)!)]);
 
-    /// <summary>Ends a ban; false if the file has none of this subject that has not ended.</summary>
+    /// <summary>Ends a ban; false if the file has no ban in force of this subject.</summary>
     /// <param name="path">The file.</param>
     /// <param name="subject">The subject in any form: an address, a network, an identity.</param>
-    /// <exception cref="ArgumentException">The subject is none.</exception>
+    /// <exception cref="ArgumentException">The subject is not valid.</exception>
     /// <exception cref="IOException">The file cannot be read or written, is wrong, or is being changed for too long.</exception>
     /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
     public static bool Lift(string path, string subject)

@@ -82,7 +82,9 @@ public sealed partial class FastPortClient
     /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
     /// <param name="cancellationToken">Cancels the call; the server may still have published the message.</param>
-    /// <returns>The number of sessions whose send queues at the server took the message; a session without room does not get it.</returns>
+    /// <returns>
+    /// The number of sessions whose send queues at the server accepted the message; a session without room does not get it.
+    /// </returns>
     /// <exception cref="RequestFailedException">
     /// MalformedBody: the topic is too long. UnknownType: the server has no topics. Or no reply came.
     /// </exception>

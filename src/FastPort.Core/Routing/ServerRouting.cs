@@ -227,7 +227,7 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Ends the subscriptions of peers that are no longer allowed, for a program that has changed its rules. A Subscribe that was allowed
+    /// Ends the peers' subscriptions that are no longer allowed, for a program that has changed its rules. A Subscribe that was allowed
     /// before may still be in progress: call this again a little later.
     /// </summary>
     /// <param name="isAllowed">Called once for each subscription, with its session and prefix.</param>

@@ -14,12 +14,12 @@ public static class HealthCheckRegistrations
     internal const string ServerCheck = "fastport-server";
 
     /// <summary>
-    /// Adds a check of a server: unhealthy before it listens, from the beginning of its stop on, while accepts fail and none succeeds, and
-    /// while its memory budget is used up; degraded when one of them is near, or a loop has had no pause for 10 s.
+    /// Adds a check of a server: unhealthy before it listens, from the beginning of its stop, while all accepts fail, and while its memory
+    /// budget is used up; degraded when one of these is near, or a loop has been busy without a pause for 10 s.
     /// </summary>
     /// <param name="builder">The health checks.</param>
-    /// <param name="serverName">The server's name, as it was given to <c>AddFastPort</c>. Defaults to the server without a name.</param>
-    /// <param name="name">The check's name. Defaults to <c>fastport-server</c>, with the server's name behind it.</param>
+    /// <param name="serverName">The server's name, as passed to <c>AddFastPort</c>. Defaults to the server without a name.</param>
+    /// <param name="name">The check's name. Defaults to <c>fastport-server</c>, followed by the server's name.</param>
     public static IHealthChecksBuilder AddFastPortServer(this IHealthChecksBuilder builder, string serverName = "", string? name = null)
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -29,8 +29,8 @@ public static class HealthCheckRegistrations
 
     /// <summary>Adds a check of a client: unhealthy while it is not connected.</summary>
     /// <param name="builder">The health checks.</param>
-    /// <param name="clientName">The client's name, as given to <c>AddFastPortClient</c>. Defaults to the client without a name.</param>
-    /// <param name="name">The check's name. Defaults to <c>fastport-client</c>, with the client's name behind it.</param>
+    /// <param name="clientName">The client's name, as passed to <c>AddFastPortClient</c>. Defaults to the client without a name.</param>
+    /// <param name="name">The check's name. Defaults to <c>fastport-client</c>, followed by the client's name.</param>
     /// <param name="failureStatus">The status while it is not connected. Defaults to unhealthy.</param>
     public static IHealthChecksBuilder AddFastPortClient(
         this IHealthChecksBuilder builder, string clientName = "", string? name = null, HealthStatus? failureStatus = null)

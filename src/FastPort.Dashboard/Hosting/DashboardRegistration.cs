@@ -31,7 +31,7 @@ public static class DashboardRegistration
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>
     /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A dashboard was added already.</exception>
+    /// <exception cref="InvalidOperationException">A dashboard was already added.</exception>
     public static IServiceCollection AddFastPortDashboard(
         this IServiceCollection services, IConfiguration configuration, Action<DashboardOptions>? configure = null)
     {

@@ -67,7 +67,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <param name="token">The session's token; null id for none.</param>
     /// <param name="request">The request.</param>
     /// <param name="pool">Requests with this response that can be used again; also the lock of the stack.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="terms">How the request waits. Defaults to the client's timeout.</param>
     /// <param name="into">What the response is decoded into. Defaults to an empty one.</param>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(

@@ -40,13 +40,13 @@ public sealed class NamespaceTable
     /// <exception cref="OpcUaException">BadNodeIdUnknown: the server does not have the namespace.</exception>
     public NodeId MakeId(string uri, uint number) => new(IndexOf(uri), number);
 
-    /// <summary>A node id of a text, in a namespace.</summary>
+    /// <summary>A string node id in a namespace.</summary>
     /// <param name="uri">The namespace's URI.</param>
     /// <param name="text">The text.</param>
     /// <exception cref="OpcUaException">BadNodeIdUnknown: the server does not have the namespace.</exception>
     public NodeId MakeId(string uri, string text) => new(IndexOf(uri), text);
 
-    /// <summary>The node id that an expanded one means at this server.</summary>
+    /// <summary>The node id at this server of an expanded node id.</summary>
     /// <param name="id">The id, with or without a namespace URI.</param>
     /// <exception cref="OpcUaException">
     /// BadNodeIdUnknown: the server does not have the namespace, or the id names another server.
@@ -58,7 +58,7 @@ public sealed class NamespaceTable
 
     /// <summary>The same node with its namespace's URI, which stays valid when indexes change.</summary>
     /// <param name="id">A node id of this server.</param>
-    /// <returns>The id with the URI; without, if the index has none.</returns>
+    /// <returns>The id with the URI; without one if the index has none.</returns>
     public ExpandedNodeId Expand(NodeId id) =>
         id.NamespaceIndex > 0 && id.NamespaceIndex < _uris.Length ? new ExpandedNodeId(id, _uris[id.NamespaceIndex]) : id;
 

@@ -9,7 +9,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>One task for the client's life: it keeps a session, and connects again when its connection has ended.</content>
+/// <content>One task for the client's life: it keeps a session, and reconnects when its connection has ended.</content>
 public sealed partial class OpcUaClient
 {
     // Warnings of one outage about failed attempts.
@@ -21,12 +21,10 @@ public sealed partial class OpcUaClient
     private int _hasToldUndecodable;
 
     /// <summary>
-    /// Reads the server's namespaces again, as a server may add some while it runs: <see cref="Namespaces"/> has them from then on.
+    /// Reads the server's namespaces again, as a server may add some while it runs: <see cref="Namespaces"/> contains them from then on.
     /// </summary>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="OpcUaException">
-    /// They could not be read, or their indexes are others than before: then the client connects again.
-    /// </exception>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="OpcUaException">They could not be read, or their indexes have changed: then the client reconnects.</exception>
     public async ValueTask RefreshNamespacesAsync(CancellationToken cancellationToken = default)
     {
         await _refreshing.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -220,7 +218,7 @@ public sealed partial class OpcUaClient
     /// <summary>The active session; waits for one while the client connects.</summary>
     /// <param name="after">A session whose connection has ended; null for none.</param>
     /// <param name="service">For the message.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="OpcUaException">There was none in time, or there will be none.</exception>
     private async ValueTask<SessionLink> LinkAsync(SessionLink? after, string service, CancellationToken cancellationToken)
     {
@@ -242,7 +240,7 @@ public sealed partial class OpcUaClient
     /// <param name="bulk">The kind of request.</param>
     /// <param name="service">For the message.</param>
     /// <param name="send">Sends a part; it is called again with less of it if it throws that there are too many operations.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="most">The most of a part. Defaults to what the server takes.</param>
     internal async ValueTask InPartsAsync<T>(
         IReadOnlyList<T> all, Bulk bulk, string service, Func<T[], Task> send, CancellationToken cancellationToken,

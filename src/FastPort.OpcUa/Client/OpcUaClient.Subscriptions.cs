@@ -11,8 +11,8 @@ public sealed partial class OpcUaClient
     internal ILogger Logger => _logger;
 
     /// <summary>Creates a subscription, without items.</summary>
-    /// <param name="options">What it is asked to do. Defaults to the default values.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="options">The requested options. Defaults to the default values.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The subscription. Dispose it to end it; it also ends with the client.</returns>
     /// <exception cref="OpcUaException">The server refuses.</exception>
     public async ValueTask<OpcUaSubscription> SubscribeAsync(
@@ -60,7 +60,7 @@ public sealed partial class OpcUaClient
     /// <summary>Sends a request that names ids of the session, made anew for the session that it is sent on.</summary>
     /// <param name="make">Makes it.</param>
     /// <param name="service">For the message.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="undo">
     /// Undoes what a request has done that was given up, when its answer comes. Defaults to none: the server is told to cancel it.
     /// </param>

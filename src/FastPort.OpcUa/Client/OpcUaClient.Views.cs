@@ -23,12 +23,10 @@ public sealed partial class OpcUaClient
     // One list at a time: a server frees the continuation points of an earlier request if a later one needs them (OPC 10000-4, 7.9).
     private readonly SemaphoreSlim _browsing = new(1);
 
-    /// <summary>
-    /// Lists the references of a node that lead to other nodes, up to a million, and 256 MiB of names and ids.
-    /// </summary>
+    /// <summary>Lists the references of a node that lead to other nodes, up to a million references and 256 MiB of names and ids.</summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The service or the node's result is bad; BadTooManyMatches: there are more.</exception>
     public async ValueTask<IReadOnlyList<ReferenceDescription>> BrowseAsync(
         NodeId node, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
@@ -38,15 +36,15 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Lists the references of nodes that lead to other nodes, up to a million of each hundred nodes, and 256 MiB of names and ids. More
-    /// nodes than the server browses at a time are browsed in several requests.
+    /// Lists the references of nodes that lead to other nodes, up to a million references per hundred nodes and 256 MiB of names and ids.
+    /// More nodes than the server browses at a time are browsed in several requests.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>
-    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references, and its request
-    /// has brought as many as are listed.
+    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references than its request
+    /// may list.
     /// </returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<BrowsedNode[]> BrowseAsync(
@@ -85,12 +83,12 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Finds nodes by their browse names, step by step along hierarchical references. More paths than the server serves at a time are
-    /// asked for in several requests.
+    /// Finds nodes by their browse names, step by step along hierarchical references. More paths than the server accepts at a time are sent
+    /// in several requests.
     /// </summary>
     /// <param name="start">Where each path begins.</param>
     /// <param name="paths">The browse names of each path; at least one name.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A result for each path, in order. BadNoMatch: there is no such node.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<TranslatedPath[]> TranslateBrowsePathsAsync(
@@ -117,11 +115,11 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it gives for them are valid in this session: they
-    /// end when the client comes back with a new one (<see cref="SessionRecovery.Replaced"/>).
+    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it returns are valid in this session: they end
+    /// when the client reconnects with a new session (<see cref="SessionRecovery.Replaced"/>).
     /// </summary>
     /// <param name="nodes">The nodes.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The ids to use, in order.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<NodeId[]> RegisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
@@ -140,9 +138,9 @@ public sealed partial class OpcUaClient
         }
     }
 
-    /// <summary>Ends what <see cref="RegisterNodesAsync"/> began (OPC 10000-4, 5.9.6).</summary>
-    /// <param name="nodes">The ids that it gave.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <summary>Ends a registration of <see cref="RegisterNodesAsync"/> (OPC 10000-4, 5.9.6).</summary>
+    /// <param name="nodes">The ids that it returned.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask UnregisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
     {

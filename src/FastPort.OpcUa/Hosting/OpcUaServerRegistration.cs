@@ -13,9 +13,9 @@ public static class OpcUaServerRegistration
 {
     /// <summary>
     /// Adds an <see cref="OpcUaServer"/> that starts and stops with the host. Its <see cref="OpcUaServerOptions"/> come from configuration
-    /// section <c>OpcUaServer</c>; what only code can set, such as <see cref="OpcUaServerOptions.ValidateUser"/>, is set with the returned
-    /// builder. If keys are unknown or values out of range, the host does not start; the <see cref="OptionsValidationException"/> names all
-    /// of them.
+    /// section <c>OpcUaServer</c>; options that only code can set, such as <see cref="OpcUaServerOptions.ValidateUser"/>, are set with the
+    /// returned builder. If keys are unknown or values out of range, the host does not start; the <see cref="OptionsValidationException"/>
+    /// names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the server's section, of any name.</param>

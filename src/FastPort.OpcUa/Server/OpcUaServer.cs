@@ -59,7 +59,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>The nodes that clients see.</summary>
     public AddressSpace AddressSpace { get; }
 
-    /// <summary>The endpoints that are bound, with their real ports.</summary>
+    /// <summary>The bound endpoints, with their actual ports.</summary>
     public IReadOnlyList<Endpoint> Endpoints => _server.Endpoints;
 
     /// <summary>Number of sessions.</summary>
@@ -86,7 +86,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>The certificates; null if no policy needs them.</summary>
     internal ApplicationCertificates? Certificates => _certificates;
 
-    /// <summary>Binds the endpoints and accepts clients. Makes the server's certificate if it needs one and has none.</summary>
+    /// <summary>Binds the endpoints and accepts clients. Creates the server's certificate if it needs one and has none.</summary>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which and why.</exception>
     /// <exception cref="IOException">The directory of the certificates cannot be used.</exception>
@@ -120,8 +120,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops accepting, and ends all channels and sessions. From its beginning on ServerStatus says that the server shuts down; clients
-    /// that monitor it are told before their channels close, others can read it during <see cref="ServerOptions.DrainDelay"/>.
+    /// Stops accepting, and ends all channels and sessions. From the beginning, ServerStatus shows that the server is shutting down;
+    /// clients that monitor it are notified before their channels close, others can read it during <see cref="ServerOptions.DrainDelay"/>.
     /// </summary>
     /// <param name="cancellationToken">Ends the stop at once.</param>
     public async Task StopAsync(CancellationToken cancellationToken = default)

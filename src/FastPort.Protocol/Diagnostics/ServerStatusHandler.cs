@@ -45,8 +45,8 @@ public static class ServerStatusHandler
     }
 
     /// <summary>
-    /// Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process. Behind a trusted proxy the
-    /// client counts; one whose address the proxy does not tell is not on this machine.
+    /// Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process. Behind a trusted proxy, the
+    /// client's address counts; a client whose address the proxy does not report is not on this machine.
     /// </summary>
     /// <param name="session">The session.</param>
     public static bool IsLocal(Session session)

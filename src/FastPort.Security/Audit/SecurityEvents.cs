@@ -103,8 +103,8 @@ internal sealed class SecurityEvents : IDisposable
 
     /// <summary>The policy does not allow to do something with a name.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
@@ -118,8 +118,8 @@ internal sealed class SecurityEvents : IDisposable
     /// <summary>The policy does not allow a user of a door that is not the server's own to do something with a name.</summary>
     /// <param name="user">The user; null for an anonymous one.</param>
     /// <param name="peer">Where the user is; null if that is not known.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     /// <param name="reportOnly">Whether it was done all the same.</param>
     public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
     {

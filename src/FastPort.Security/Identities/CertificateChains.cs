@@ -70,7 +70,7 @@ internal sealed class CertificateChains(
     /// <summary>The identity of a certificate's owner, or why it has none. The certificate is not used when this has completed.</summary>
     /// <param name="certificate">The certificate, whose key the peer has.</param>
     /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(
         X509Certificate2 certificate, EndPoint? peer, CancellationToken cancellationToken)
     {

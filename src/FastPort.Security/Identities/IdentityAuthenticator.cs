@@ -23,7 +23,7 @@ internal sealed class IdentityAuthenticator(
 
     /// <summary>Checks a Hello.</summary>
     /// <param name="hello">The Hello.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(HelloRequest hello, CancellationToken cancellationToken)
     {
         AuthenticationResult result = await CheckAsync(hello, cancellationToken).ConfigureAwait(false);

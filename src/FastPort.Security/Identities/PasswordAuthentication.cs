@@ -34,7 +34,7 @@ internal sealed class PasswordAuthentication : IDisposable
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token.</param>
     /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken) =>
         TryRead(token, out string name, out string password)
             ? AuthenticateAsync(name, password, peer, cancellationToken)
@@ -44,7 +44,7 @@ internal sealed class PasswordAuthentication : IDisposable
     /// <param name="name">The name.</param>
     /// <param name="password">The password.</param>
     /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(
         string name, string password, EndPoint? peer, CancellationToken cancellationToken)
     {

@@ -36,7 +36,7 @@ internal sealed class TokenAuthentication : IDisposable
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
     /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken)
     {
         string compact = token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? token[Scheme.Length..].Trim() : token;

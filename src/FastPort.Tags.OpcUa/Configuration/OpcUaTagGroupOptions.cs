@@ -18,7 +18,7 @@ public sealed class OpcUaTagGroupOptions
     public TimeSpan SamplingInterval { get; set; }
 
     /// <summary>
-    /// Changes up to this amount are not sent: a number, or one up to 100 with a percent sign for a part of the tag's range. Defaults to
+    /// Changes up to this amount are not sent: a number, or up to 100 with a percent sign for a fraction of the tag's range. Defaults to
     /// <c>0</c>: all changes are sent.
     /// </summary>
     public string Deadband

@@ -26,7 +26,7 @@ public static class OpcUaTagsRegistration
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or a section of any name.</param>
-    /// <exception cref="InvalidOperationException">A tag server is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A tag server is already registered.</exception>
     public static OptionsBuilder<OpcUaTagsOptions> AddOpcUaTags(this IServiceCollection services, IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(services);

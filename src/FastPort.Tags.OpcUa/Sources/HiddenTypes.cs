@@ -22,7 +22,7 @@ internal static class HiddenTypes
 
     /// <summary>The types, with those that a server derives from them.</summary>
     /// <param name="client">Browses them.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">They cannot be browsed now.</exception>
     public static async ValueTask<HashSet<NodeId>> FindAsync(OpcUaClient client, CancellationToken cancellationToken)
     {

@@ -18,7 +18,7 @@ internal static class NumberTypes
     /// <summary>Those of some types that are numbers.</summary>
     /// <param name="client">Browses the types that are not the standard's.</param>
     /// <param name="types">The types.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The types cannot be browsed now.</exception>
     public static async ValueTask<HashSet<NodeId>> FindAsync(
         OpcUaClient client, IEnumerable<NodeId> types, CancellationToken cancellationToken)

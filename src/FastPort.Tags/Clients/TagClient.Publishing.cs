@@ -18,13 +18,13 @@ public sealed partial class TagClient
     private const int TagHeaderBytes = 6;
 
     /// <summary>
-    /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, read, write and subscribe them. The tags
-    /// belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
+    /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, can read, write and subscribe to them. The
+    /// tags belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
     /// </summary>
     /// <param name="source">The source, for example a <see cref="MemoryTagSource"/> whose values the program sets.</param>
     /// <param name="options">Which tags. Defaults to all.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The publication; <see cref="TagPublication.Statuses"/> says which tags the server has accepted.</returns>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The publication; <see cref="TagPublication.Statuses"/> shows which tags the server has accepted.</returns>
     /// <exception cref="InvalidOperationException">The client has no routing id.</exception>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagPublication> PublishAsync(

@@ -11,11 +11,11 @@ public sealed partial class TagClient
 {
     internal static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
-    /// <summary>Subscribes to tags. The first update has the present sample of each.</summary>
+    /// <summary>Subscribes to tags. The first update contains the current sample of each.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="options">How to report. Defaults to the default values.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The subscription; read it, or the server stops sending after four updates. Dispose it to end it.</returns>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The subscription. Read its updates, or the server stops sending after four of them. Dispose it to end it.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagSubscription> SubscribeAsync(
         TagList tags, TagSubscriptionOptions? options = null, CancellationToken cancellationToken = default)

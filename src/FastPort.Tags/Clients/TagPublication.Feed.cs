@@ -4,7 +4,7 @@ using FastPort.Sessions;
 
 namespace FastPort.Tags.Clients;
 
-/// <content>The feed of the source's changes, and what it tells.</content>
+/// <content>The feed of the source's changes, and its reports.</content>
 public sealed partial class TagPublication
 {
     /// <summary>Begins to hear of the source's changes, also of tags that the source did not have before.</summary>

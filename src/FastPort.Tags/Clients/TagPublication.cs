@@ -4,10 +4,10 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// Tags of a source that a <see cref="TagClient"/> publishes: the server has their values as they change, and its clients' writes go to the
-/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it is read
-/// from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any thread.
-/// Dispose it to end it; the source is not disposed.
+/// Tags of a source that a <see cref="TagClient"/> publishes: the server receives their values as they change, and its clients' writes go
+/// to the source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it
+/// is read from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any
+/// thread. Dispose it to end it; the source is not disposed.
 /// </summary>
 public sealed partial class TagPublication : IAsyncDisposable
 {
@@ -55,12 +55,12 @@ public sealed partial class TagPublication : IAsyncDisposable
     /// <summary>The names of the tags.</summary>
     public IReadOnlyList<string> Names => _names;
 
-    /// <summary>For each tag whether the server has accepted it, as the server has it now.</summary>
+    /// <summary>For each tag, whether the server has accepted it, as of its last answer.</summary>
     public IReadOnlyList<TagStatus> Statuses { get; private set; }
 
     /// <summary>
     /// Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients. Waits until the server has
-    /// been told and the source's feed is closed, at most for the client's
+    /// been notified and the source's feed is closed, at most for the client's
     /// <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
     /// </summary>
     public async ValueTask DisposeAsync()

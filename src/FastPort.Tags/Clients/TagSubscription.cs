@@ -7,9 +7,9 @@ using FastPort.Tags.Messages;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// A subscription to tags. It begins with the present sample of each tag. When the connection is lost, every tag gets a sample with
-/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again, and the present samples come. Updates are
-/// read by one reader at a time; until it has taken an update, the server sends at most four more.
+/// A subscription to tags. It begins with the current sample of each tag. When the connection is lost, every tag gets a sample with
+/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again and receives the current samples. Updates
+/// are read by one reader at a time; until it has taken an update, the server sends at most four more.
 /// </summary>
 public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposable
 {
@@ -39,13 +39,13 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     /// <summary>The tags.</summary>
     public TagList Tags { get; }
 
-    /// <summary>What was asked for.</summary>
+    /// <summary>The requested options.</summary>
     public TagSubscriptionOptions Options { get; }
 
-    /// <summary>Time between updates, as the server has it now.</summary>
+    /// <summary>Time between updates, as the server has set it.</summary>
     public TimeSpan Interval { get; private set; }
 
-    /// <summary>For each tag whether the server reports it, as the server has it now.</summary>
+    /// <summary>For each tag, whether the server reports it, as of its last answer.</summary>
     public IReadOnlyList<TagStatus> Statuses { get; private set; } = [];
 
     /// <summary>The updates, until the subscription or the client is disposed.</summary>
@@ -72,7 +72,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         }
     }
 
-    /// <summary>Ends the subscription. A lost connection is no error.</summary>
+    /// <summary>Ends the subscription. A lost connection is not an error.</summary>
     public async ValueTask DisposeAsync()
     {
         Complete();

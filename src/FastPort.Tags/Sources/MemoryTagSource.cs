@@ -1,8 +1,8 @@
 namespace FastPort.Tags.Sources;
 
 /// <summary>
-/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe them. A write must have the tag's type and
-/// sets its value. Names may have slashes, which are folders for browsing. Safe from any thread.
+/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe to them. A write must have the tag's type
+/// and sets its value. Slashes in names form folders for browsing. Safe from any thread.
 /// </summary>
 public sealed partial class MemoryTagSource : ITagSource
 {
@@ -34,7 +34,7 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <inheritdoc/>
     public string Name { get; }
 
-    /// <summary>Whether the tags are there. A program that loses their device sets it to false. Defaults to true.</summary>
+    /// <summary>Whether the tags are available. A program that loses their device sets it to false. Defaults to true.</summary>
     public bool IsConnected
     {
         get;
@@ -51,7 +51,7 @@ public sealed partial class MemoryTagSource : ITagSource
 
     /// <summary>Adds a tag.</summary>
     /// <param name="name">Its name.</param>
-    /// <param name="value">Its value, which gives it its type.</param>
+    /// <param name="value">Its value, which determines its type.</param>
     /// <param name="isWritable">Whether clients may write it. Defaults to false.</param>
     /// <exception cref="ArgumentException">There is a tag of this name.</exception>
     public void Add(string name, TagValue value, bool isWritable = false) => Add(new TagInfo(0, name)
@@ -62,7 +62,7 @@ public sealed partial class MemoryTagSource : ITagSource
     }, value);
 
     /// <summary>Adds a tag.</summary>
-    /// <param name="info">What is known about it. Its number is given by the source.</param>
+    /// <param name="info">Its description. The source assigns its number.</param>
     /// <param name="value">Its value.</param>
     /// <exception cref="ArgumentException">There is a tag of this name.</exception>
     public void Add(TagInfo info, TagValue value) => Add(info, Sample(value, TagStatus.Good));
@@ -78,7 +78,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Sets a tag's value; subscribers get to know it.</summary>
+    /// <summary>Sets a tag's value and reports it to subscribers.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="value">The value.</param>
     /// <param name="status">Its status. Defaults to good.</param>

@@ -9,7 +9,7 @@ using Google.Protobuf.Collections;
 namespace FastPort.Tags.Sources;
 
 /// <content>
-/// Declarations. Loops take the gate for each push, so a request has it for some tags at a time, and the authorizer is asked without it.
+/// Declarations. Loops take the gate for each push, so a request holds it for a few tags at a time, and asks the authorizer without it.
 /// </content>
 public sealed partial class PublishedTagSource
 {

@@ -10,9 +10,9 @@ namespace FastPort.Tags.Sources;
 
 /// <summary>
 /// Tags that FastPort sessions publish: they declare them and push their values, and writes go to them. Register its messages with
-/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that has declared it first. When that session has
-/// ended, its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them
-/// again. Safe from any thread.
+/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that first declared it. When that session has ended,
+/// its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them again.
+/// Safe from any thread.
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
@@ -63,14 +63,14 @@ public sealed partial class PublishedTagSource : ITagSource
     /// <inheritdoc/>
     public string Name => _tags.Name;
 
-    /// <summary>True. Whether its publisher is there is told by each tag's status.</summary>
+    /// <summary>True. The status of each tag shows whether its publisher is connected.</summary>
     public bool IsConnected => true;
 
     /// <inheritdoc/>
     public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken) =>
         _tags.ResolveAsync(names, tags, cancellationToken);
 
-    /// <summary>Reads what was pushed last.</summary>
+    /// <summary>Reads the last pushed values.</summary>
     /// <inheritdoc/>
     public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken) =>
         _tags.ReadAsync(tags, samples, cancellationToken);
@@ -91,11 +91,12 @@ public sealed partial class PublishedTagSource : ITagSource
         new(TagStatus.BadMethodInvalid);
 
     /// <summary>
-    /// Asks the authorizer again about every tag that a session publishes. A tag that its session may not publish any more keeps its last
-    /// value with <see cref="TagStatus.BadNoCommunication"/>, and takes none until it may again: then the next one that is pushed. Call it
-    /// after a change of what is allowed. Does nothing without an authorizer; one that throws allows nothing.
+    /// Asks the authorizer again about every tag that a session publishes. A tag that its session may no longer publish keeps its last
+    /// value with <see cref="TagStatus.BadNoCommunication"/>, and accepts none until the session may publish it again: then it gets the
+    /// next pushed value. Call it after a change of permissions. Does nothing without an authorizer; an authorizer that throws allows
+    /// nothing.
     /// </summary>
-    /// <returns>The sessions and tags that this has concerned.</returns>
+    /// <returns>The affected sessions and tags.</returns>
     public IReadOnlyList<(Session Session, string Name)> ReviewAccess()
     {
         if (_authorizer is null)

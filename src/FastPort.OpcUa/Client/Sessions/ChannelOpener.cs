@@ -41,7 +41,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
 
     /// <summary>Opens a channel without security, for discovery.</summary>
     /// <param name="url">What the server is asked by: the endpoint, or where it lists its endpoints.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     public Task<ClientChannelLink> OpenPlainAsync(string url, CancellationToken cancellationToken) =>
         OpenAsync(url, credentials: null, cancellationToken);
 

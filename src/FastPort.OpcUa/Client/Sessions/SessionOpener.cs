@@ -17,7 +17,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
     private ClientSession? _session;
 
     /// <summary>Connects, with the session of before. A new one is made if there is none, or the server has lost it.</summary>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     public async Task<SessionLink> OpenAsync(CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(options.ConnectTimeout, clock.Time);

@@ -4,7 +4,7 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>
 /// An item of a subscription. Its properties show the last answer of the server, and may be read on any thread; they change when the
-/// subscription changes the item or is made again.
+/// subscription changes the item or is recreated.
 /// </summary>
 public sealed class OpcUaMonitoredItem
 {
@@ -24,13 +24,13 @@ public sealed class OpcUaMonitoredItem
     /// <summary>The subscription.</summary>
     public OpcUaSubscription Subscription { get; }
 
-    /// <summary>What the item was asked to do.</summary>
+    /// <summary>The requested options.</summary>
     public MonitoredItemOptions Options { get; private set; }
 
-    /// <summary>Whether the server monitors the item; if not, why. Good for one whose value comes before the server has said so.</summary>
+    /// <summary>Whether the server monitors the item, or why not. Good for an item whose value comes before the server's answer.</summary>
     public StatusCode Status { get; private set; }
 
-    /// <summary>How often the server looks at the value.</summary>
+    /// <summary>How often the server samples the value.</summary>
     public TimeSpan SamplingInterval { get; private set; }
 
     /// <summary>Values that the server keeps between two messages.</summary>

@@ -53,7 +53,7 @@ public sealed partial class OpcUaSubscription
     /// <summary>Asks for the messages that the server has sent, and that have not come, until there are no more.</summary>
     /// <param name="link">The session.</param>
     /// <param name="received">Gets the messages that the server need not keep.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <returns>Good if the server has the subscription; else why it has not, or what it has answered instead.</returns>
     /// <exception cref="OpcUaException">No answer came, or the server does not know the session.</exception>
     internal async ValueTask<StatusCode> CatchUpAsync(

@@ -3,7 +3,7 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Making the subscription again. Belongs to the task that publishes, or brings the subscription back after a loss.</content>
+/// <content>Recreating the subscription. Belongs to the task that publishes, or brings the subscription back after a loss.</content>
 public sealed partial class OpcUaSubscription
 {
     // The table that the node ids of the items belong to. Under the gate.
@@ -80,7 +80,7 @@ public sealed partial class OpcUaSubscription
     /// <summary>Makes the subscription again with all its items.</summary>
     /// <param name="link">The session.</param>
     /// <param name="why">What became of the one before.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="OpcUaException">The server refuses, or the connection has ended.</exception>
     internal async Task CreateAgainAsync(SessionLink link, StatusCode why, CancellationToken cancellationToken)
     {

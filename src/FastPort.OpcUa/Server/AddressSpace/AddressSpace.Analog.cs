@@ -14,9 +14,9 @@ public sealed partial class AddressSpace
     /// relative to the range.
     /// </summary>
     /// <typeparam name="T">The .NET type of a number: <see cref="sbyte"/> to <see cref="ulong"/>, float or double.</typeparam>
-    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="parent">The parent object or folder.</param>
     /// <param name="id">
-    /// The variable's id. Its properties EURange and EngineeringUnits get a text of it as id, in the same namespace.
+    /// The variable's id. Its properties EURange and EngineeringUnits get string ids derived from it, in the same namespace.
     /// </param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="value">The first value.</param>
@@ -24,8 +24,8 @@ public sealed partial class AddressSpace
     /// <param name="high">High end of the range, in the unit of the value; finite and above <paramref name="low"/>.</param>
     /// <param name="writable">Whether clients may write it, also outside the range. Defaults to false.</param>
     /// <param name="unit">The unit of the value, such as <c>°C</c>. Defaults to null: no property EngineeringUnits.</param>
-    /// <exception cref="ArgumentException">The parent is not there, an id is taken, or the range is none.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no number.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, an id is taken, or the range is not valid.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not a type of numbers.</exception>
     public VariableNode AddAnalogVariable<T>(
         NodeId parent,
         NodeId id,
@@ -59,14 +59,14 @@ public sealed partial class AddressSpace
     }
 
     /// <summary>
-    /// Gives a variable a range in normal operation and a unit: the properties EURange and EngineeringUnits, or other values of those that
-    /// it has. A number with a range is an AnalogItemType then, one with a unit only a BaseAnalogType (OPC 10000-8, 5.3.2). Deadbands of
-    /// monitored items that are there stay as they are.
+    /// Gives a variable a range in normal operation and a unit: adds the properties EURange and EngineeringUnits, or changes existing ones.
+    /// A number with a range is then an AnalogItemType, a number with only a unit a BaseAnalogType (OPC 10000-8, 5.3.2). Deadbands of
+    /// existing monitored items do not change.
     /// </summary>
     /// <param name="variable">The variable.</param>
     /// <param name="range">The ends of the range, finite, the low one below the high one; null for none.</param>
     /// <param name="unit">The unit, such as <c>°C</c>; null for none.</param>
-    /// <exception cref="ArgumentException">The range is none, or the id of a property is taken.</exception>
+    /// <exception cref="ArgumentException">The range is not valid, or the id of a property is taken.</exception>
     public void SetRangeAndUnit(VariableNode variable, (double Low, double High)? range, string? unit)
     {
         ArgumentNullException.ThrowIfNull(variable);

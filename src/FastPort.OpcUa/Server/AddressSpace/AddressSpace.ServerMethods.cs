@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Server;
 
-/// <content>The methods of the Server object, which are about the subscriptions of the session that calls them (OPC 10000-5, 9).</content>
+/// <content>The methods of the Server object, which concern the subscriptions of the calling session (OPC 10000-5, 9).</content>
 public sealed partial class AddressSpace
 {
     private void AddServerMethods()

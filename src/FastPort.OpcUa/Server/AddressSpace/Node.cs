@@ -34,8 +34,8 @@ public abstract class Node
     public QualifiedName BrowseName { get; }
 
     /// <summary>
-    /// The name for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not told.
-    /// Defaults to the browse name.
+    /// The display name, in one language. The node's owner may change it at any time, from any thread; monitored items do not report the
+    /// change. Defaults to the browse name.
     /// </summary>
     public LocalizedText DisplayName
     {
@@ -44,8 +44,8 @@ public abstract class Node
     }
 
     /// <summary>
-    /// What the node is, for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not
-    /// told. Defaults to none.
+    /// The description, in one language. The node's owner may change it at any time, from any thread; monitored items do not report the
+    /// change. Defaults to none.
     /// </summary>
     public LocalizedText Description
     {

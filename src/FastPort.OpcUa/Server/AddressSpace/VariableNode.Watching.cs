@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.OpcUa.Server;
 
-/// <content>Monitored items, which get each value that is set, and what may be done with it.</content>
+/// <content>Monitored items, which receive each new value, and the access rights.</content>
 public sealed partial class VariableNode
 {
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.

@@ -47,7 +47,7 @@ public sealed partial class VariableNode : Node
         ValueRank = valueRank;
     }
 
-    /// <summary>The built-in type of the value; Null for one that may have any.</summary>
+    /// <summary>The built-in type of the value; Null if it may be of any type.</summary>
     public BuiltInType Type { get; }
 
     /// <summary>The data type; the built-in type's own unless another one was given.</summary>
@@ -74,8 +74,8 @@ public sealed partial class VariableNode : Node
     }
 
     /// <summary>
-    /// Whether clients may read the value. Otherwise their reads are answered with BadNotReadable, and so are their subscriptions. Its
-    /// owner may change it, from any thread. Defaults to true.
+    /// Whether clients may read the value. Otherwise their reads and subscriptions are answered with BadNotReadable. Its owner may change
+    /// it, from any thread. Defaults to true.
     /// </summary>
     public bool IsReadable
     {
@@ -96,15 +96,15 @@ public sealed partial class VariableNode : Node
 
     /// <summary>
     /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,
-    /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. The variable
-    /// is added with it.
+    /// on a thread of the pool. It must not block, and may be called on several threads at a time. Null for the stored value. Set when the
+    /// variable is added.
     /// </summary>
     public Func<DataValue>? OnRead { get; internal init; }
 
     /// <summary>
-    /// Takes what clients write, in place of the stored value; null if that takes it. It is called for a variable that
-    /// <see cref="IsWritable"/>. Its owner may change it, from any thread: while the server runs, before the variable becomes writable, so
-    /// that no write is stored. Defaults to null.
+    /// Handles the values that clients write, instead of storing them; null to store them. Called if <see cref="IsWritable"/> is true. The
+    /// variable's owner may change it from any thread; while the server runs, before the variable becomes writable, so that no write is
+    /// stored. Defaults to null.
     /// </summary>
     public VariableWriteHandler? OnWrite
     {
@@ -119,8 +119,8 @@ public sealed partial class VariableNode : Node
         set => _euRange = value is { } range ? Tuple.Create(range.Low, range.High) : null;
     }
 
-    /// <summary>The value with its status and times. A value without a source timestamp gets the present time.</summary>
-    /// <exception cref="ArgumentException">The value has another type than the variable.</exception>
+    /// <summary>The value with its status and times. A value without a source timestamp gets the current time.</summary>
+    /// <exception cref="ArgumentException">The types of the value and the variable differ.</exception>
     public DataValue Value
     {
         get
