@@ -59,7 +59,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     {
         if (!DashboardUrl.TryParse(_options.Url, out DashboardUrl? url))
         {
-            // Not configured. Another text that is no URL was refused with the options.
+            // Not configured. Any other text that is not a URL was refused with the options.
             return;
         }
 

@@ -71,7 +71,7 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
     private bool IsPassword(string password) =>
         CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(password), Encoding.UTF8.GetBytes(_password));
 
-    // What is no tag, such as the server's own state, is not the policy's.
+    // Variables that are not tags, such as the server's own state, are not subject to the policy.
     private bool Allows(ServerPolicy policy, Func<VariableNode, string?> tagOf, in VariableAccess access)
     {
         if (access.User == _bridge || tagOf(access.Variable) is not { } tag)

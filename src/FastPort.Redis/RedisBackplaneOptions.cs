@@ -63,7 +63,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         text is { Length: > 0 and <= 64 }
         && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
 
-    // The text may have a password, wherever it was written: only the number of the wrong part is told.
+    // The text may contain a password anywhere: the message names only the number of the wrong part.
     private static string? WhatIsWrong(string? text)
     {
         const string example = "give addresses and options of Redis, for example 127.0.0.1:6379";
@@ -94,7 +94,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
             : $"part {wrong + 1} of {parts.Length}, between commas, is neither an address nor a known option with a value; {example}";
     }
 
-    // What follows the comma of a password would be taken for one more server, and named in messages.
+    // The text after a comma in a password would be read as another server, and appear in messages.
     private static int? RestOfPassword(string[] parts)
     {
         int password = Array.FindIndex(parts, static part => part.TrimStart().StartsWith("password=", StringComparison.OrdinalIgnoreCase));

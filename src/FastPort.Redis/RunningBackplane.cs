@@ -146,7 +146,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
 
-            // What else the node will need, so that a permission that is missing is said now. Nobody receives the publication.
+            // The other commands of the node, so that a missing permission is reported now. Nobody receives the publication.
             await running.Transport.PublishAsync(channel, ReadOnlyMemory<byte>.Empty).ConfigureAwait(false);
             await running.Directory.ProbeAsync().ConfigureAwait(false);
             ChannelMessageQueue queue = await SubscribeAsync(
@@ -191,7 +191,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         _evictionReads.Dispose();
         await _readingEviction.ConfigureAwait(false);
 
-        // A killed node answers nothing, so it would be told all topics again and again.
+        // A killed node does not answer, so all topics would be sent to it repeatedly.
         Topics.Dispose();
         await FinishAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
@@ -219,7 +219,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
     }
 
-    // The server has stopped and its ids are free, but the other nodes still know them at this one and send relays here. This node tells
+    // The server has stopped and its ids are free, but the other nodes still know them at this one and send relays here. This node notifies
     // each of them that it is leaving. They stop sending relays and acknowledge the message behind their last ones, so every relay has
     // arrived here then. Relays that arrived after this node had left would be lost, and their senders would time out. Waits for a lease at
     // most.

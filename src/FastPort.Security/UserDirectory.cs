@@ -96,7 +96,7 @@ public sealed class UserDirectory
         }
         else if (_bans().Find(result.User!.Identity!.Name!) is { } ban)
         {
-            // Not counted against the address: a ban is no guess.
+            // Not counted against the address: a ban is not a wrong guess.
             result = AuthenticationResult.Refuse(ban.ToString());
         }
 

@@ -58,7 +58,7 @@ public sealed partial class TagSamples
         writer.Fixed(SamplesField.Dimensions, _dimensions.Items);
     }
 
-    /// <summary>The message in an array of its own.</summary>
+    /// <summary>The message in a separate array.</summary>
     internal byte[] ToBytes()
     {
         var bytes = new byte[Size];

@@ -176,7 +176,7 @@ public sealed partial class TagSamples
         return this;
     }
 
-    /// <summary>A row as it lies in the columns. False if its value is no number: the bits are 0 then.</summary>
+    /// <summary>A row as it lies in the columns. False if its value is not a number: the bits are then 0.</summary>
     internal bool TryGetRaw(int row, out RawSample sample)
     {
         byte encoding = EncodingOf(row);

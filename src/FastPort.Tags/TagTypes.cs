@@ -29,7 +29,7 @@ internal static class TagTypes
             _ => TagColumn.Data,
         })];
 
-    /// <summary>The column of a type's values; null for numbers that are no type.</summary>
+    /// <summary>The column of a type's values; null for numbers that are not a type.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static TagColumn? ColumnOf(TagType type) => (uint)type < (uint)Columns.Length ? Columns[(int)type] : null;
 

@@ -9,7 +9,7 @@ namespace FastPort.Tags;
 /// </summary>
 public readonly partial struct TagValue : IEquatable<TagValue>
 {
-    // Bytes of an object beside its content, about.
+    // Approximate overhead of an object, in bytes.
     private const int ObjectBytes = 24;
 
     // Text, bytes, or the elements of an array; null for numbers.
@@ -52,7 +52,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     internal object? Reference => _object;
 
-    /// <summary>Bytes of memory that the value takes beside this struct, about: 0 for a number.</summary>
+    /// <summary>Approximate bytes of memory of the value in addition to this struct: 0 for a number.</summary>
     internal long ReferenceBytes => _object switch
     {
         null => 0,

@@ -5,9 +5,9 @@ namespace FastPort;
 /// principal, the current activity and the scopes of logs; the synchronization context belongs to it here. The thread pool keeps it from
 /// one work item to the next. A thread that makes many calls, of many sessions, has to do that itself.
 /// <para>
-/// A loop and a work item begin without a context and call <see cref="Restore"/> after each call of application code. What may happen on a
-/// caller's thread goes through <see cref="Run"/>, and what would keep a caller's context for its life through <see cref="Start"/> and
-/// <see cref="CreateTimer"/>. Thread-safe.
+/// A loop and a work item begin without a context and call <see cref="Restore"/> after each call of application code. Work that may run on
+/// a caller's thread goes through <see cref="Run"/>; work that would keep a caller's context for its lifetime goes through
+/// <see cref="Start"/> and <see cref="CreateTimer"/>. Thread-safe.
 /// </para>
 /// </summary>
 internal static class NoContext

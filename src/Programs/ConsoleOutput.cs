@@ -4,11 +4,12 @@ using System.Text;
 namespace FastPort.Programs;
 
 /// <summary>
-/// Standard output or standard error, which may be full or closed: what cannot be written is dropped, and the program goes on. Every write
-/// is tried, for a disk may have room again. Thread-safe by <see cref="Console.SetOut"/>, which makes one write wait for the other.
+/// Standard output or standard error, which may be full or closed: output that cannot be written is dropped, and the program continues.
+/// Every write is tried, for a disk may have room again. Thread-safe by <see cref="Console.SetOut"/>, which makes one write wait for the
+/// other.
 /// </summary>
 /// <param name="output">The console's own writer.</param>
-/// <param name="tell">Told why a write has failed, the first time. Defaults to nobody.</param>
+/// <param name="tell">Told why a write has failed, the first time. Defaults to no callback.</param>
 internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = null) : TextWriter(CultureInfo.InvariantCulture)
 {
     private bool _isTold;
@@ -60,10 +61,10 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
         }
     }
 
-    // A closed descriptor is told as missing access.
+    // A closed descriptor is reported as missing access.
     private static bool IsTrouble(Exception e) => e is IOException or UnauthorizedAccessException or ObjectDisposedException;
 
-    // Where there is no stream at all, the console's writer cannot be made.
+    // Without a stream, the console's writer cannot be created.
     private static TextWriter Open(Func<TextWriter> console, Action<string>? tell = null)
     {
         try

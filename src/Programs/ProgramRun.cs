@@ -126,7 +126,7 @@ internal static class ProgramRun
         }
     }
 
-    // Once, for every line fails where one does. Lines that a flood left no room for are no trouble of the log.
+    // Once, for every line fails where one does. Lines dropped in a flood are not a failure of the log.
     private static void TellLogTrouble(string text)
     {
         if (text.Contains("(Temporary, ", StringComparison.Ordinal))

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Configuration;
 
 namespace FastPort.Programs;
 
-/// <summary>Who is told the live figures of the server: configuration key <c>Status:Access</c>.</summary>
+/// <summary>The clients that may see the live figures of the server: configuration key <c>Status:Access</c>.</summary>
 internal enum StatusAccess
 {
     /// <summary>Peers on this machine.</summary>

@@ -91,7 +91,7 @@ internal sealed class LoadCommand
 
     private void Validate(CommandResult result)
     {
-        // By its text: a mode that is not understood has no value, and an error of its own.
+        // By its text: an unknown mode has no value, and a separate error.
         string? mode = result.GetResult(_mode)?.Tokens is [var token] ? token.Value : null;
         if (IsGiven(_rate) && mode is "sink" or "source")
         {

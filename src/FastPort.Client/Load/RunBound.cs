@@ -99,7 +99,7 @@ internal sealed class RunBound
     /// <summary>What a run has used.</summary>
     /// <param name="Cores">Cores that this process has used.</param>
     /// <param name="Available">Cores that it may use.</param>
-    /// <param name="Machine">How busy all cores of the machine were, whoever used them, 0 to 1; 0 if unknown.</param>
+    /// <param name="Machine">How busy all cores of the machine were with any program, 0 to 1; 0 if unknown.</param>
     /// <param name="Loops">How busy each loop of the server inside this process was, 0 to 1; empty if unknown.</param>
     internal sealed record Use(double Cores, int Available, double Machine, double[] Loops);
 }

@@ -1,7 +1,7 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The due times of one connection's messages in an open loop: fixed intervals from the start of the run, whatever the server does. All
+/// The due times of one connection's messages in an open loop: fixed intervals from the start of the run, independent of the server. All
 /// connections share the rate equally, each with an offset to the next, so that the messages of the whole run are evenly spaced. Not
 /// thread-safe.
 /// </summary>

@@ -58,7 +58,7 @@ internal sealed class ThroughputTimeline
         _timer.Dispose();
         lock (_gate)
         {
-            // What is left is short: a column of its own would show a rate of nothing.
+            // The rest is short: a separate column would show a meaningless rate.
             Sample(joins: _columns.Count != 0 && _time.GetElapsedTime(_begun) - _end < Interval / 4);
             return [.. _columns];
         }

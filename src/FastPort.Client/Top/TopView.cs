@@ -11,7 +11,7 @@ namespace FastPort.Client.Top;
 /// <param name="sort">What message types are sorted by.</param>
 internal sealed class TopView(string endpoint, string sort)
 {
-    // More than a TimeSpan holds may be somebody's answer.
+    // An answer may exceed the range of TimeSpan.
     private const ulong LongestUptimeSeconds = long.MaxValue / TimeSpan.TicksPerSecond;
 
     // Each loop has its figure up to here.

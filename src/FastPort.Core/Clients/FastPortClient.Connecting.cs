@@ -140,7 +140,7 @@ public sealed partial class FastPortClient
             throw new OperationCanceledException("The client was closed while it connected.");
         }
 
-        // With what was given up since the look before, when the session was not there to be told.
+        // Includes subscriptions that were given up since the last check, before the session could be notified.
         later.AddRange(prefixes.Except(_routing.Prefixes, StringComparer.Ordinal));
         if (later.Count != 0)
         {

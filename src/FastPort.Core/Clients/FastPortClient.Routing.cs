@@ -155,7 +155,8 @@ public sealed partial class FastPortClient
         catch
         {
             // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, and also where
-            // the queue is full: a Subscribe has no reply in time just then. A session that is just being made is told by who makes it.
+            // the queue is full: a Subscribe has no reply in time just then. A session that is just being created is subscribed by its
+            // creator.
             _routing.TrySilence(prefix);
             Session?.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
@@ -275,8 +276,8 @@ public sealed partial class FastPortClient
             }
         }
 
-        // Who has given up a subscription meanwhile had no session to end it at. Who has subscribed anew since then may have done so before
-        // this Unsubscribe.
+        // A caller that gave up a subscription in the meantime had no session on which to end it. A new subscription since then may have
+        // been made before this Unsubscribe.
         string[] givenUp = [.. prefixes.Except(_routing.Prefixes, StringComparer.Ordinal)];
         foreach (string prefix in givenUp)
         {

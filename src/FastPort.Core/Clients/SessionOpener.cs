@@ -73,7 +73,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         };
     }
 
-    // On the loop, before it looks at the next frame: what both sides have agreed on holds from that one on.
+    // On the loop, before it reads the next frame: the agreed settings apply from that frame on.
     private static WelcomeBody ReadWelcome(FrameProtocol protocol, scoped in InboundReply reply)
     {
         byte[] body = reply.Body.ToArray();

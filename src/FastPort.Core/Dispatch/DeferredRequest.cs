@@ -23,7 +23,7 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
     /// <summary>Has <see cref="Complete"/> called when the answer is there, which may be now. Called once the work is counted.</summary>
     public abstract void Begin();
 
-    /// <summary>Writes the answer. If the session has ended meanwhile, nobody waits for it.</summary>
+    /// <summary>Writes the answer. If the session has ended in the meantime, no caller waits for it.</summary>
     protected void Complete()
     {
         try
@@ -41,7 +41,7 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
         protocol.Deferred.End();
     }
 
-    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. What it throws before is answered as Internal.</summary>
+    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. An exception before that is answered as Internal.</summary>
     protected abstract void Answer();
 
     protected void Reply() => protocol.Replies.Reply(_header, received, default(EmptyBody));

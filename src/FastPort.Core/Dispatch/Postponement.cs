@@ -13,7 +13,7 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
 
     public Task Until { get; } = until;
 
-    /// <summary>The request's activity, which goes on; null if it is not traced.</summary>
+    /// <summary>The request's activity, which continues; null if it is not traced.</summary>
     public Activity? Activity { get; set; }
 
     /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
@@ -38,7 +38,7 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
     {
         if (!Until.IsCompleted)
         {
-            // On the pool: who is told may be a program's router, which could throw, and many may wait for one target.
+            // On the pool: the callee may be a program's router, which could throw, and many may wait for one target.
             _ = wait?.CancelAsync();
         }
     }

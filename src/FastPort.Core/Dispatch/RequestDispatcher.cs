@@ -34,7 +34,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     // Null otherwise.
     private HandlerEntry? _direct;
 
-    // What the current frame waits for; null if it does not wait.
+    // The operation that the current frame waits for; null if it does not wait.
     private Postponement? _postponed;
 
     public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;

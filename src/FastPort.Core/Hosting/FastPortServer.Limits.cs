@@ -21,7 +21,7 @@ public sealed partial class FastPortServer
 
     private bool IsHelloRequired => _components.Authenticator is not null || _options.RequireRoutingId;
 
-    // Twice what one address may have, so that one alone does not take all of them.
+    // Twice the limit of one address, so that one address cannot use all of them.
     private int MaxUnidentified => _options.MaxUnidentifiedConnections ?? Math.Max(1, _connections.MaxConnections / 2);
 
     private void CloseBanned(Connection connection, Ban ban)

@@ -112,7 +112,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         return (code, message);
     }
 
-    // Without a limit of its own here, another server has one.
+    // If this server has no limit, the other server has one.
     private string NoRoom(ReadOnlySpan<byte> to)
     {
         string time = options.RelayTimeout > TimeSpan.Zero ? $"for {options.RelayTimeout.TotalSeconds:0.###} s" : "in time";

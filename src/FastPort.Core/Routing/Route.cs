@@ -121,7 +121,7 @@ public sealed class Route
     {
         while (true)
         {
-            // Whoever confirms must not run this program's code.
+            // The confirming thread must not run this program's code.
             SendStatus status = await sending.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             if (status != SendStatus.Full)
             {

@@ -135,8 +135,8 @@ public sealed partial class Session
         }
         finally
         {
-            // The connection must not keep a wait that nobody waits for. Not left to the link with the caller's token: this wait may end
-            // before that is told.
+            // The connection must not keep an abandoned wait. Not left to the link with the caller's token: this wait may end before the
+            // token's callback runs.
             await wait.CancelAsync().ConfigureAwait(false);
         }
     }

@@ -262,7 +262,7 @@ public sealed partial class LatencyStats
         }
     }
 
-    /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
+    /// <summary>The current figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     internal LatencyReport CutInterval() => ReportWithSessions(cut: true);
 
     // Called under _naming.

@@ -11,7 +11,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard.Actions;
 
 /// <summary>
-/// What a reader with the token may do, if the options allow it: close a session, drain the server, change the log level. Each leaves a
+/// Actions for readers with the token, if the options allow them: close a session, drain the server, change the log level. Each leaves a
 /// line in the log with the address it came from. That it came from the dashboard's own page was checked before.
 /// </summary>
 internal sealed class ActionEndpoints(

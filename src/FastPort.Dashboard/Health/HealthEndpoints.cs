@@ -8,8 +8,8 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace FastPort.Dashboard.Health;
 
 /// <summary>
-/// <c>/health/live</c> and <c>/health/ready</c> for whoever starts, restarts and balances servers. They need no token, so they tell states
-/// and no reasons; the reasons are in the log, where the health check service writes them.
+/// <c>/health/live</c> and <c>/health/ready</c> for systems that start, restart and balance servers. They need no token, so they tell
+/// states and no reasons; the reasons are in the log, where the health check service writes them.
 /// </summary>
 internal sealed class HealthEndpoints(HealthCheckService health, HostState state, TimeProvider time) : IDashboardEndpoints
 {

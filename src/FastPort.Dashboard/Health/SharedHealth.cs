@@ -4,9 +4,8 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace FastPort.Dashboard.Health;
 
 /// <summary>
-/// One health report for all who ask within <see cref="Age"/>, made by one run at a time: everybody may ask, and a run walks all
-/// connections and may log a line. A report does not outlive the state of the host that it was made in: a drain shows at once.
-/// Thread-safe.
+/// One health report for all requests within <see cref="Age"/>, created by one run at a time: anyone may ask, and a run walks all
+/// connections and may log a line. A report does not outlive the state of the host that it was made in: a drain shows at once. Thread-safe.
 /// </summary>
 /// <param name="health">Runs the checks.</param>
 /// <param name="which">Which checks.</param>
@@ -38,8 +37,8 @@ internal sealed class SharedHealth(
                 _state = state.Name;
                 _began = time.GetTimestamp();
 
-                // On the pool: a check may take its time before its first await.
-                // Without the context of the request that is the first: the report is everybody's.
+                // On the pool: a check may take its time before its first await. Without the context of the first request: all requests
+                // share the report.
                 _run = NoContext.Call(static shared => Task.Run(shared.RunAsync, CancellationToken.None), this);
             }
 

@@ -107,7 +107,7 @@ internal static class WebHost
         }
     }
 
-    // As an endpoint of its own, for its certificate may change while it listens; Kestrel reads others once.
+    // As a separate endpoint, because its certificate may change while it listens; Kestrel reads others once.
     private static void Listen(KestrelServerOptions kestrel, DashboardUrl url, WatchedCertificate certificate)
     {
         if (IPAddress.TryParse(url.Host, out IPAddress? address))

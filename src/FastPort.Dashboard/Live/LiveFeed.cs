@@ -33,7 +33,7 @@ internal sealed class LiveFeed(
     private bool _ended;
     private Task _running = Task.CompletedTask;
 
-    /// <summary>Readers at present.</summary>
+    /// <summary>Number of readers.</summary>
     public int Readers
     {
         get

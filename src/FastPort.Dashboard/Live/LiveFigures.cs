@@ -72,7 +72,7 @@ internal sealed record LiveQuantiles(long Count, double Rate, double P50, double
 /// <summary>A count of the application: its sum, its growth per second, and its ratio if it is one.</summary>
 internal sealed record LiveCount(string Owner, string Name, long Count, double? Rate, double? Ratio);
 
-/// <summary>A node. What is left of its lease is known of the server's own only, the rest of the others.</summary>
+/// <summary>A node. The rest of the lease is known only for the server's own node, the other figures only for other nodes.</summary>
 internal sealed record LiveNode(
     string Name,
     bool IsSelf,

@@ -6,7 +6,7 @@ namespace FastPort.Dashboard.Live;
 /// <param name="nodes">The nodes that the server is one of; null if it is none.</param>
 internal sealed class NodeSampler(INodes? nodes)
 {
-    // Two nodes may have one name; which of them is which cannot be told.
+    // Two nodes may have the same name and then cannot be told apart.
     private Dictionary<string, NodeInfo> _before = new(StringComparer.Ordinal);
 
     /// <summary>Reads the nodes, with what was sent to each per second since the read before.</summary>

@@ -12,8 +12,8 @@ using OpenTelemetry.Metrics;
 namespace FastPort.Dashboard.Metrics;
 
 /// <summary>
-/// <c>/metrics</c> for Prometheus: what the meters of FastPort and of the runtime have, written by OpenTelemetry's exporter, and behind it
-/// the latencies as histograms, which that exporter could only have if every message were recorded a second time.
+/// <c>/metrics</c> for Prometheus: the meters of FastPort and of the runtime, written by OpenTelemetry's exporter, followed by the
+/// latencies as histograms, which that exporter could only have if every message were recorded a second time.
 /// </summary>
 internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<DashboardOptions> options) : IDashboardEndpoints, IDisposable
 {

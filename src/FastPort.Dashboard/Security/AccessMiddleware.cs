@@ -13,7 +13,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
     private const int MaxQueryCharacters = 1024;
     private const int MaxShownHostCharacters = 100;
 
-    // A scraper asks again and again, and by other names whoever wants to.
+    // A scraper repeats its requests, and any client can use other names.
     private readonly FixedWindowRateLimiter _hostLines = new(
         new FixedWindowRateLimiterOptions { PermitLimit = 1, Window = TimeSpan.FromMinutes(1) });
 

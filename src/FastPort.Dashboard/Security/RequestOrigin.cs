@@ -4,7 +4,7 @@ using Microsoft.AspNetCore.Http;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>
-/// Whether a request is meant for the dashboard. A page of another site can make a browser send requests: by a name of its own that
+/// Whether a request is meant for the dashboard. A page of another site can make a browser send requests: by its own host name that
 /// resolves to this address (the Host header has that name), or across sites (the Origin header has that site). Immutable.
 /// </summary>
 internal sealed class RequestOrigin(IEnumerable<string> allowedHosts)

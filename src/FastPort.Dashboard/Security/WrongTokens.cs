@@ -5,8 +5,8 @@ using FastPort.Limits;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>
-/// Counts requests with a wrong token, and refuses more than a few a minute from one address, for IPv6 from one /64 network: whoever has
-/// one address there has all. Thread-safe.
+/// Counts requests with a wrong token, and refuses more than a few a minute from one address, for IPv6 from one /64 network: a client with
+/// one address there has all of them. Thread-safe.
 /// </summary>
 internal sealed class WrongTokens : IDisposable
 {

@@ -3,7 +3,7 @@ using FastPort.Hosting;
 namespace FastPort.Dashboard.Sessions;
 
 /// <summary>
-/// The latest snapshot of a server's sessions. It is taken when somebody asks, at most once a second, and shared by all. Thread-safe.
+/// The latest snapshot of a server's sessions. It is taken on request, at most once a second, and shared by all. Thread-safe.
 /// </summary>
 internal sealed class SessionDirectory(FastPortServer server, TimeProvider time)
 {

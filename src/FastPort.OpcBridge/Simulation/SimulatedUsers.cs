@@ -25,7 +25,7 @@ internal sealed class SimulatedUsers
         var users = new SimulatedUsers();
         for (int i = 0; i < given.Count; i++)
         {
-            // A text that is no user may be a password: no message shows it.
+            // A text that is not a user may be a password: no message shows it.
             users.Add(given[i], $"--user number {i + 1}");
         }
 

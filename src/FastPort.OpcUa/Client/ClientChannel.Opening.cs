@@ -17,7 +17,9 @@ internal sealed partial class ClientChannel
     // The one OpenSecureChannel request that waits for its response; null if there is none.
     private (uint RequestId, byte[]? Nonce)? _opening;
 
-    /// <summary>Ends the channel, once it was open: tells the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.</summary>
+    /// <summary>
+    /// Ends the channel, once it was open: notifies the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.
+    /// </summary>
     public void Close()
     {
         uint id = _requests.NextId();
@@ -55,7 +57,7 @@ internal sealed partial class ClientChannel
             return new ChannelFault(StatusCodes.BadDecodingError, "The server's OpenSecureChannel message is not valid.");
         }
 
-        // What the server still sends with tokens before this one is accepted, however many there are.
+        // Messages that the server still sends with earlier tokens are accepted, regardless of their number.
         var added = new ChannelToken(
             token.TokenId,
             Credentials?.Derive(_options.SecurityMode, _opening.Value.Nonce, response.ServerNonce.Span) ?? ChunkSecurity.None,

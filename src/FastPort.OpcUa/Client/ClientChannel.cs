@@ -7,7 +7,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The client's end of a secure channel. What it receives is handled on the connection's loop; requests are sent from any thread.
+/// The client's end of a secure channel. Received messages are handled on the connection's loop; requests are sent from any thread.
 /// </summary>
 internal sealed partial class ClientChannel : ChannelProtocol
 {
@@ -46,10 +46,10 @@ internal sealed partial class ClientChannel : ChannelProtocol
         PauseAtPendingBytes = int.MaxValue;
     }
 
-    /// <summary>What decoders of messages and of their parts accept: what the largest message holds.</summary>
+    /// <summary>The limits for decoders of messages and of their parts: the size of the largest message.</summary>
     public new EncodingLimits Limits => base.Limits;
 
-    /// <summary>The endpoint, as the server is told it.</summary>
+    /// <summary>The endpoint, as sent to the server.</summary>
     public string EndpointUrl => _endpointUrl;
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
@@ -60,7 +60,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     protected override int MaxSendBytes => _options.MaxSendBytes;
 
-    // Also while this process is suspended: the server's clock goes on, so a token is renewed at once afterwards.
+    // Also while this process is suspended: the server's clock continues, so a token is renewed at once afterwards.
     protected override TimeSpan TokenClock => Time.GetElapsedTime(0);
 
     /// <summary>Sends a request and waits for its response.</summary>
@@ -99,7 +99,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         }
         catch
         {
-            // The caller's list threw: nothing is sent, and nobody waits.
+            // The caller's list threw: nothing is sent, and no caller waits.
             buffer.Dispose();
             _requests.Take(id);
             throw;
@@ -282,7 +282,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             {
                 if (!token.IsNull)
                 {
-                    // Nobody waits for the answer: the request has ended here either way (OPC 10000-4, 5.7.5).
+                    // No caller waits for the answer: the request has ended here either way (OPC 10000-4, 5.7.5).
                     _ = SendAsync(token, new CancelRequest { RequestHandle = id }, _cancels, CancellationToken.None).AsTask();
                 }
 
@@ -341,7 +341,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             _opened.TrySetException(
                 new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status}).{advice}"));
 
-            // Nobody may be waiting any more; the exception counts as seen.
+            // There may be no waiter left; the exception counts as observed.
             _ = _opened.Task.Exception;
         }
     }

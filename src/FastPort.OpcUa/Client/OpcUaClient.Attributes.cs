@@ -288,8 +288,8 @@ public sealed partial class OpcUaClient
         while (from < values.Length);
     }
 
-    // What is too large for one request goes in several, until one value alone is. Such a request had no effect: it was not sent, or the
-    // server says that it did not take it.
+    // Values that are too large for one request are sent in several, until a single value is too large. Such a request had no effect: it
+    // was not sent, or the server says that it did not take it.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask WritePartsAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,

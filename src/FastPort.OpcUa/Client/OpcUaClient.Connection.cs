@@ -273,8 +273,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// How much the server serves in one request; waits for a session while the client connects. Whoever names nodes takes the namespaces
-    /// before: those of the session that was waited for may be others.
+    /// How much the server serves in one request; waits for a session while the client connects. Callers that name nodes take the
+    /// namespaces first: those of the session that is waited for may differ.
     /// </summary>
     /// <exception cref="OpcUaException">There was no session in time, or there will be none.</exception>
     private ValueTask<OperationLimits> LimitsAsync(string service, CancellationToken cancellationToken) =>
@@ -283,7 +283,7 @@ public sealed partial class OpcUaClient
     private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken) =>
         (await NextLinkAsync(service, cancellationToken).ConfigureAwait(false)).Limits;
 
-    // The wait has an activity of its own: that of the request begins after it.
+    // The wait has a separate activity: the request's activity begins after it.
     private ValueTask<SessionLink> NextLinkAsync(string service, CancellationToken cancellationToken)
     {
         Activity? outer = Activity.Current;

@@ -62,7 +62,7 @@ public sealed partial class OpcUaClient
     /// <param name="service">For the message.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="undo">
-    /// Undoes what a request has done that was given up, when its answer comes. Defaults to none: the server is told to cancel it.
+    /// Undoes what a request has done that was given up, when its answer comes. Defaults to none: the server is asked to cancel it.
     /// </param>
     internal async ValueTask<(SessionLink Link, ServiceResult<TResponse> Result)> SendAsync<TRequest, TResponse>(
         Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)

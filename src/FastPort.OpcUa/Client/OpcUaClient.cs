@@ -142,7 +142,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     private async Task CloseAsync(SessionLink link)
     {
-        // Whatever the answer is, the connection ends.
+        // The connection ends regardless of the answer.
         await link.SendOnceAsync<CloseSessionRequest, CloseSessionResponse>(
             new CloseSessionRequest { DeleteSubscriptions = true },
             CancellationToken.None,

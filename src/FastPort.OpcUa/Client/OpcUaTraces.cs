@@ -10,10 +10,10 @@ internal static class OpcUaTraces
 {
     private static readonly ActivitySource Source = new("FastPort.OpcUa", typeof(OpcUaTraces).Assembly.GetName().Version?.ToString(3));
 
-    /// <summary>Whether anybody listens.</summary>
+    /// <summary>Whether there is a listener.</summary>
     public static bool IsOn => Source.HasListeners();
 
-    /// <summary>Starts a service's activity and makes it current; null if nobody samples it.</summary>
+    /// <summary>Starts a service's activity and makes it current; null if no listener samples it.</summary>
     public static Activity? Start(string service, string endpointUrl)
     {
         if (Activity.Current is { IsStopped: true })
@@ -44,7 +44,7 @@ internal static class OpcUaTraces
     /// <param name="outer">The caller's activity; null for none.</param>
     public static ValueTask<T> EndWithAsync<T>(ValueTask<T> service, Activity activity, Activity? outer)
     {
-        // What goes on after an await has kept the activity as its own. One that has ended cannot be current again.
+        // Code after an await has kept the activity as its current one. One that has ended cannot be current again.
         Activity.Current = outer is { IsStopped: true } ? null : outer;
         return AwaitAsync();
 

@@ -56,7 +56,7 @@ internal sealed class OperationLimits(string endpointUrl, ILogger logger)
     /// <summary>The most operations of a request.</summary>
     public int this[Bulk bulk] => Math.Min(Volatile.Read(ref _declared[(int)bulk]), Volatile.Read(ref _taken[(int)bulk]));
 
-    /// <summary>Takes the values of <see cref="Nodes"/>. A node that is missing or 0 is no limit.</summary>
+    /// <summary>Takes the values of <see cref="Nodes"/>. A missing node, or 0, means no limit.</summary>
     public void Declare(ReadOnlySpan<DataValue> values)
     {
         lock (_gate)

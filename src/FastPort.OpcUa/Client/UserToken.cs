@@ -30,7 +30,7 @@ internal sealed class UserToken
     /// has shown that already.
     /// </param>
     /// <exception cref="OpcUaException">
-    /// The endpoint accepts no such user, or the password would be sent in the clear, or encrypted for somebody who is not trusted.
+    /// The endpoint accepts no such user, or the password would be sent unencrypted, or encrypted for an untrusted server.
     /// </exception>
     public UserToken(
         string endpointUrl,
@@ -85,7 +85,7 @@ internal sealed class UserToken
     /// </summary>
     public ExtensionObject? Legacy { get; private set; }
 
-    /// <summary>Whether the password is sent so that whoever listens can read it.</summary>
+    /// <summary>Whether the password is sent unencrypted.</summary>
     public bool IsPlain { get; private set; }
 
     /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
@@ -162,7 +162,7 @@ internal sealed class UserToken
                 throw CannotEncrypt();
             }
 
-            // Without security of the channel anybody could have answered, with a certificate of his own (OPC 10000-4, 7.42).
+            // Without channel security, anyone could have answered with another certificate (OPC 10000-4, 7.42).
             _mustTrust?.Invoke(certificate!, _session.ServerCertificate, _session.ApplicationUri);
             token.Password = Encrypt(() => EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span));
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;

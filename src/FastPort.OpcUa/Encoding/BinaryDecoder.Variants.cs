@@ -12,7 +12,7 @@ internal ref partial struct BinaryDecoder
     // Of an array whose elements take more memory than bytes on the wire. A level of nested arrays has 5 bytes.
     private const int FirstElements = 16;
 
-    // What an array takes in memory without its elements.
+    // The memory of an array without its elements.
     private const int ArrayBytes = 24;
 
     public Variant ReadVariant()

@@ -6,15 +6,15 @@ namespace FastPort.OpcUa.Encoding;
 
 /// <summary>
 /// Reads OPC UA Binary (OPC 10000-6, 5.2) from one message. Never throws on bad input: the first fault is kept in <see cref="Error"/>, and
-/// everything read after it is the default value. A data value whose value can be read to its end, but is none, is no such fault: it has
-/// the status BadDecodingError. Lengths are checked against the bytes left and the limits before memory is allocated.
+/// everything read after it is the default value. A data value whose value can be read to its end, but is not valid, is not such a fault:
+/// it has the status BadDecodingError. Lengths are checked against the bytes left and the limits before memory is allocated.
 /// </summary>
 internal ref partial struct BinaryDecoder : ICodec
 {
     // About what an extension object, a diagnostic info or a boxed value takes in memory.
     private const int ObjectBytes = 80;
 
-    // What a text, a byte string or a boxed GUID takes besides its content.
+    // The memory of a string, a byte string or a boxed GUID without its content.
     private const int ContentOverheadBytes = 24;
 
     private readonly EncodingLimits _limits;

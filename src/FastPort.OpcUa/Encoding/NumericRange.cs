@@ -17,7 +17,7 @@ internal readonly struct NumericRange
     private NumericRange(Bounds[] bounds) => _bounds = bounds;
 
     /// <summary>Parses a range.</summary>
-    /// <returns>False if the text is no range: BadIndexRangeInvalid.</returns>
+    /// <returns>False if the text is not a range: BadIndexRangeInvalid.</returns>
     public static bool TryParse(ReadOnlySpan<char> text, out NumericRange range)
     {
         int ranges = text.Count(',') + 1;
@@ -91,7 +91,7 @@ internal readonly struct NumericRange
     /// <param name="whole">The value, which stays as it is unless it may be changed.</param>
     /// <param name="part">The new part; has the type of <paramref name="whole"/>, and is an array if that is one.</param>
     /// <param name="result">The value made.</param>
-    /// <param name="inPlace">Whether the elements of an array may be changed, as nobody else has it.</param>
+    /// <param name="inPlace">Whether the elements of an array may be changed, because nothing else refers to it.</param>
     /// <returns>
     /// BadIndexRangeNoData if a selected element does not exist; BadIndexRangeDataMismatch if the part has another size than was selected.
     /// </returns>

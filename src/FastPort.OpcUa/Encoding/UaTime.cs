@@ -1,7 +1,7 @@
 namespace FastPort.OpcUa.Encoding;
 
 /// <summary>
-/// DateTime on the wire: 100 ns since 1601-01-01 UTC, where 0 is no time, and the largest number any time from 9999-12-31 23:59:59 on
+/// DateTime on the wire: 100 ns since 1601-01-01 UTC, where 0 means no time, and the largest number any time from 9999-12-31 23:59:59 on
 /// (OPC 10000-6, 5.2.2.5).
 /// </summary>
 internal static class UaTime

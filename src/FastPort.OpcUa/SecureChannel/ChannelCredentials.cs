@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// What one end of a secured channel works with: the policy and both certificates. Owns the peer's certificate. Thread-safe.
+/// The security data of one end of a channel: the policy and both certificates. Owns the peer's certificate. Thread-safe.
 /// </summary>
 internal sealed class ChannelCredentials : IDisposable
 {

@@ -21,7 +21,7 @@ internal abstract partial class ChannelProtocol
     /// loop, one step at a time. The step does not run if the connection ends before its turn; what it would release, <see cref="Release"/>
     /// does then.
     /// </summary>
-    /// <param name="step">The step. Returns why the channel must end; null to go on. What it throws ends the connection.</param>
+    /// <param name="step">The step. Returns why the channel must end; null to go on. An exception ends the connection.</param>
     /// <param name="then">Called on the loop after a step that succeeded, unless the connection has ended.</param>
     internal void RunAside(Func<ChannelFault?> step, Action then)
     {
@@ -57,7 +57,7 @@ internal abstract partial class ChannelProtocol
         Incoming?.Dispose();
     }
 
-    // On the loop, at the end of the connection: nobody waits for the step any more.
+    // On the loop, at the end of the connection: the step is no longer awaited.
     private void TakeBackStep()
     {
         LinkedListNode<Action>? place = _asidePlace;

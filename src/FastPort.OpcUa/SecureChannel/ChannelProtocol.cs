@@ -127,7 +127,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     {
     }
 
-    /// <summary>Ends the channel. A server tells its client why.</summary>
+    /// <summary>Ends the channel. A server sends its client the reason.</summary>
     protected abstract void Fail(ChannelFault fault);
 
     private ReceiveOutcome Receive(ArrayPoolCircularBuffer input)
@@ -277,7 +277,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
 
     private ChannelFault? Complete(uint requestId, ReadOnlySpan<byte> body)
     {
-        // What comes after it is another message.
+        // The bytes after it are another message.
         _unfinishedSince = NothingUnfinished;
         MessageBuffer? owner = null;
         if (Incoming.IsEmpty)

@@ -28,7 +28,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
 
     private readonly Lock _gate = new();
 
-    // Buffers whose memory was lent to the connection and has come back. Also their lock, taken by whoever has sent the last byte.
+    // Buffers whose memory was lent to the connection and has come back. Also their lock, taken by the thread that has sent the last byte.
     private readonly Stack<MessageBuffer> _returned = [];
     private SequenceNumbers _numbers;
 
@@ -110,7 +110,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         {
             if (connection.BeginWrite() is not { } ring)
             {
-                // The end of the connection is told otherwise.
+                // The end of the connection is reported otherwise.
                 return true;
             }
 

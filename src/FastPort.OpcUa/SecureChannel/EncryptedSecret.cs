@@ -65,7 +65,7 @@ internal static class EncryptedSecret
             return false;
         }
 
-        // The length says where the content ends. What fills the last block must be zeros (OPC 10000-4, 7.41.2.2).
+        // The length says where the content ends. The padding of the last block must be zeros (OPC 10000-4, 7.41.2.2).
         ReadOnlySpan<byte> content = length < sizeof(uint) ? default : plain.AsSpan(sizeof(uint)..length);
         uint used = length < sizeof(uint) ? uint.MaxValue : BinaryPrimitives.ReadUInt32LittleEndian(plain);
         long secretLength = used - (long)nonce.Length;

@@ -7,7 +7,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response: no list of requests or results is
-/// made. What is written is decoded first.
+/// made. Written values are decoded first.
 /// </summary>
 internal static class AttributeServices
 {
@@ -229,7 +229,7 @@ internal static class AttributeServices
         }
     }
 
-    // What the application throws is the fault of this node alone.
+    // An exception of the application affects this node alone.
     private static void ReadCalled(in ServiceCall call, VariableNode variable, out DataValue value)
     {
         try
@@ -334,7 +334,7 @@ internal static class AttributeServices
 
         if (variable.OnWrite is { } handler)
         {
-            // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
+            // The whole value of the part is not known here (OPC 10000-4, 5.11.4.2).
             if (isPart)
             {
                 return StatusCodes.BadWriteNotSupported;

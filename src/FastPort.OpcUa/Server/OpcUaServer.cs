@@ -172,8 +172,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     }
 
     /// <summary>
-    /// The URL of the server in its descriptions: what the client has used; if that is none, or too long to be sent back, where the server
-    /// listens (OPC 10000-4, 5.5.4.2).
+    /// The URL of the server in its descriptions: the client's URL; if it is missing, or too long to be sent back, the server's endpoint
+    /// (OPC 10000-4, 5.5.4.2).
     /// </summary>
     internal string UrlFor(string? used, EndPoint? local)
     {

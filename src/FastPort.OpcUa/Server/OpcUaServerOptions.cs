@@ -276,7 +276,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         Clock = clock,
         Logger = logger,
 
-        // A message being received lies in a buffer of its own; a ring holds one chunk.
+        // A message being received is in a separate buffer; a ring holds one chunk.
         MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
         MaxSendBytes = MaxSendBytes,
     };

@@ -27,7 +27,7 @@ internal struct PartBudget
     /// <summary>Whether a value may be copied once more. The first one may in any case.</summary>
     public bool TryCopy(in Variant value)
     {
-        // What is left is looked at first: to count a value takes long, too.
+        // The rest of the budget is checked first: counting a value also takes long.
         if (_used > MaxBytes)
         {
             return false;

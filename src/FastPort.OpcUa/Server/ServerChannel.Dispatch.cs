@@ -238,7 +238,7 @@ internal sealed partial class ServerChannel
                 return;
         }
 
-        // In any case a sign of life. Nobody needs a session to be told that there is no such service.
+        // In any case a sign of life. The answer that a service does not exist needs no session.
         StatusCode? refused = call.CheckSession();
         Service? serve = service < (uint)Services.Length ? Services[service] : null;
         if (serve is null || refused is not null)

@@ -60,7 +60,7 @@ internal sealed partial class ServerChannel
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
         {
-            // The client may have an old certificate: it is told (OPC 10000-6, 6.7.7).
+            // The client may have an old certificate: the answer says so (OPC 10000-6, 6.7.7).
             return new ChannelFault(
                 StatusCodes.BadCertificateInvalid, "The message is encrypted for a certificate other than the server's.");
         }
@@ -93,7 +93,7 @@ internal sealed partial class ServerChannel
 
         if (_server.MayWarn())
         {
-            // One that nobody trusts yet was saved.
+            // A certificate that is not trusted yet was saved.
             string advised = _server.Certificates!.Advise(status, certificate, sent);
             string advice = advised.Length == 0 ? string.Empty : $". {advised}";
             ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status, advice);
@@ -184,7 +184,7 @@ internal sealed partial class ServerChannel
         EncodeResponse(message, requestHandle, StatusCodes.Good, response);
         if (!WriteOpen(requestId, message))
         {
-            // A client cannot be told: it does not read what it asked for.
+            // The client cannot be notified: it does not read its responses.
             Connection.Abort(new CloseReason(CloseKind.SlowConsumer, "There was no room to send a token of the secure channel."));
             return;
         }

@@ -171,7 +171,7 @@ internal static class SessionServices
         });
     }
 
-    // The client is told less than the log.
+    // The client gets less detail than the log.
     private static void RefuseUser(in ServiceCall call, StatusCode status, string reason)
     {
         if (call.Server.MayWarnOfUser())
@@ -183,7 +183,7 @@ internal static class SessionServices
     }
 
     // Hashing a password on purpose takes long, and strangers can ask for it: the loop must not wait until the application returns a task.
-    // What waits for its turn goes with its connection.
+    // A waiting check ends with its connection.
     private static async Task<ClaimsPrincipal?> BeginAsideAsync(UserTokens.UserCheck check, CancellationToken ended)
     {
         var begun = new TaskCompletionSource<Task<ClaimsPrincipal?>>(TaskCreationOptions.RunContinuationsAsynchronously);

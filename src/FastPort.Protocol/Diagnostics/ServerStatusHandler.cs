@@ -85,7 +85,7 @@ public static class ServerStatusHandler
         {
             ServerName = name,
 
-            // Who watches divides by its growth: not of the wall clock, which may be set.
+            // Readers divide by its growth: not of the wall clock, which may be adjusted.
             UptimeMs = (ulong)stats.Time.GetElapsedTime(started).TotalMilliseconds,
             ConnectionsOpen = (ulong)now.ConnectionsOpen,
             SessionsOpen = (ulong)now.SessionsOpen,

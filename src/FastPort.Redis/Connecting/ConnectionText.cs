@@ -71,7 +71,7 @@ internal static class ConnectionText
         return connection;
     }
 
-    // What stands before a place and behind it; all and nothing if there is none.
+    // The text before and after a position; all of it and nothing if there is none.
     private static (string Before, string Behind) Cut(string text, int place) =>
         place < 0 ? (text, string.Empty) : (text[..place], text[(place + 1)..]);
 }

@@ -28,10 +28,10 @@ internal static class RedisClientOptions
         // Keys have routing ids, which peers choose: a peer could write anything into the log.
         connection.IncludeDetailInExceptions = false;
 
-        // Without it the client refuses INFO and CONFIG GET, which say whether Redis evicts keys. What the user may do is up to Redis.
+        // Without it the client refuses INFO and CONFIG GET, which say whether Redis evicts keys. Redis decides on the user's permissions.
         connection.AllowAdmin = true;
 
-        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
+        // A command that cannot be sent now fails now: a relay that waits for Redis would be late without its sender's knowledge.
         connection.BacklogPolicy = BacklogPolicy.FailFast;
 
         // The kind of the channels is that of the servers, which have to be there to say what they are.
@@ -47,7 +47,7 @@ internal static class RedisClientOptions
             connection.ConnectTimeout = Math.Min(connection.ConnectTimeout, lease);
         }
 
-        // The channel has a connection of its own, on which a node sends nothing else. It would not notice that it is dead.
+        // The channel has a separate connection, on which a node sends nothing else. It would not notice that it is dead.
         if (!IsGiven("keepAlive"))
         {
             connection.KeepAlive = Math.Max(1, lease / 3000);

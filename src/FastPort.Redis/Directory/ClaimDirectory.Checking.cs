@@ -3,8 +3,8 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Directory;
 
 /// <content>
-/// Finds ids whose keys Redis has evicted, or that somebody has removed or overwritten. To read a key costs Redis a fifth of what it costs
-/// to set it again, so this is done once in a lease for each id.
+/// Finds ids whose keys Redis has evicted, or that were removed or overwritten. To read a key costs Redis a fifth of what it costs to set
+/// it again, so this is done once in a lease for each id.
 /// </content>
 internal sealed partial class ClaimDirectory
 {

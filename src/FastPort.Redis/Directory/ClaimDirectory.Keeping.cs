@@ -18,7 +18,7 @@ internal sealed partial class ClaimDirectory
     private readonly SemaphoreSlim _keepNow = new(0);
     private Task _keeping = Task.CompletedTask;
 
-    // Whether there are keys that could not be set: the log is told of the first of several.
+    // Whether there are keys that could not be set: the first of several is logged.
     private bool _isFailing;
 
     /// <summary>Begins to keep the keys of the claims.</summary>
@@ -52,7 +52,7 @@ internal sealed partial class ClaimDirectory
 
     /// <summary>
     /// Sets the keys of all claims again; sessions whose ids belong to others by now are closed. Throws if a key could not be set, after
-    /// all others were: until that has succeeded, nobody knows whether the id is still this node's.
+    /// all others were: until that has succeeded, it is unknown whether the id is still this node's.
     /// </summary>
     /// <returns>Number of ids that are lost.</returns>
     public async Task<int> ClaimAgainAsync()
@@ -246,6 +246,6 @@ internal sealed partial class ClaimDirectory
         }
     }
 
-    // What became of ids: how many belong to others, which keys could not be set, and the first reason.
+    // The outcome for ids: how many belong to others, which keys could not be set, and the first reason.
     private readonly record struct KeptIds(int Lost, IReadOnlySet<OwnId> Failed, Exception? Failure);
 }

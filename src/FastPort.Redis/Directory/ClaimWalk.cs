@@ -27,7 +27,7 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnId> claims, int 
                 break;
             }
 
-            // A table that has grown is walked as it was: those that have gone since are no part of the turn.
+            // A table that has grown is walked as it was: ids that have been removed since are not part of the walk.
             if (!_round.Current.Value.IsGone)
             {
                 some.Add(_round.Current.Value);

@@ -27,8 +27,8 @@ internal static class DirectoryScripts
 
     /// <summary>
     /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns the key's value: another one if the id belongs to a
-    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master. What is no claim at
-    /// all, or of another type, is overwritten. A token of more than 18 digits, which fills 64 bits, is none.
+    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master. A value that is not a
+    /// claim, or of another type, is overwritten. A token of more than 18 digits, which fills 64 bits, is none.
     /// </summary>
     public const string Keep = """
         local value = redis.pcall('GET', KEYS[1])

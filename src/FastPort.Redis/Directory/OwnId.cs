@@ -23,6 +23,6 @@ internal sealed class OwnId(byte[] utf8)
     /// <summary>Whether one whose answer is due may be lost already: taken over, or forgotten by Redis.</summary>
     public bool MayBeTakenOver { get; set; }
 
-    /// <summary>Whether nobody here has or wants the id any more: it is not in the table.</summary>
+    /// <summary>Whether no session of this node has or wants the id: it is not in the table.</summary>
     public bool IsGone { get; set; }
 }

@@ -54,7 +54,7 @@ internal sealed class Membership : IAsyncDisposable
     /// </summary>
     public bool IsValid => HasLease && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
 
-    /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
+    /// <summary>Whether this node has its lease. Features without ids, such as topics, need no more.</summary>
     public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
     /// <summary>How long a lease is.</summary>
@@ -221,8 +221,8 @@ internal sealed class Membership : IAsyncDisposable
                 return Member.Parse((string)answer[1]!);
             }
 
-            // A network that is back may deliver an old renewal first, whose answer nobody waits for any more. The lease may have ended
-            // before it and begun again with it, and goes on only since then.
+            // A recovered network may deliver an old renewal first, whose answer is no longer awaited. The lease may have ended before this
+            // renewal and begun again with it, and continues only since then.
             if (uniqueName.Length == 0 && (result == 0 || HasFailed(_claimingAgain) || (wasUnanswered && !HasLease)))
             {
                 Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));

@@ -10,8 +10,8 @@ internal static class MembershipScripts
     /// Takes or renews a lease. Keys: the sorted set of nodes by the end of their leases in milliseconds, the set's version. Arguments: the
     /// node, its lease in milliseconds, the version it knows, "name " if it joins and must be the only one of its name.
     /// <para>
-    /// Returns 1 if the lease went on, 0 if it began, -1 and the other node if the name is taken; then the version; then, if the version is
-    /// another one, all nodes. A key of another type is overwritten: the lease began then.
+    /// Returns 1 if the lease continued, 0 if it began, -1 and the other node if the name is taken; then the version; then, if the version
+    /// is another one, all nodes. A key of another type is overwritten: the lease began then.
     /// </para>
     /// </summary>
     public const string Renew = """

@@ -79,7 +79,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         }
     }
 
-    /// <summary>Handles an answer; false if it is not understood. One that nobody waits for any more is ignored.</summary>
+    /// <summary>Handles an answer; false if it is not understood. An answer that is no longer awaited is ignored.</summary>
     public bool TryComplete(long correlation, ReadOnlySpan<byte> json)
     {
         try

@@ -167,7 +167,7 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds what the link has room for at any time, but for a long answer about peers: who asks goes on without it. While as much has
+    /// Adds an entry if the link has room for it, but no long answer about peers: the asking node continues without it. While as much has
     /// gathered as may be on its way, it is dropped.
     /// </summary>
     /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>

@@ -93,7 +93,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // Nobody has received the batch, whose relays look for their targets again. Those that have gathered meanwhile do so too, behind them;
+    // No node has received the batch; its relays look for their targets again. Those that have gathered meanwhile do so too, behind them;
     // until that is done and the locations are forgotten, the link is full for others, so that none passes them.
     private void Return(in SentBatch batch)
     {
@@ -115,7 +115,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // What is no relay stays.
+    // Entries other than relays stay.
     private BatchBuffer TakeRelays()
     {
         lock (_gate)
@@ -137,8 +137,8 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: what nobody has received is
-    // published again, so that the batches after it do not pass it. In a cluster it may have arrived all the same, from a replica by way of
+    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: a batch without a receiver is
+    // published again, so that later batches do not overtake it. In a cluster it may have arrived all the same, from a replica by way of
     // its master: the receiver handles it once.
     private async Task<long> PublishAsync(SentBatch batch)
     {
@@ -181,13 +181,13 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             _isSending = false;
             if (_isClosed && !_gathering.IsEmpty)
             {
-                // Nobody tries a link again that has left the table: what has gathered looks for its targets now.
+                // A link that has left the table is not retried: its waiting relays look for their targets now.
                 Begin();
             }
         }
     }
 
-    // A batch that nobody will see. False if it was given up already.
+    // A batch that no node will receive. False if it was given up already.
     private bool Forget(ulong number)
     {
         lock (_gate)

@@ -5,9 +5,9 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Relaying;
 
 /// <summary>
-/// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
-/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all
-/// fields; nothing else is called under it.
+/// The way to one other node. Entries collected while a batch is on its way to Redis form the next batch. The receiver says which batches
+/// it has seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards
+/// all fields; nothing else is called under it.
 /// </summary>
 internal sealed partial class NodeLink
 {
@@ -52,8 +52,8 @@ internal sealed partial class NodeLink
     /// <param name="transport">What it is a part of.</param>
     /// <param name="instance">The node.</param>
     /// <param name="member">
-    /// What is known of it; null if nothing is. If it does not read this node's batches, relays and publications are refused. A node that
-    /// is not known is taken for one of this version: it ignores what it cannot read.
+    /// The known state of the node; null if unknown. If it does not read this node's batches, relays and publications are refused. A node
+    /// that is not known is taken for one of this version: it ignores what it cannot read.
     /// </param>
     public NodeLink(RelayTransport transport, ulong instance, Member? member)
     {
@@ -193,7 +193,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>The node's lease has ended: what is under way is unconfirmed, what was not sent looks for its target again.</summary>
+    /// <summary>The node's lease has ended: relays in transit are unconfirmed, unsent relays look for their targets again.</summary>
     public void Close()
     {
         BatchBuffer? rest = null;

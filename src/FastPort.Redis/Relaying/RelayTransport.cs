@@ -67,7 +67,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// </summary>
     public required bool IsCluster { get; init; }
 
-    /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
+    /// <summary>Sends relays that did not find their target to its current node. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 
     /// <summary>An id is not where a relay with this token was sent to. Set before the first relay.</summary>
@@ -138,7 +138,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         };
     }
 
-    /// <summary>Says what became of a relay to whoever waits for it.</summary>
+    /// <summary>Reports the outcome of a relay to its waiter.</summary>
     /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
     /// <param name="origin">The node that waits.</param>
     /// <param name="id">The target.</param>
@@ -184,7 +184,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>A batch could not be sent, for a reason that is not Redis's.</summary>
     public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, link.Name, exception);
 
-    /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
+    /// <summary>No node has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
         LookUpRelays(batch);
@@ -238,7 +238,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     }
 
     /// <summary>
-    /// The connection to Redis is there again: confirmations that were on their way may be lost, so nobody waits long for them.
+    /// The connection to Redis is there again: confirmations in transit may be lost, so relays do not wait long for them.
     /// </summary>
     public void ConnectionRestored() => Pending.Shorten(Now + Ticks(_lease));
 

@@ -13,7 +13,7 @@ namespace FastPort.Redis.Relaying;
 internal readonly record struct WaitingRelay(
     ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since, PendingRelay? Pending = null)
 {
-    // A rough upper bound of what a relay takes beside its message: a queue's entry, an array's head, its target's part of a table.
+    // A rough upper bound of a relay's memory in addition to its message: a queue's entry, an array's head, its target's part of a table.
     private const int FixedBytes = 150;
 
     /// <summary>Memory that it takes, about.</summary>

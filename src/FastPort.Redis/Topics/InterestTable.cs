@@ -68,7 +68,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
             }
         }
 
-        // Nobody else reaches the node's own table from here on.
+        // No other thread can access the node's table from here on.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         foreach (byte[][] some in node.Prefixes.Keys.Chunk(RemovedAtOnce))
         {
@@ -148,7 +148,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
         }
     }
 
-    /// <summary>A node begins to tell all that it wants. What it wanted before stays until the end, so that nothing is missed.</summary>
+    /// <summary>A node begins to tell all that it wants. Its earlier interests stay until the end, so that nothing is missed.</summary>
     public void Begin(ulong instance)
     {
         lock (_gate)
@@ -192,7 +192,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <param name="marks">Empty marks, <see cref="MarkWords"/> of them.</param>
     public Matches Match(ReadOnlySpan<byte> topic, Span<ulong> marks) => new(_trie.Match(topic), marks);
 
-    // Once: what is told then is counted anew. Not for the first prefix that leaves, or one that comes and goes would have all told again
+    // Once: what is sent then is counted again. Not for the first prefix that leaves, or one that comes and goes would have all told again
     // each time.
     private bool HasRoomForRefused(InterestedNode node)
     {

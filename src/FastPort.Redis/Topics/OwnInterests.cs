@@ -46,7 +46,7 @@ internal sealed class OwnInterests : ITopicInterests
         }
     }
 
-    /// <summary>Whether somebody here wants a prefix. Under the gate, as the next one.</summary>
+    /// <summary>Whether a session of this node wants a prefix. Under the gate, as the next one.</summary>
     public bool Has(byte[] prefix) => _prefixes.Contains(prefix);
 
     /// <summary>All prefixes, as of now.</summary>
@@ -55,8 +55,8 @@ internal sealed class OwnInterests : ITopicInterests
     /// <summary>The feed to a node.</summary>
     /// <param name="instance">The node.</param>
     /// <param name="create">
-    /// Makes the feed, or returns null if the node is no member or does not read this one's batches. Called under the lock, so that no feed
-    /// stays to a node that has left meanwhile.
+    /// Creates the feed, or returns null if the node is not a member or cannot read this node's batches. Called under the lock, so that no
+    /// feed stays to a node that has left meanwhile.
     /// </param>
     public InterestFeed? FeedTo(ulong instance, Func<ulong, InterestFeed?> create)
     {

@@ -10,9 +10,9 @@ namespace FastPort.Redis.Topics;
 /// <summary>
 /// Exchanges with the other nodes which topics are wanted, and sends publications to those that want them. Thread-safe.
 /// <para>
-/// A node asks another for all that it wants when that one joins, when it has missed batches of it, and when its own lease or connection
-/// had ended. The other tells what changes from then on, and all again when batches that told it are not seen. So a loss at either side
-/// is made good, whoever notices it.
+/// A node asks another node for all of its interests when the other node joins, when it has missed batches of it, and when its own lease or
+/// connection had ended. The other node then sends its changes, and everything again when batches with changes were not confirmed. So a
+/// loss on either side is repaired, whichever side notices it.
 /// </para>
 /// </summary>
 internal sealed class TopicExchange : IDisposable

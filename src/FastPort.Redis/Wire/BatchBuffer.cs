@@ -15,7 +15,7 @@ internal sealed class BatchBuffer
     /// <summary>The version of the layout; a node ignores batches of another one.</summary>
     public const byte Version = 1;
 
-    // What an idle link keeps at most; and what it begins with.
+    // The largest buffer that an idle link keeps; also its initial size.
     private const int KeptBytes = 128 * 1024;
     private const int FirstBytes = 16 * 1024;
 

@@ -24,10 +24,10 @@ internal enum EntryKind : byte
     /// <summary>A message for the subscribers of a topic: see <see cref="PublishEntry"/>.</summary>
     Publish = 7,
 
-    /// <summary>Somebody at the sender is subscribed to this prefix.</summary>
+    /// <summary>A session of the sender is subscribed to this prefix.</summary>
     Wanted = 8,
 
-    /// <summary>Nobody at the sender is subscribed to this prefix any more.</summary>
+    /// <summary>No session of the sender is subscribed to this prefix any more.</summary>
     Unwanted = 9,
 
     /// <summary>All prefixes that the sender wants follow; empty.</summary>

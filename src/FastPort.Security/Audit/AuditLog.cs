@@ -17,7 +17,7 @@ internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
 
-    // Of these, for events about messages: who comes, goes and is banned must not be lost in what others were refused.
+    // The share for events about messages: connections, disconnections and bans must not be lost among refusals.
     private const int CapacityForMessages = Capacity / 2;
 
     // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.

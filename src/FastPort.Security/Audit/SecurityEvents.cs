@@ -142,7 +142,7 @@ internal sealed class SecurityEvents : IDisposable
         _log?.Add(new AuditEvent("file.reloaded", Details: [("what", what), ("path", path)]));
     }
 
-    /// <summary>Somebody was banned.</summary>
+    /// <summary>A ban was added.</summary>
     public void Banned(Ban ban) => _log?.Add(new AuditEvent(
         "ban.added",
         Details:

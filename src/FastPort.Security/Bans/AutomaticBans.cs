@@ -81,7 +81,7 @@ internal sealed class AutomaticBans(
     {
         try
         {
-            // Through the file: whoever lifts the ban there lifts it here.
+            // Through the file: a ban lifted there is lifted here.
             if (file is null || !TryWrite(file.Path, due) || !file.Look())
             {
                 // Not Add, which would shorten a longer ban of the same address.
@@ -90,7 +90,7 @@ internal sealed class AutomaticBans(
         }
         catch (Exception e)
         {
-            // This is a thread of the pool: what a subscriber of the list throws would end the process.
+            // This is a pool thread: an exception of the list's subscriber would end the process.
             BanLog.SubscriberFailed(_logger, due.Count, e);
         }
     }

@@ -47,8 +47,7 @@ internal static class PrivateFile
     /// server that may not open it.
     /// </summary>
     /// <param name="path">
-    /// The file; created if it does not exist, with owner and group of the other one. Then nobody else can open it, and so hold the
-    /// lock.
+    /// The file; created if it does not exist, with owner and group of the other one. Then no other user can open it and hold the lock.
     /// </param>
     /// <param name="locked">The other one.</param>
     /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>
@@ -75,7 +74,7 @@ internal static class PrivateFile
             }
             catch (IOException) when (File.Exists(path))
             {
-                // Somebody else has created it meanwhile.
+                // Another process has created it in the meantime.
             }
         }
 

@@ -29,7 +29,7 @@ internal sealed class WatchedFile<T> : IDisposable
     /// <param name="path">The file.</param>
     /// <param name="what">What it is, for messages: "policy".</param>
     /// <param name="maxBytes">Size above which it is not read.</param>
-    /// <param name="read">Makes something of the bytes, or returns null and tells what is wrong, a sentence each.</param>
+    /// <param name="read">Parses the bytes, or returns null and reports the problems, one sentence each.</param>
     /// <param name="interval">How often the file is looked at.</param>
     /// <param name="time">Source of time.</param>
     /// <param name="logger">For what happens later.</param>
@@ -70,8 +70,8 @@ internal sealed class WatchedFile<T> : IDisposable
     }
 
     /// <summary>
-    /// Looks at the file now, after a look that is under way. What is in the file has then been told to the subscribers of
-    /// <see cref="Changed"/>. Never throws.
+    /// Looks at the file now, after a look that is under way. The subscribers of <see cref="Changed"/> have then been notified of the
+    /// file's content. Never throws.
     /// </summary>
     /// <returns>False if the file cannot be read or is wrong, or a subscriber has thrown.</returns>
     public bool Look()

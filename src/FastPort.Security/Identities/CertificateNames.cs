@@ -5,8 +5,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Finds names in certificates. <see cref="X509Certificate2.GetNameInfo"/> does not do: without a name of the kind that it is asked for it
-/// gives one of another kind, and then somebody else may be the user.
+/// Finds names in certificates. <see cref="X509Certificate2.GetNameInfo"/> does not do: without a name of the requested kind, it returns a
+/// name of another kind, which may identify a different user.
 /// </summary>
 internal static class CertificateNames
 {

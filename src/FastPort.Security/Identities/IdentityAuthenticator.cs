@@ -29,7 +29,7 @@ internal sealed class IdentityAuthenticator(
         AuthenticationResult result = await CheckAsync(hello, cancellationToken).ConfigureAwait(false);
         if (!result.IsAccepted && cancellationToken.IsCancellationRequested)
         {
-            // The server tells of the Hellos that it refuses, but not of this one: its peer does not wait any more.
+            // The server reports the Hellos that it refuses, but not this one: its peer no longer waits.
             events.HelloRefused(hello.Session, hello.ClientName, result.Message);
             bans?.Refused(hello.Session.RemoteEndPoint);
         }

@@ -10,8 +10,9 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. What was verified is
-/// remembered, as a keyed hash, until the file changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
+/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. Verified passwords are
+/// remembered, as keyed hashes, until the file changes, so that thousands of clients that reconnect at once do not cost a hash each.
+/// Thread-safe.
 /// </summary>
 internal sealed class PasswordAuthentication : IDisposable
 {
@@ -72,7 +73,7 @@ internal sealed class PasswordAuthentication : IDisposable
 
     public void Dispose() => _file.Dispose();
 
-    // The length of the name parts it from the password, whatever characters both have.
+    // The length of the name separates it from the password, regardless of their characters.
     private string Hash(string name, string password)
     {
         using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, _key);

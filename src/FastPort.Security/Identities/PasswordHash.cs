@@ -61,7 +61,7 @@ internal sealed class PasswordHash
         return new PasswordHash(memory, passes, saltBytes, hashBytes);
     }
 
-    /// <summary>Whether this is the password. Takes the same time whatever the answer.</summary>
+    /// <summary>Whether this is the password. Takes the same time for every answer.</summary>
     public bool Verify(string password) =>
         CryptographicOperations.FixedTimeEquals(Derive(password, _memory, _passes, _salt, _hash.Length), _hash);
 

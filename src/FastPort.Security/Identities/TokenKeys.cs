@@ -135,7 +135,7 @@ internal sealed class TokenKeys
         }
     }
 
-    // Null for what is no key.
+    // Null for a block that is not a key.
     private static SecurityKey? Read(PemBlock block) => block.Label switch
     {
         "PUBLIC KEY" => FromPublicKey(block.Text),

@@ -17,8 +17,8 @@ internal sealed class UserFile
 
     private readonly Dictionary<string, User> _users;
 
-    // Hashes that nobody has, one for each cost in the file. Each name is verified against one hash of each cost, whether it exists or not,
-    // so that the time does not tell which do.
+    // Hashes of no user, one for each cost in the file. Each name is verified against one hash of each cost, whether it exists or not, so
+    // that the time does not tell which do.
     private readonly PasswordHash[] _nobodys;
 
     private UserFile(Dictionary<string, User> users)
@@ -30,8 +30,8 @@ internal sealed class UserFile
     }
 
     /// <summary>
-    /// What was verified against this content of the file, by whatever the caller makes of a name and a password. It goes with it: what was
-    /// verified against the content before counts no more.
+    /// The verified results for this content of the file, by a key that the caller derives from a name and a password. It is dropped with
+    /// it: results for the previous content no longer count.
     /// </summary>
     public ConcurrentDictionary<string, ClaimsPrincipal> Verified { get; } = new(StringComparer.Ordinal);
 

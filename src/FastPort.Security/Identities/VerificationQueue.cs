@@ -17,7 +17,7 @@ internal sealed class VerificationQueue(int places)
     // Guarded by the lock, as the two below it.
     private readonly Dictionary<string, Queue<TaskCompletionSource>> _waiting = new(StringComparer.Ordinal);
 
-    // The addresses with somebody who waits, each once: the first is the next to have a turn.
+    // The addresses with waiting verifications, each once: the first is next.
     private readonly Queue<string> _turns = [];
     private int _free = places;
 

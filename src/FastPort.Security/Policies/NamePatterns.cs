@@ -17,7 +17,7 @@ internal sealed class NamePatterns
         _names = all.Where(static p => !IsPrefix(p)).ToFrozenSet(StringComparer.Ordinal);
         string[] prefixes = [.. all.Where(IsPrefix).Select(static p => p[..^1]).Distinct(StringComparer.Ordinal)];
 
-        // A prefix of another prefix makes that one superfluous.
+        // A prefix of another prefix makes the longer one redundant.
         _prefixes = [.. prefixes.Where(p => !Array.Exists(prefixes, q => q != p && p.StartsWith(q, StringComparison.Ordinal)))];
     }
 

@@ -4,7 +4,7 @@ using System.Security.Claims;
 
 namespace FastPort.Security.Policies;
 
-/// <summary>Rules, and what they grant to whom. Whatever no rule allows is refused. Immutable; safe from any thread.</summary>
+/// <summary>Rules, and what they grant to whom. Everything that no rule allows is refused. Immutable; safe from any thread.</summary>
 internal sealed class Policy(IReadOnlyList<PolicyRule> rules)
 {
     // By identity, so that a message costs a lookup; entries go with their identities.

@@ -52,12 +52,10 @@ internal sealed class CertificateDirectory(string path)
         }
     }
 
-    /// <summary>Writes the authority. One that another process has written meanwhile stays: then it fails.</summary>
+    /// <summary>Writes the authority. A file that another process has written in the meantime stays: then this fails.</summary>
     public void WriteAuthority(PemPair pair) => Write(Authority, pair, replaces: false);
 
-    /// <summary>
-    /// Writes a certificate and its key, or replaces them. Who reads a file meanwhile reads the one before or the one after.
-    /// </summary>
+    /// <summary>Writes a certificate and its key, or replaces them. Concurrent readers see either the old or the new file.</summary>
     /// <param name="name">The files' name, without extension.</param>
     /// <param name="pair">What to write.</param>
     public void Write(string name, PemPair pair) => Write(name, pair, replaces: true);

@@ -4,8 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.Server.Certificates;
 
 /// <summary>
-/// An authority for development, which signs certificates of servers and clients. Its key lies in a file without a password, so whoever
-/// trusts it trusts everybody who can read that file.
+/// An authority for development, which signs certificates of servers and clients. Its key is in a file without a password, so trusting it
+/// means trusting everyone who can read that file.
 /// </summary>
 internal sealed class DevelopmentAuthority : IDisposable
 {

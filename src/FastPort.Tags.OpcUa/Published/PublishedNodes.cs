@@ -61,7 +61,7 @@ internal sealed class PublishedNodes : ITagFeedListener
         {
             if (_nodes.TryGetValue(tags[i], out VariableNode? node))
             {
-                // Bytes that are no value of their type are told as such.
+                // Bytes that are not a value of their type are reported as such.
                 bool isValue = TagValues.TryToVariant(samples.GetValue(i), out Variant value);
                 node.Value = new DataValue(
                     isValue ? value : Variant.Null,
@@ -72,7 +72,7 @@ internal sealed class PublishedNodes : ITagFeedListener
         }
     }
 
-    // Of a tag that is new the feed reports the present value.
+    // The feed reports the current value of a new tag.
     private void OnDeclared(TagInfo info)
     {
         lock (_gate)

@@ -21,14 +21,14 @@ internal sealed class FoundNode(FoundNode? parent, NodeId node, NodeClass nodeCl
     public int Depth { get; } = parent is null ? 0 : parent.Depth + 1;
 
     /// <summary>
-    /// What it is told apart by from others of its name. A method is one of an object: objects of one type share the method's node.
+    /// The text that distinguishes it from others of its name. A method is one of an object: objects of one type share the method's node.
     /// </summary>
     public (NodeId Node, NodeId Object) Identity => (node, nodeClass == NodeClass.Method ? Parent : default);
 
     /// <summary>The browse names from the endpoint's name on.</summary>
     public string Path => parent is null ? BrowseName : $"{parent.Name}/{BrowseName}";
 
-    /// <summary>The path, with what tells it apart from others of the same path. Set by <see cref="NodeNames"/>.</summary>
+    /// <summary>The path, with the text that distinguishes it from others of the same path. Set by <see cref="NodeNames"/>.</summary>
     public string Name
     {
         get => field ?? BrowseName;

@@ -4,8 +4,8 @@ using FastPort.OpcUa.Client;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Types of what a server tells about itself and its clients: conditions, diagnostics of sessions and subscriptions, the configuration of
-/// certificates. Objects of them come and go with clients and alarms; they are tags only where browsing begins at one of them.
+/// Types of a server's information about itself and its clients: conditions, diagnostics of sessions and subscriptions, the configuration
+/// of certificates. Objects of them come and go with clients and alarms; they are tags only where browsing begins at one of them.
 /// </summary>
 internal static class HiddenTypes
 {

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Signals that a server's nodes have changed, if the server reports that. It has a subscription of its own, since readers need it as well
+/// Signals that a server's nodes have changed, if the server reports that. It has a separate subscription, because readers need it as well
 /// as subscribers, and exists only while tags are absent.
 /// </summary>
 internal sealed class ModelWatch : IAsyncDisposable

@@ -10,7 +10,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 /// </summary>
 /// <param name="namespaces">The server's namespaces.</param>
 /// <param name="configuredNames">Names that the configuration gives, and their nodes.</param>
-/// <param name="configuredNodes">Nodes that have names of their own in the configuration.</param>
+/// <param name="configuredNodes">Nodes that have names in the configuration.</param>
 internal sealed class NodeNames(
     NamespaceTable namespaces, IReadOnlyDictionary<string, NodeId> configuredNames, IReadOnlySet<NodeId> configuredNodes)
 {
@@ -23,7 +23,7 @@ internal sealed class NodeNames(
     /// <summary>The variables of each path that several variables share.</summary>
     public Dictionary<string, NodeId[]> SharedVariables { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Sets the names of nodes. What is below a node has the node's name in its path, so that it is named after it.</summary>
+    /// <summary>Sets the names of nodes. Nodes below a node have its name in their paths, so they are named after it.</summary>
     /// <param name="found">The nodes, those where browsing began among them.</param>
     public void Give(IEnumerable<FoundNode> found)
     {

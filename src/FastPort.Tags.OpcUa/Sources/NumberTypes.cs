@@ -25,7 +25,7 @@ internal static class NumberTypes
     {
         HashSet<NodeId> numbers = [];
 
-        // Each type, with the one that it is derived from: there is one, whatever a server says.
+        // Each type, with its base type: there is only one, regardless of what a server reports.
         List<(NodeId Type, NodeId Base)> left = [.. types.Distinct().Select(static type => (type, type))];
         for (int i = 0; i < MaxSteps; i++)
         {

@@ -6,7 +6,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// Parts of arrays that clients have named: <c>NAME[RANGE]</c> with an index range of OPC UA (OPC 10000-4, 7.27), such as
-/// <c>table[0,1:2]</c>. Each has a number of its own, above those of all tags. Safe from any thread.
+/// <c>table[0,1:2]</c>. Each has a separate number, above those of all tags. Safe from any thread.
 /// </summary>
 internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
 {
@@ -73,7 +73,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
                 _numbers.Add(name, number);
             }
 
-            // Clients name parts as they like: none is asked for while nobody subscribes to it.
+            // Clients can name any parts: a part without subscribers is not requested.
             return info with { Tag = number, Name = name, PartOf = info.Tag, Interval = null };
         }
     }

@@ -5,7 +5,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>A tag of an OPC UA server. Immutable; replaced when more is known.</summary>
 /// <param name="Id">The node, with its namespace's URI.</param>
-/// <param name="Info">What clients get to know.</param>
+/// <param name="Info">The description for clients.</param>
 /// <param name="Group">How it is sampled and published; null for as subscribers ask.</param>
 internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, OpcUaTagGroupOptions? Group)
 {

@@ -225,7 +225,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         };
     }
 
-    // The values of now are read: they may have changed while nobody was told.
+    // The current values are read: they may have changed unnoticed.
     private void OnValuesLost(OpcUaSubscription subscription, StatusCode why) => _listener.OnValuesLost();
 
     private void OnReported(OpcUaSubscription subscription)

@@ -9,7 +9,7 @@ internal sealed partial class OpcUaTagSource
 {
     private static readonly TimeSpan MaxLookDelay = TimeSpan.FromSeconds(30);
 
-    // Some servers tell of new nodes. The others are asked. All tags are listed anew when some of them are there.
+    // Some servers tell of new nodes. The others are asked. All tags are listed again when some of them appear.
     private async Task LookForAbsentAsync(object connection, OpcUaTags tags)
     {
         if (tags.Absent.Count == 0)

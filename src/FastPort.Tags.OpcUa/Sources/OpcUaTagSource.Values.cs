@@ -174,7 +174,7 @@ internal sealed partial class OpcUaTagSource
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;
 
-    /// <summary>The status of a request that failed as a whole: what was sent and not answered may have been executed.</summary>
+    /// <summary>The status of a request that failed as a whole: a request that was sent and not answered may have been executed.</summary>
     public TagStatus Failure(OpcUaException e) =>
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 

@@ -169,8 +169,8 @@ internal sealed partial class OpcUaTagSource : ITagSource
         _ = LoadAsync();
     }
 
-    // Tags are served again when their node ids are those of the session of now. What was found out on several connections is dropped: it
-    // may mix the node ids of two sessions.
+    // Tags are served again when their node ids are those of the session of now. Results from several connections are dropped: they may mix
+    // the node ids of two sessions.
     private async Task LoadAsync()
     {
         await _loading.WaitAsync().ConfigureAwait(false);
@@ -244,7 +244,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e) when (!_closing.IsCancellationRequested)
         {
-            // A defect, or an answer that nobody has thought of: the source must not stay away for good.
+            // A defect, or an unexpected answer: the source must not stay disconnected permanently.
             OpcUaTagsLog.LoadFailed(_logger, e, _options.Name, e.Message);
             return null;
         }

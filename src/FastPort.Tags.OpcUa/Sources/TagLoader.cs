@@ -29,14 +29,14 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
     private readonly Dictionary<string, OpcUaMethod> _methods = new(StringComparer.Ordinal);
 
-    // Nodes that have a name of their own.
+    // Nodes that have a configured name.
     private readonly HashSet<NodeId> _configured = [];
 
     // They have the first numbers.
     private int _configuredCount;
     private readonly HashSet<NodeId> _browsed = [];
 
-    // What browsing has found, with the nodes where it began.
+    // The browsed nodes, with the nodes where browsing began.
     private readonly List<FoundNode> _nodes = [];
     private readonly List<ExpandedNodeId> _absent = [];
     private int _variableCount;
@@ -120,7 +120,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     public static bool IsAbsent(StatusCode status) =>
         status == StatusCodes.BadNodeIdUnknown || status == StatusCodes.BadNodeIdInvalid;
 
-    // The other one is that of a node that is no variable.
+    // The other one is the status of a node that is not a variable.
     private static bool IsMissing(StatusCode status) => IsAbsent(status) || status == StatusCodes.BadAttributeIdInvalid;
 
     private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || client.Namespaces.TryGetIndex(uri, out _);
@@ -178,7 +178,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         return true;
     }
 
-    // Browses those nodes that were not yet. Keeps units and ranges, and returns the references that are no properties.
+    // Browses those nodes that were not yet. Keeps units and ranges, and returns the references that are not properties.
     private async Task<List<(FoundNode Node, ReferenceDescription Reference)>> BrowseAsync(
         FoundNode[] nodes, CancellationToken cancellationToken)
     {
@@ -325,7 +325,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)
         {
-            // What cannot be read now stays as it is known.
+            // Values that cannot be read now keep their known state.
             OpcUaTag tag = _tags[i];
             bool isKnown = access[i].Value.TryGet(out byte level);
             bool hasType = types[i].Value.TryGet(out NodeId type);

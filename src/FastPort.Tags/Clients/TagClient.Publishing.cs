@@ -62,7 +62,7 @@ public sealed partial class TagClient
     /// <summary>Whether it closes its connection, or has done so.</summary>
     internal bool IsClosing => _closing.IsCancellationRequested;
 
-    /// <summary>The time for a request as timers take it: zero is no limit, as is one of more than their 49 days.</summary>
+    /// <summary>The time for a request as timers accept it: zero, or more than their maximum of 49 days, means no limit.</summary>
     internal TimeSpan RequestTimeoutForWait =>
         _options.RequestTimeout <= TimeSpan.Zero || _options.RequestTimeout.TotalMilliseconds >= uint.MaxValue - 1
             ? Timeout.InfiniteTimeSpan
@@ -189,8 +189,8 @@ public sealed partial class TagClient
         }
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in
-    // the way may be over the next time.
+    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. The obstacle may be
+    // gone the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)

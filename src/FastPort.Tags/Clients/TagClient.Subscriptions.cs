@@ -27,7 +27,7 @@ public sealed partial class TagClient
             _subscriptions.Add(subscription);
         }
 
-        // The request goes on when the caller gives up: only its reply tells the number by which the subscription is ended.
+        // The request continues when the caller gives up: only its reply contains the number by which the subscription is ended.
         Task<Session> subscribing = SubscribeAsync(subscription, _closing.Token);
         try
         {
@@ -154,13 +154,13 @@ public sealed partial class TagClient
             }
             catch (Exception)
             {
-                // Whatever it is may be over the next time. Tried again as long as there is this session.
+                // The cause may be gone the next time. Tried again as long as there is this session.
             }
         }
     }
 
-    // The new one is made before the old one ends, so that no change is missed, unless the session may not have both. The first update has
-    // the present samples in any case.
+    // The new one is made before the old one ends, so that no change is missed, unless the session may not have both. The first update
+    // always contains the current samples.
     private async Task ReplaceAsync(TagSubscription subscription, Session session, uint id)
     {
         try
@@ -198,7 +198,7 @@ public sealed partial class TagClient
             }
             catch (Exception)
             {
-                // Whatever it is may be over the next time.
+                // The cause may be gone the next time.
                 await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }

@@ -183,7 +183,7 @@ public sealed partial class TagClient
         Description = tag.Description,
     };
 
-    // The server answers in time of its own; this is for one that does not answer.
+    // The server has its own time limit; this one is for a server that does not answer.
     private TimeSpan Patience(TimeSpan timeout) =>
         timeout == TimeSpan.Zero ? _options.RequestTimeout : timeout + TimeSpan.FromSeconds(5);
 

@@ -83,7 +83,7 @@ public sealed partial class TagClient : IAsyncDisposable
             return;
         }
 
-        // Whatever is called for it of the program's sources: the connection is closed nevertheless.
+        // Even if a call of the program's sources fails, the connection is closed.
         await _closing.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         TagPublication[] publications;
         lock (_gate)

@@ -49,7 +49,7 @@ public sealed class TagList
 
             if (_resolving is not { Task.IsCompleted: false } under || under.Session != session)
             {
-                // Nothing is sent under the gate. It may fail when nobody waits any more.
+                // Nothing is sent under the gate. It may fail when it is no longer awaited.
                 under = (session, Task.Run(() => ResolveAsync(known, session, resolve)));
                 _ = under.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
                 _resolving = under;

@@ -51,7 +51,7 @@ public sealed partial class TagPublication
         }
     }
 
-    // Whatever the source does: the server is told, and the client closes its connection, nevertheless.
+    // Regardless of the source, the server is notified and the client closes its connection.
     private async Task CloseFeedAsync()
     {
         if (Interlocked.Exchange(ref _feed, null) is { } feed)
@@ -114,8 +114,8 @@ public sealed partial class TagPublication
         }
     }
 
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old. A session that
-    // has begun since the feed was asked has missed what the feed reported meanwhile: it is sent all values.
+    // A tag that the feed has refused is not reported: it has the refusal's status instead of an outdated value. A session that has begun
+    // since the feed was asked has missed what the feed reported meanwhile: it is sent all values.
     private void OnFed(int[] tags, TagStatus[] statuses, Session? session)
     {
         lock (_gate)
@@ -189,7 +189,7 @@ public sealed partial class TagPublication
             }
             else
             {
-                // What the feed says while the device is away, such as what was missed, is not its value of now.
+                // The feed's reports while the device is disconnected, such as of lost changes, are not current values.
                 _pushes.CatchUp(places);
             }
         }

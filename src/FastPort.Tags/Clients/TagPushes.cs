@@ -4,8 +4,8 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// What a publication sends to the session on which its tags are declared: changes as they come, while there is room; of the others the
-/// latest values later. The publication's gate guards it, and that pushes leave in the order of the changes: all but
+/// The messages of a publication to the session on which its tags are declared: changes as they come, while there is room; for the others
+/// the latest values later. The publication's gate guards it, and that pushes leave in the order of the changes: all but
 /// <see cref="SendLatestAsync"/> is called under it. Tags are places in the publication's names.
 /// </summary>
 /// <param name="gate">The publication's gate.</param>

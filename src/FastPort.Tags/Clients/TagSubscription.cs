@@ -25,7 +25,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     private Dictionary<uint, int> _places = [];
     private bool _isLost;
 
-    // Under the gate: the last update that was taken and has to be acknowledged, and whether somebody does so.
+    // Under the gate: the last update that was taken and has to be acknowledged, and whether a thread does so.
     private (Session Session, uint Id, ulong Number) _taken;
     private bool _isAcknowledging;
 

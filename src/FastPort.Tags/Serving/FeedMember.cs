@@ -9,7 +9,7 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
 
     public List<SubscriptionItem> Items { get; } = [];
 
-    /// <summary>Whether the tag is fed also while nobody subscribes to it.</summary>
+    /// <summary>Whether the tag is fed even without subscribers.</summary>
     public bool IsPermanent { get; set; }
 
     /// <summary>Whether the source knows that the tag is wanted. Not while it has not been connected since, or has refused it.</summary>

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, what is to be read and written, and the members
-/// of feeds. It is taken before a subscription's gate, never while the source is called.
+/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, the pending reads and writes, and the members of
+/// feeds. It is taken before a subscription's gate, never while the source is called.
 /// </summary>
 internal sealed class ServedSource
 {
@@ -122,8 +122,8 @@ internal sealed class ServedSource
     }
 
     /// <summary>
-    /// Closes a feed of the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. What it throws is logged: nobody waits longer
-    /// for it, and other feeds are closed nevertheless.
+    /// Closes a feed of the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Its exceptions are logged: no caller waits
+    /// longer for it, and other feeds are still closed.
     /// </summary>
     public async ValueTask CloseAsync(ITagFeed feed)
     {
@@ -155,7 +155,7 @@ internal sealed class ServedSource
         return status;
     }
 
-    /// <summary>Asks the source what is known of tags now. What was known stays if it does not answer.</summary>
+    /// <summary>Asks the source what is known of tags now. The known values stay if it does not answer.</summary>
     public async ValueTask RefreshAsync(ServedTag[] tags)
     {
         var infos = new TagInfo?[tags.Length];

@@ -14,7 +14,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     private SourceFeed? _from;
     private bool _isInDoubt;
 
-    // The value that is no number; null if it is one.
+    // The value if it is not a number; null if it is.
     private TagSamples? _data;
 
     /// <summary>The handle. Another session may use it only after it has resolved the name too.</summary>
@@ -60,7 +60,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     /// <summary>
     /// Whether the last sample answers a read that asks for one confirmed since a time. After a write only a Read that was sent later
-    /// confirms again: what a feed reports then may have been sampled before.
+    /// confirms again: a feed's reports may have been sampled before it.
     /// </summary>
     /// <param name="since">The time.</param>
     /// <param name="written">When the tag had been written the last time when the read came.</param>
@@ -90,7 +90,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
         bool isNewer = isTimed ? sample.SourceTime >= _last.SourceTime : confirmedAt >= (feed is null ? ReadAt : ConfirmedAt);
         if (isLater || isNewer)
         {
-            // What a feed has reported since a read was sent may be older, as from before a write, or newer: the next read finds out.
+            // A feed's reports since a read was sent may be older, for example from before a write, or newer: the next read decides.
             IsKnown = true;
             _isInDoubt = !isLater && !isTimed && feed is null;
             _from = feed;

@@ -3,7 +3,7 @@ using FastPort.Tags.Sources;
 namespace FastPort.Tags.Serving;
 
 /// <content>
-/// What the feed does by itself: after the source was away, changes were lost, tags were refused, or the source's feed has ended.
+/// Automatic recovery of the feed: after the source was disconnected, changes were lost, tags were refused, or the source's feed has ended.
 /// </content>
 internal sealed partial class SourceFeed
 {
@@ -27,7 +27,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
+    // A value that has not changed while the source was disconnected is not reported by the feed: all values are read and reported.
     private Task ReadAllAsync(bool isConnected, bool areReported)
     {
         List<FeedMember> members;
@@ -94,7 +94,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // Tells all subscribers of some tags the present values; those of now if they must be read.
+    // Reports the current values of some tags to all subscribers; reads them first if necessary.
     private async Task TellAsync(IEnumerable<FeedMember> told, bool mustRead)
     {
         FeedMember[] members = [.. told];
@@ -157,7 +157,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
+    // When the feed has ended on its own: no changes are reported until another feed is open.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
     {
         TagStatus reason;

@@ -3,8 +3,8 @@ using FastPort.Tags.Sources;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
-/// tags are made one after the other; what it reports comes meanwhile.
+/// A feed of one source with one interval, shared by all subscriptions. Tags are in it while they have subscribers. Changes of its tags are
+/// made one after the other; what it reports comes meanwhile.
 /// </summary>
 internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval, bool isClosed) : ITagFeedListener
 {
@@ -20,7 +20,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     private ITagFeed? _feed;
     private bool _isClosed = isClosed;
 
-    // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
+    // Tags without subscribers that the feed may still have: the source was disconnected, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
 
     // The timer after which tags that could not be added are tried again, whether it runs, and its last time. Under the source's gate.
@@ -41,7 +41,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     /// <summary>The member of a tag; null if it is not in the feed. Under the source's gate.</summary>
     public FeedMember? Find(int key) => _members.GetValueOrDefault(key);
 
-    /// <summary>Feeds tags from now on, whether somebody subscribes to them or not.</summary>
+    /// <summary>Feeds tags from now on, with or without subscribers.</summary>
     public async Task KeepAsync(IEnumerable<ServedTag> tags)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
@@ -85,11 +85,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                     item.Status = member.Status;
                     if (member is { IsAdded: false, MustRetry: true })
                     {
-                        // Who comes now does not wait as long as those before.
+                        // New subscribers do not wait as long as earlier ones.
                         RetryLater(isAgain: false);
                     }
 
-                    // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
+                    // The source reports the current value of a tag that is new to the feed; it may not have arrived yet.
                     if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
                     {
                         item.Subscription.AddPresent(item);
@@ -172,7 +172,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                 }
             }
 
-            // What the feed says while the source does not count as connected, such as what was missed, is not the last word.
+            // The feed's reports while the source counts as disconnected, such as of lost changes, are not final.
             foreach (SubscriptionItem item in away ?? [])
             {
                 item.Subscription.AddPresent(item);
@@ -270,7 +270,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         }
     }
 
-    // Removes the tags that nobody wants. Those that the source does not answer for are removed with the next change, or when it is back.
+    // Removes the tags without subscribers. Those that the source does not answer for are removed with the next change, or when it is back.
     private async ValueTask RemoveFromSourceAsync()
     {
         if (_feed is not { } feed)
@@ -313,7 +313,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                         return TagStatus.BadShutdown;
                     }
 
-                    // The feed is everybody's: it must not keep the context of the request that is the first.
+                    // All requests share the feed: it must not keep the context of the first request.
                     feed = await NoContext.Call(
                         static one => one.Feed.OpenAsync(one.Token), (Feed: this, Token: token)).ConfigureAwait(false);
                     bool isWanted;
@@ -350,8 +350,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         {
             foreach ((int i, FeedMember member) in added.Index())
             {
-                // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample. A
-                // tag alone is away with its device, or is not there yet, of which nobody tells when it is.
+                // A tag that is refused stays wanted: the source may have it when it has been away. Its absence is reported as a sample. A
+                // single tag is absent with its device, or does not exist yet, and no event reports when it does.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
                 member.MustRetry = status.IsBad || isAway || reached == TagStatus.BadNodeIdUnknown;

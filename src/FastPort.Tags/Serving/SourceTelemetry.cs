@@ -66,7 +66,7 @@ internal sealed class SourceTelemetry
             operation, static (name, self) => self._latencies!.ForOperation($"{self._source} {name}"), this);
         calls.RecordCall((long)time.TotalNanoseconds);
 
-        // The server asks one source after the other for paths and methods: to have none of that name is no failure.
+        // The server asks one source after the other for paths and methods: a source without that name is not a failure.
         if (status.IsBad && status != TagStatus.BadNodeIdUnknown && status != TagStatus.BadMethodInvalid)
         {
             calls.RecordError();

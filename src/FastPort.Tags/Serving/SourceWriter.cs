@@ -89,7 +89,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             List<WriteItem> written = [];
             lock (source.Gate)
             {
-                // Of a source that is away nothing is written: what is known of its tags stays so.
+                // Nothing is written to a disconnected source: the known values of its tags stay valid.
                 long now = source.Now;
                 foreach (WriteItem item in items.Where(item => isConnected && item.Tag.Info.IsWritable && !item.Request.IsGivenUp))
                 {
@@ -101,7 +101,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             var statuses = new TagStatus[written.Count];
             TagStatus status = written.Count == 0 ? TagStatus.Good : await WriteAsync(written, statuses).ConfigureAwait(false);
 
-            // Of a source that was given up it is not known what it writes later: the next write of these tags goes on all the same.
+            // What an abandoned source writes later is unknown: the next write of these tags proceeds anyway.
             lock (source.Gate)
             {
                 _underWay--;

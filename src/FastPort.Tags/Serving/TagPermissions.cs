@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// What a session may do with the handles that it has resolved: the authorizer's answers, kept until they are reviewed. Only where there is
-/// an authorizer. Safe from any thread.
+/// A session's permissions for the handles that it has resolved: the authorizer's answers, kept until they are reviewed. Only where there
+/// is an authorizer. Safe from any thread.
 /// </summary>
 internal sealed class TagPermissions(TagAuthorizer authorizer, Session session)
 {

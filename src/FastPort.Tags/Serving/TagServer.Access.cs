@@ -24,7 +24,7 @@ public sealed partial class TagServer
             }
         }
 
-        // Nobody keeps a right because of a source that is slow for another one: sources are waited for last.
+        // A slow source must not let another session keep a right: sources are waited for last.
         List<(Session Session, string Name)> ended = [];
         List<SubscriptionItem> items = [];
         foreach ((Session session, TagSession state, TagPermissions permissions) in reviewed)

@@ -220,7 +220,7 @@ public sealed partial class TagServer
                 HasChildren = node.HasChildren,
             };
 
-            // With what the reply has beside the nodes. What does not fit comes with the next one.
+            // With what the reply has beside the nodes. Nodes that do not fit come with the next reply.
             room -= described.CalculateSize() + NodeHeaderBytes;
             if (reply.Nodes.Count == most || (room < NodeHeaderBytes && reply.Nodes.Count != 0))
             {

@@ -201,8 +201,8 @@ public sealed partial class TagServer
 
         context.Reply(new WrittenTagsBody(request.Settle(TagStatus.BadTimeout)));
 
-        // What was given up keeps its place and its bytes in the session's queue while a source may have it: a peer that does not wait
-        // makes the server hold no more than one that does.
+        // An abandoned write keeps its place and its bytes in the session's queue while a source may have it: a peer that does not wait
+        // cannot make the server hold more than a peer that waits.
         if (count != 0)
         {
             await request.Done.ConfigureAwait(false);
@@ -211,7 +211,7 @@ public sealed partial class TagServer
 
     private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)
     {
-        // First, as an authorizer may throw: what a writer has taken is written.
+        // First, because an authorizer may throw: writes that a writer has taken are executed.
         for (int i = 0; i < handles.Length; i++)
         {
             if (Find(session, handles[i], TagAccess.Write) is null)

@@ -108,7 +108,7 @@ public sealed partial class TagServer : IAsyncDisposable
     private static TagStatus WhyNot(TagSession session, uint handle) =>
         session.HasResolved(handle) ? TagStatus.BadUserAccessDenied : TagStatus.BadHandleInvalid;
 
-    // A tag that is new and has an interval of its own is added to those to feed.
+    // A new tag with its own interval is added to the tags to feed.
     private ServedTag Keep(ServedSource source, TagInfo info, List<ServedTag> fed)
     {
         lock (_resolving)

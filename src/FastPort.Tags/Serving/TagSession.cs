@@ -1,8 +1,6 @@
 namespace FastPort.Tags.Serving;
 
-/// <summary>
-/// What the server keeps of a session: which handles it has resolved, and its subscriptions.
-/// </summary>
+/// <summary>The server's state of a session: the handles that it has resolved, and its subscriptions.</summary>
 /// <param name="permissions">What the session may do with its handles; null for everything.</param>
 internal sealed class TagSession(TagPermissions? permissions)
 {

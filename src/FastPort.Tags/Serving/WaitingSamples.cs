@@ -8,7 +8,7 @@ namespace FastPort.Tags.Serving;
 /// </summary>
 internal sealed class WaitingSamples(int queueSize, long maxBytes)
 {
-    // Bytes of a sample beside a value that is an object, about.
+    // Approximate bytes of a sample, without a value that is an object.
     private const int SampleBytes = 64;
 
     // The items, in the order of their samples. If a sample is dropped its place stays, for the item's next sample.

@@ -286,7 +286,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Sets tags' samples, a row for each; subscribers get to know them together.</summary>
+    /// <summary>Sets tags' samples, a row for each; subscribers receive them together.</summary>
     internal void Set(ReadOnlySpan<int> tags, TagSamples samples)
     {
         // One after the other, so that changes are reported in their order.

@@ -158,11 +158,11 @@ public sealed class PolledTagFeed : ITagFeed
         }
         catch (Exception) when (_end.IsCancellationRequested)
         {
-            // The feed is closed: whatever the last read has thrown, nobody waits for it.
+            // The feed is closed: no caller waits for an exception of the last read.
         }
     }
 
-    // A listener that throws must not end the feed. It is told everything again after the next read.
+    // A listener that throws must not end the feed. Everything is reported to it again after the next read.
     private void Tell(Polled[] polled, List<int> changed, TagSamples changes, TimeSpan age)
     {
         try

@@ -101,7 +101,7 @@ public sealed partial class PublishedTagSource
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
             Description = tag.Description,
 
-            // The server's cache has each push at once, so also what somebody has written who does not go through the server.
+            // The server's cache has each push at once, so it also has values that were written without going through the server.
             Interval = TimeSpan.Zero,
 
             // A publisher that is stuck holds up no other.

@@ -108,7 +108,7 @@ public sealed partial class PublishedTagSource
         }
         catch (RequestFailedException e)
         {
-            // What was sent and not answered may have been written.
+            // Writes that were sent and not answered may have been executed.
             return e.Failure switch
             {
                 null => TagStatus.BadInternalError,

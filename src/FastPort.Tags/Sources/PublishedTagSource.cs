@@ -16,7 +16,7 @@ namespace FastPort.Tags.Sources;
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
-    // What the tags are, and their values.
+    // The descriptions of the tags, and their values.
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
@@ -109,8 +109,8 @@ public sealed partial class PublishedTagSource : ITagSource
             _reviews++;
         }
 
-        // What is declared from now on is asked about anew. The gate is had for some tags at a time, and the authorizer is asked without
-        // it: the loops of the publishers take it for each push.
+        // The authorizer is asked again about tags declared from now on. The gate is had for some tags at a time, and the authorizer is
+        // asked without it: the loops of the publishers take it for each push.
         List<(Session Session, string Name)> ended = [];
         for (int first = 0; ; first += TagsAtATime)
         {
@@ -248,7 +248,7 @@ public sealed partial class PublishedTagSource : ITagSource
                     sample = sample with { Value = _tags.ValueOf(number) };
                 }
 
-                // A value that is refused is seen as such by everybody. No value is of any type.
+                // All readers see that a value was refused. No value is of any type.
                 statuses[i] = !sample.Value.IsNull
                         && !_tags.InfoOf(number).Accepts(sample.Value.Encoding, sample.Value.DimensionCount) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
@@ -297,7 +297,7 @@ public sealed partial class PublishedTagSource : ITagSource
         await publisher.Session.Closed.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {
-            // What is still declared on the session belongs to another publisher, which ends at once.
+            // Tags that are still declared on the session belong to another publisher, which ends at once.
             _publishers.Remove(publisher.Session);
         }
 

@@ -3,7 +3,7 @@ namespace FastPort.Tags.Wire;
 /// <summary>Rows and their handles for one message, up to a size in bytes. Used again for the next one.</summary>
 internal sealed class HandleRows
 {
-    // Bytes of a message beside its rows.
+    // Bytes of a message without its rows.
     private const int HeaderBytes = 64;
 
     // The memory of larger rows does not stay for the next ones: there may be many instances.
@@ -41,7 +41,7 @@ internal sealed class HandleRows
         return TryAddOne(handle, limit, limit);
     }
 
-    /// <summary>As the other one, of a sample; several rows have a limit of their own.</summary>
+    /// <summary>As the other overload, for a sample; several rows have a separate limit.</summary>
     /// <param name="handle">The tag's handle.</param>
     /// <param name="sample">The row.</param>
     /// <param name="limit">Bytes of a message at most.</param>

@@ -4,7 +4,7 @@ namespace FastPort.Connections;
 
 /// <summary>
 /// Holds up to 64 connections of a <see cref="ConnectionClock"/>. The data that a tick reads is contiguous, so that idle connections cost
-/// the tick no cache miss of their own.
+/// the tick no separate cache miss.
 /// <para>
 /// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> only in the
 /// clock's tick, <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. The tick resets a slot's due time before it visits

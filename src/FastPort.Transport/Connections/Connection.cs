@@ -296,7 +296,7 @@ public abstract class Connection
 
     /// <summary>
     /// As <see cref="Flush"/>, for a loop that writes to another connection: a transport that collects sends per thread sends the bytes
-    /// when the calling thread has finished its present work.
+    /// when the calling thread has finished its current work.
     /// </summary>
     public virtual void FlushSoon() => Flush();
 
@@ -346,11 +346,11 @@ public abstract class Connection
     public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if nobody waits.
+    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 without waiters.
     /// </summary>
     internal long AwaitedPending => Volatile.Read(ref AwaitedMark);
 
-    /// <summary>Bytes sent since somebody waits (<see cref="AwaitedPending"/>); of no meaning while nobody does.</summary>
+    /// <summary>Bytes sent since a wait began (<see cref="AwaitedPending"/>); meaningless without waiters.</summary>
     internal long SentWhileAwaited => BytesSent - Volatile.Read(ref SentBeforeWaits);
 
     /// <summary>

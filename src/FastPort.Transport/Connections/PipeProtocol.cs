@@ -205,7 +205,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         _input.Reader.Complete();
     }
 
-    // Never throws. What was flushed before the handler failed still goes out.
+    // Never throws. Bytes that were flushed before the handler failed are still sent.
     private async Task CloseWhenSentAsync()
     {
         Exception? completedWith = await _sender.RunAsync(_connection!).ConfigureAwait(false);

@@ -111,7 +111,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>Tells the protocol that the server stops. If there is none yet, the code that opens the connection ends it.</summary>
+    /// <summary>Notifies the protocol that the server stops. If there is none yet, the code that opens the connection ends it.</summary>
     public void Stop()
     {
         Interlocked.Exchange(ref _stopping, 1);

@@ -121,7 +121,7 @@ internal sealed class Admission(
         }
     }
 
-    // A ban first: who is banned uses up no rate. Before the address is known, none is charged: the connection is charged once.
+    // Bans first: a banned peer uses up no rate. Before the address is known, none is charged: the connection is charged once.
     private ConnectionRejection? Refuse(EndPoint? remote, bool isKnown, out string? why)
     {
         if (bans?.Find(remote) is { } ban)

@@ -4,8 +4,8 @@ using FastPort.Connections;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// What a connection has until its loop runs for the first time: then the server makes the connection's protocol, which replaces this one.
-/// So no thread is needed but the loop's, whatever the thread pool is busy with.
+/// The protocol of a connection until its loop runs for the first time: then the server creates the connection's protocol, which replaces
+/// this one. So only the loop's thread is needed, even if the thread pool is busy.
 /// </summary>
 internal sealed class ConnectionOpening(ConnectionServer server, AcceptedConnection accepted) : IConnectionPreamble
 {

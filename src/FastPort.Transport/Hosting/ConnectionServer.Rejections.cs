@@ -17,7 +17,7 @@ public sealed partial class ConnectionServer
         LogRejected(accepted.Source, reason);
         if (rejection == ConnectionRejection.TlsFailed)
         {
-            // In order: the alert that tells the peer why is still to be sent.
+            // In order: the alert with the reason for the peer is still to be sent.
             accepted.Connection.Close(closed);
         }
         else

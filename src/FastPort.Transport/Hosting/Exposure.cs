@@ -3,7 +3,7 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-/// <summary>Finds what other machines can do at a server's endpoints that nobody has decided to allow.</summary>
+/// <summary>Finds what other machines can do at a server's endpoints without an explicit decision to allow it.</summary>
 internal static class Exposure
 {
     /// <summary>One sentence for each endpoint that other machines reach unencrypted or without showing who they are.</summary>

@@ -48,7 +48,7 @@ public sealed record Ban
     internal const string Allowed =
         "allowed: addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
 
-    /// <summary>What the peer is told.</summary>
+    /// <summary>The sentence for the peer.</summary>
     internal string Notice => $"{Subject} is banned until {Until.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss'Z'}.";
 
     /// <summary>The banned identity; null for addresses.</summary>

@@ -94,7 +94,7 @@ public sealed class BanList
         Ban[] came = [.. LastOfEach(now).Where(ban => !left.Remove(ban))];
         lock (_gate)
         {
-            // Of one subject the last counts, which is so the one that ends last: what the store had of it before has left.
+            // For each subject the last one counts, which is the one that ends last: the store's earlier ban has been removed.
             Set(_lookup.All.Where(ban => !left.Contains(ban)).Concat(came).OrderBy(static ban => ban.Until));
         }
     }

@@ -60,7 +60,7 @@ internal sealed class RateAccount(RateScope scope, string name, RateLimits limit
     public bool IsUnused(long now) =>
         Sessions == 0 && IsFull(_connections, now) && IsFull(_messages, now) && IsFull(_bytes, now) && IsFull(_loopTime, now);
 
-    /// <summary>Whether the log is told that this account is over its rate: every 10 s.</summary>
+    /// <summary>Whether to log that this account is over its rate: every 10 s.</summary>
     public bool IsTimeToLog(long now)
     {
         long next = Volatile.Read(ref _nextLine);

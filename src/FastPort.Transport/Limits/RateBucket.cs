@@ -5,7 +5,7 @@ namespace FastPort.Limits;
 /// Thread-safe, without a lock.
 /// </summary>
 /// <param name="perSecond">Units per second, above 0.</param>
-/// <param name="burst">How much may come at once: what the rate gives in this time.</param>
+/// <param name="burst">The largest burst: the amount that the rate allows in this time.</param>
 internal sealed class RateBucket(double perSecond, TimeSpan burst)
 {
     private readonly double _nanosecondsEach = 1e9 / perSecond;

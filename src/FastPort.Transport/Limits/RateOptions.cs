@@ -22,7 +22,7 @@ public sealed class RateOptions
     /// <summary>Rates of each IP address, for IPv6 of each /64 network.</summary>
     public RateLimits PerAddress { get; } = new();
 
-    /// <summary>Rates of each identity, by the name of <c>Session.User</c>, whatever the number of its sessions.</summary>
+    /// <summary>Rates of each identity, by the name of <c>Session.User</c>, regardless of the number of its sessions.</summary>
     public RateLimits PerIdentity { get; } = new();
 
     /// <summary>Rates of all sessions together.</summary>

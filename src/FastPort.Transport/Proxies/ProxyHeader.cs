@@ -15,7 +15,7 @@ internal enum ProxyHeaderStatus
     /// <summary>The header is complete.</summary>
     Complete,
 
-    /// <summary>The bytes are no header.</summary>
+    /// <summary>The bytes are not a header.</summary>
     Invalid,
 }
 

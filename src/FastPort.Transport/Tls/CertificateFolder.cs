@@ -14,7 +14,7 @@ internal static class CertificateFolder
                 $"The folder {folder} contains no certificate. Put name.pem and name.key, or name.pfx, into it.");
     }
 
-    /// <summary>The file with the private key of a certificate; empty if that has no file of its own.</summary>
+    /// <summary>The file with the private key of a certificate; empty if the key has no separate file.</summary>
     public static string KeyOf(string certificate)
     {
         string key = Path.ChangeExtension(certificate, ".key");

@@ -37,8 +37,8 @@ internal sealed class CertificateSources(
 
     /// <summary>Reads all of it.</summary>
     /// <param name="previous">
-    /// What was read before; null for nothing. A certificate that has not changed is taken from there, so that its peers can still resume
-    /// their sessions.
+    /// The previously read certificates; null for none. A certificate that has not changed is taken from there, so that its peers can still
+    /// resume their sessions.
     /// </param>
     /// <param name="problems">Receives one sentence for everything that cannot be used.</param>
     /// <returns>Null if there is a problem.</returns>
@@ -128,7 +128,7 @@ internal sealed class CertificateSources(
         }
         catch (CertificateException)
         {
-            // As if it were empty; what reads the certificates tells it.
+            // As if it were empty; the code that reads the certificates reports it.
         }
 
         return named.Where(static file => file.Length != 0).Concat(inFolder);

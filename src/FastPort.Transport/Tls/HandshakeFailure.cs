@@ -65,8 +65,8 @@ internal static class HandshakeFailure
         };
     }
 
-    // What the alert of a peer that refuses this side's certificate means; null for another text. With TLS 1.3 a client's comes after the
-    // server's handshake, a server's after the client's.
+    // The meaning of the alert of a peer that refuses this side's certificate; null for another text. With TLS 1.3 a client's comes after
+    // the server's handshake, a server's after the client's.
     private static string? Refusal(string text) => text switch
     {
         _ when Says(text, "alert certificate expired") => "the peer found this side's certificate expired; renew it",

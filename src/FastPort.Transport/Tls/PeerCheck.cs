@@ -8,7 +8,9 @@ namespace FastPort.Tls;
 /// Checks the certificate of one peer in its handshake, and keeps what it found wrong in words. Used by one handshake.
 /// </summary>
 /// <param name="isRequired">Whether the peer must show a certificate.</param>
-/// <param name="pinnedHash">SHA-256 of the public key that the peer must have, whoever signed it; null for the ordinary checks.</param>
+/// <param name="pinnedHash">
+/// SHA-256 of the public key that the peer must have, regardless of who signed it; null for the ordinary checks.
+/// </param>
 internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
 {
     /// <summary>What is wrong with the peer's certificate; null if nothing is, or if it has not been checked.</summary>

@@ -5,9 +5,9 @@ using System.Text.RegularExpressions;
 namespace FastPort.Tls;
 
 /// <summary>
-/// What a PEM text (RFC 7468) holds: its blocks in order, and the first that is damaged. A block that lacks a line must not be passed over:
-/// a chain or a list of authorities would be short of a certificate without a word. Blocks need no line end between them, as files are
-/// joined of which the last line has none.
+/// The contents of a PEM text (RFC 7468): its blocks in order, and the first damaged one. A block that lacks a line must not be passed
+/// over: a chain or a list of authorities would be short of a certificate without a word. Blocks need no line end between them, as files
+/// are joined of which the last line has none.
 /// </summary>
 internal sealed partial class PemText
 {

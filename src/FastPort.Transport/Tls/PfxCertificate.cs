@@ -59,7 +59,7 @@ internal static class PfxCertificate
         }
     }
 
-    // .NET refuses such a file, as a second certificate leads to the same key, and does not tell it from others by an error of its own.
+    // .NET refuses such a file, as a second certificate leads to the same key, and does not distinguish it from others by a separate error.
     private static bool IsCertificateRepeated(byte[] bytes, string? password)
     {
         try

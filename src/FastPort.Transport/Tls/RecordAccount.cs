@@ -5,9 +5,9 @@ namespace FastPort.Tls;
 /// They count in no rate, and OpenSSL keeps its answers to changes of keys until the next record is written. So a session may bring few of
 /// them, however much data it brings: honest peers renew keys after 2^24 records or so.
 /// <para>
-/// Their types are encrypted. What is known is the records' lengths and how many bytes of data they gave, so the rest is counted: exactly
-/// by records that are looked at alone. Padding beside data is no offense; as it shows only in a record alone, the stream gets one at a
-/// time once much has been counted.
+/// Their types are encrypted. Only the records' lengths and the bytes of data in them are known, so the rest is counted: exactly for
+/// records that are examined one at a time. Padding beside data is no offense; because it can be measured only in a single record, the
+/// stream gets one record at a time once much has been counted.
 /// </para>
 /// Not thread-safe.
 /// </summary>
@@ -19,7 +19,7 @@ internal sealed class RecordAccount
     private const int HeaderLength = 5;
     private const int AloneFrom = Most / 2;
 
-    // Bytes of an encrypted record that are no content.
+    // Bytes of an encrypted record that are not content.
     private int _overhead;
 
     // Of the record being passed: bytes of its header, its length, and bytes that are still to come.

@@ -40,8 +40,8 @@ internal sealed class ServerCertificate
     public X509Certificate2 Certificate => _loaded.Certificate;
 
     /// <summary>
-    /// What handshakes take, made once: on Linux the sessions that may be resumed are kept in it, so that a peer resumes its session only
-    /// with the same one.
+    /// The certificate context for handshakes, created once: on Linux the sessions that may be resumed are kept in it, so that a peer
+    /// resumes its session only with the same one.
     /// </summary>
     public SslStreamCertificateContext Context { get; }
 

@@ -23,7 +23,7 @@ internal sealed class ServerCertificates : IDisposable
     private DateTimeOffset _nextExpiryCheck;
 
     // A certificate that was replaced is not disposed: a handshake may have selected it just before, and none of them says when it is done
-    // with it. The finalizer of its handle frees it when nobody can use it any more.
+    // with it. The finalizer of its handle frees it when it is no longer referenced.
     private volatile CertificateSet _set;
     private volatile ITimer? _timer;
     private volatile bool _disposed;
@@ -127,7 +127,7 @@ internal sealed class ServerCertificates : IDisposable
             return;
         }
 
-        // One that fails is tried again at every look, for the cause may be elsewhere; it is told once for each change.
+        // A failed file is read again at every check, because the cause may be elsewhere; the failure is reported once for each change.
         List<string> problems = [];
         CertificateSet? set = TryRead(problems);
         if (_disposed)

@@ -165,7 +165,7 @@ internal sealed partial class TlsConnection
 
         if (_isCut)
         {
-            // Somebody on the way may have cut the stream (RFC 8446, 6.1): the protocol must not take it for whole.
+            // An attacker on the path may have cut the stream (RFC 8446, 6.1): the protocol must not treat it as complete.
             Close(Cut);
         }
         else if (_records.IsTurnOver && !_streamEnded)
@@ -193,7 +193,7 @@ internal sealed partial class TlsConnection
         }
         catch (IOException e)
         {
-            // A peer's bytes that are no records of this session, or its alert.
+            // A peer's bytes that are not records of this session, or its alert.
             Close(_records.HasReadEnd ? Cut : HandshakeFailure.InSession(e));
             return false;
         }

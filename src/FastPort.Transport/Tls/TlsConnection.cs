@@ -172,7 +172,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     internal override void RoomAwaited() => _output.AwaitSending();
 
     /// <summary>
-    /// The last byte was encrypted: tells the peer so, and closes the connection below. Called under the output's gate. It happens on the
+    /// The last byte was encrypted: notifies the peer, and closes the connection below. Called under the output's gate. It happens on the
     /// loop: the runtime's stream does not guard its end against a read that decrypts at the same time.
     /// </summary>
     internal override void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
@@ -198,7 +198,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
             return;
         }
 
-        // A connection that was never started is ended by whoever closes it.
+        // A connection that was never started is ended by the code that closes it.
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);
         _output.ReleaseWhenIdle();
         _ = _output.TryEnd();
@@ -213,7 +213,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         }
         catch (Exception)
         {
-            // The session is broken, and the runtime throws types of its own then; the connection closes all the same.
+            // The session is broken, and the runtime then throws its own exception types; the connection closes anyway.
         }
 
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);

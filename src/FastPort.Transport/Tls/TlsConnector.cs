@@ -37,7 +37,7 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
         }
         catch (Exception e)
         {
-            // The alert that tells the server why is written already.
+            // The alert with the reason for the server is already written.
             below.Close(CloseReason.LocalClosed);
             cancellationToken.ThrowIfCancellationRequested();
             if (e is AuthenticationException or IOException or InvalidOperationException)

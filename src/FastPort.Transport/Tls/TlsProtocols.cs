@@ -11,7 +11,7 @@ internal static class TlsProtocols
     /// <summary>The scheme of encrypted endpoints.</summary>
     public const string Scheme = "tls";
 
-    /// <summary>The application protocol (ALPN). A peer that names none is not refused: the first frame tells what it speaks.</summary>
+    /// <summary>The application protocol (ALPN). A peer that names none is not refused: the first frame shows its protocol.</summary>
     public static List<SslApplicationProtocol> Application { get; } = [new("fastport/1")];
 
     /// <summary>The versions that are offered and accepted.</summary>
@@ -24,7 +24,7 @@ internal static class TlsProtocols
     public static bool IsAllowed(TlsCipherSuite suite) => !$"{suite}".Contains("_CBC_", StringComparison.Ordinal);
 
     /// <summary>
-    /// Bytes of an encrypted record behind its header that are no content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
+    /// Bytes of an encrypted record after its header that are not content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
     /// of the nonce that is sent (RFC 5288, 3; RFC 7905 has none).
     /// </summary>
     public static int Overhead(SslProtocols version, TlsCipherSuite suite)

@@ -4,7 +4,7 @@ namespace FastPort.Transports;
 
 /// <summary>
 /// A send side with one flusher at a time: the thread that takes ring after ring from the queue and sends it under no lock, so that writers
-/// never wait for the kernel. Whoever writes meanwhile relies on it. The ring being sent belongs to the flusher.
+/// never wait for the kernel. Concurrent writers rely on it. The ring being sent belongs to the flusher.
 /// </summary>
 internal abstract class FlusherOutput(TransportConnection connection, ConnectionSettings settings) : SendQueue(connection, settings)
 {

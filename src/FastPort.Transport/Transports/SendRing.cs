@@ -262,7 +262,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     internal readonly record struct Segment(long Position, ReadOnlyMemory<byte> Memory, Action<object?>? Release, object? State);
 }
 
-/// <summary>Is told of each lent segment whose bytes are no longer needed.</summary>
+/// <summary>Receives each lent segment whose bytes are no longer needed.</summary>
 internal interface ISegmentReleaser
 {
     /// <summary>Releases the memory to the writer that lent it. Called once for each segment, under no lock.</summary>

@@ -76,7 +76,7 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
         throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {Describe(last)}", last);
     }
 
-    // An attempt that was canceled may have come to its end before. Nobody asks by what it failed.
+    // An attempt that was canceled may have come to its end before. Its failure is not reported.
     private static void Drop(Task<Connection> loser)
     {
         if (loser.Exception is null && !loser.IsCanceled)

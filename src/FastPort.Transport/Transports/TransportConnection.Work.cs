@@ -105,7 +105,7 @@ internal abstract partial class TransportConnection
         long due = Volatile.Read(ref _protocolDue);
         if (requested || nowMilliseconds >= due)
         {
-            // The loop tells the next one.
+            // The loop notifies the next waiter.
             Volatile.Write(ref _protocolDue, ConnectionClock.Never);
             RequestWork(TickIsDue);
             due = ConnectionClock.Never;

@@ -188,7 +188,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
-    /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
+    /// <summary>A waiter for sent bytes was added, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()
     {
     }
@@ -322,7 +322,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
     protected void CompleteEnd() => NoContext.Run(static connection => connection.TellEnd(), this);
 
-    // Possibly on the thread of whoever closed or flushed the connection.
+    // Possibly on the thread that closed or flushed the connection.
     private void TellEnd()
     {
         Interlocked.Exchange(ref _calls, PostedCalls.Ended)?.End(Fault);

@@ -12,8 +12,8 @@ internal static class TransportSelection
     /// <summary>For messages about a scheme that no transport serves.</summary>
     public const string Examples = "tcp://host:port, tls://host:port, unix:///path or inproc://name";
 
-    // One transport for all clients of the process that have no transport of their own and ask for the same options: a program with a
-    // thousand clients must not have a thousand threads. Never removed: unused loops have no threads, and a program uses few kinds.
+    // One transport for all clients of the process that are given no transport and use the same options: a program with a thousand clients
+    // must not have a thousand threads. Never removed: unused loops have no threads, and a program uses few kinds.
     private static readonly ConcurrentDictionary<EpollOptions, EpollTransport> SharedEpoll = new();
 
     // It has no threads and no state.

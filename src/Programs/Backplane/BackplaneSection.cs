@@ -17,7 +17,7 @@ internal static class BackplaneSection
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static bool IsFailure(InvalidOperationException exception) => exception is BackplaneException;
 
-    // A method of its own: to compile one that calls into an assembly is to load that.
+    // A separate method: compiling a method that calls into an assembly loads the assembly.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FastPortBuilder Add(FastPortBuilder builder, IConfiguration configuration) => builder.AddRedisBackplane(configuration);
 }

@@ -31,7 +31,7 @@ internal static class OtlpExport
             configuration, "OTEL_METRICS_EXPORTER", [Endpoint, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"], problems);
 
         // Not for the endpoint of all signals: without a sampler every request has its activity, which doubles the processor time of a
-        // server of millions of small messages. Whoever wants traces says so.
+        // server of millions of small messages. Traces must be enabled explicitly.
         bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], problems);
         if (problems.Count != 0)
         {

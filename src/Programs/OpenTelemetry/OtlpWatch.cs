@@ -7,15 +7,15 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Programs;
 
 /// <summary>
-/// Says in the log that the exporter cannot send, and that it can again: by itself it tells only listeners of its event source. A hosted
-/// service, so that it listens before the exporter is made. Thread-safe.
+/// Logs that the exporter cannot send, and that it can again: the exporter only notifies listeners of its event source. A hosted service,
+/// so that it listens before the exporter is made. Thread-safe.
 /// </summary>
 internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListener, IHostedService
 {
     private const string Exporter = "OpenTelemetry-Exporter-OpenTelemetryProtocol";
     private const string Success = "ExportSuccess";
 
-    // By grpc also a collector that is away; it is no error to the exporter.
+    // With grpc also an unreachable collector, which is not an error for the exporter.
     private const string Transient = "TransientHttpError";
     private const int MostCharacters = 400;
 
@@ -34,7 +34,7 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
     {
         if (eventSource.Name == Exporter)
         {
-            // That it works is told at the lowest level. There are a few events for each export, and none for what is exported.
+            // A success is reported at the lowest level. There are a few events for each export, and none for what is exported.
             EnableEvents(eventSource, EventLevel.Verbose);
         }
     }

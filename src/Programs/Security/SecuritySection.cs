@@ -16,7 +16,7 @@ internal static class SecuritySection
     public static FastPortBuilder AddSecurityIfConfigured(this FastPortBuilder builder, IConfiguration configuration) =>
         configuration.HasSecurity() ? Add(builder, configuration) : builder;
 
-    // A method of its own: to compile one that calls into an assembly is to load that.
+    // A separate method: compiling a method that calls into an assembly loads the assembly.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FastPortBuilder Add(FastPortBuilder builder, IConfiguration configuration) => builder.AddSecurity(configuration);
 }

@@ -9,8 +9,8 @@ using FastPort.Transports;
 namespace FastPort.Sessions.Tracing;
 
 /// <summary>
-/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. While nobody listens to it, a sent request and
-/// a burst of received ones each cost one look at <see cref="IsOn"/>.
+/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. Without a listener, a sent request and a burst
+/// of received requests each cost one check of <see cref="IsOn"/>.
 /// </summary>
 internal static class Traces
 {
@@ -18,7 +18,7 @@ internal static class Traces
 
     private static readonly ActivitySource Source = new("FastPort", typeof(Traces).Assembly.GetName().Version?.ToString(3));
 
-    /// <summary>Whether anybody listens.</summary>
+    /// <summary>Whether there is a listener.</summary>
     public static bool IsOn
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -41,7 +41,7 @@ internal static class Traces
         return false;
     }
 
-    /// <summary>Starts the activity of a message to the peer, and makes it current; null if nobody samples it.</summary>
+    /// <summary>Starts the activity of a message to the peer, and makes it current; null if no listener samples it.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="name">The message's name; null for none.</param>
     /// <param name="kind">Client for a request, Producer for a one-way message.</param>
@@ -56,8 +56,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Starts the activity of a message from the peer; null if nobody samples it. On the loop, where no activity is current, before and
-    /// after.
+    /// Starts the activity of a message from the peer; null if no listener samples it. On the loop, where no activity is current, before
+    /// and after.
     /// </summary>
     public static Activity? StartIncoming(ushort type, string name, bool isOneWay, in ActivityContext parent)
     {
@@ -74,7 +74,7 @@ internal static class Traces
     /// <param name="outer">The caller's activity; null for none.</param>
     public static Task<T> EndWithAsync<T>(Task<T> task, Activity activity, Activity? outer)
     {
-        // What goes on after an await has kept the activity as its own.
+        // Code after an await has kept the activity as its current one.
         GoBackTo(outer);
         return AwaitAsync();
 

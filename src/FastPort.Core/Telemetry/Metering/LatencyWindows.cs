@@ -7,7 +7,7 @@ namespace FastPort.Telemetry.Metering;
 /// One latency of the last minute, by message type or operation. Nothing runs in between: a reading keeps the lifetime's snapshot if
 /// <see cref="Step"/> has passed since the last one it kept, and the last minute is what has come since the youngest that is a minute old.
 /// So the window is 60 to 75 s however many collectors there are and however often they read, unless all of them pause: the first reading
-/// after a pause covers it. The first reading of all tells what has come since measuring began if that is a minute at most, and otherwise
+/// after a pause covers it. The very first reading covers the time since measuring began if that is at most a minute, and otherwise
 /// nothing. Thread-safe.
 /// </summary>
 internal sealed class LatencyWindows(TimeProvider time)
@@ -24,7 +24,7 @@ internal sealed class LatencyWindows(TimeProvider time)
     private bool _hasRead;
 
     /// <summary>The values of the last minute, of each scope.</summary>
-    /// <param name="scopes">The present figures.</param>
+    /// <param name="scopes">The current figures.</param>
     /// <param name="metric">Which of their latencies.</param>
     public IReadOnlyList<(string Name, LatencySnapshot Recent)> Read(IReadOnlyList<LatencyScopeReport> scopes, int metric)
     {

@@ -14,7 +14,7 @@ internal sealed class AppendedFile(string header)
 
     /// <summary>
     /// Maximum number of characters of these intervals. An interval of thousands of sessions has megabytes; the newest interval is kept,
-    /// whatever its length.
+    /// regardless of its length.
     /// </summary>
     internal const int MaxPendingCharacters = 8 * 1024 * 1024;
 

@@ -3,7 +3,7 @@ using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Some servers, as those of Milo, list their endpoints at a URL of its own, where they give no sessions.</summary>
+/// <summary>Some servers, as those of Milo, list their endpoints at a separate URL, where they create no sessions.</summary>
 internal static class DiscoveryUrl
 {
     private const string Suffix = "/discovery";

@@ -55,7 +55,7 @@ internal sealed class LinkSlot
             Volatile.Write(ref _current, null);
             _next.TrySetException(why);
 
-            // Nobody may be waiting; the exception counts as seen.
+            // There may be no waiter; the exception counts as observed.
             _ = _next.Task.Exception;
             return last;
         }

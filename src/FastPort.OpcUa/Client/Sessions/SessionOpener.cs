@@ -57,7 +57,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
     }
 
-    // Whatever the server has against the old session, or the user against the certificate that the server had then, a new one is the
+    // If the server refuses the old session, or the user's data does not match the server's former certificate, a new session is the
     // answer; if no answer came, the connection has ended.
     private async Task<bool> TryResumeAsync(ClientChannelLink channel, ClientSession session, CancellationToken cancellationToken)
     {
@@ -121,7 +121,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
         catch (OperationCanceledException)
         {
-            // Why it was not activated is what the caller is told.
+            // The caller gets the reason why it was not activated.
             return false;
         }
     }
@@ -142,7 +142,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                     ApplicationType = ApplicationType.Client,
                 },
                 EndpointUrl = channel.EndpointUrl,
-                // Servers list sessions by name, for which a name of its own is asked (OPC 10000-4, 5.7.2).
+                // Servers list sessions by name, so each session requests a unique name (OPC 10000-4, 5.7.2).
                 SessionName = $"{options.ApplicationName} {RandomNumberGenerator.GetHexString(8, lowercase: true)}",
                 ClientNonce = nonce,
                 ClientCertificate = credentials?.OwnCertificate,

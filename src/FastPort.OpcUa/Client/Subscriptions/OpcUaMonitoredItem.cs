@@ -45,7 +45,7 @@ public sealed class OpcUaMonitoredItem
     /// <summary>Whether the subscription has the item: the server has accepted it once, and it was not removed.</summary>
     internal bool IsKept { get; private set; }
 
-    /// <summary>Whether it is for events. Nobody has it but the subscription.</summary>
+    /// <summary>Whether it is for events. Only the subscription has it.</summary>
     internal bool IsForEvents => Options.Events != EventSelection.None;
 
     /// <summary>The items whose values this one reports with its own. Guarded by the subscription's lock.</summary>

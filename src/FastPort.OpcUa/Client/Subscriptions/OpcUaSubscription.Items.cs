@@ -247,7 +247,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Items that a request has made which was given up: nobody knows them. Whether the server hears of it is not waited for.
+    // Items created by an abandoned request: no caller knows them. Whether the server hears of it is not waited for.
     private static void Delete(SessionLink link, CreateMonitoredItemsRequest request, CreateMonitoredItemsResponse response)
     {
         uint[] ids =

@@ -21,7 +21,7 @@ public sealed partial class OpcUaSubscription
     /// <param name="response">The response.</param>
     /// <param name="received">Gets the messages that the server need not keep.</param>
     /// <param name="publisher">Knows when the reader has caught up.</param>
-    /// <param name="cancellationToken">Gives up: what has not come is asked for on the next connection.</param>
+    /// <param name="cancellationToken">Cancels the call: missing messages are requested on the next connection.</param>
     /// <returns>Good, or why the subscription has ended at the server.</returns>
     internal async ValueTask<StatusCode> ReceiveAsync(
         SessionLink link, PublishResponse response, Queue<SubscriptionAcknowledgement> received, Publisher publisher,
@@ -35,7 +35,7 @@ public sealed partial class OpcUaSubscription
             uint[] available = response.AvailableSequenceNumbers ?? [];
             if (!await TryFillGapAsync(link, number, available, received, publisher, cancellationToken).ConfigureAwait(false))
             {
-                // What is missing is asked for on the next connection; this message too.
+                // Missing messages, including this one, are requested on the next connection.
                 return StatusCodes.Good;
             }
 
@@ -50,7 +50,7 @@ public sealed partial class OpcUaSubscription
         return status;
     }
 
-    /// <summary>Asks for the messages that the server has sent, and that have not come, until there are no more.</summary>
+    /// <summary>Requests the messages that the server has sent and that have not arrived, until there are no more.</summary>
     /// <param name="link">The session.</param>
     /// <param name="received">Gets the messages that the server need not keep.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -59,7 +59,7 @@ public sealed partial class OpcUaSubscription
     internal async ValueTask<StatusCode> CatchUpAsync(
         SessionLink link, Queue<SubscriptionAcknowledgement> received, CancellationToken cancellationToken)
     {
-        // What is left for a reader that is slow, or has missed very many, shows when the next message comes.
+        // Whether messages are left, for a slow reader or one that has missed very many, shows when the next message arrives.
         for (int i = 0; i < MostMissed && !IsFull; i++)
         {
             ServiceResult<RepublishResponse> result = await RepublishAsync(link, _next, cancellationToken).ConfigureAwait(false);

@@ -21,7 +21,7 @@ public sealed partial class OpcUaSubscription
     internal DateTime? ServerStart { get; private set; }
 
     /// <summary>
-    /// What became of the subscription, until it is made again; null while the server has it. Belongs to the task that publishes.
+    /// The reason of the subscription's end, until it is recreated; null while the server has it. Belongs to the task that publishes.
     /// </summary>
     internal SubscriptionLoss? Loss { get; private set; }
 
@@ -116,7 +116,7 @@ public sealed partial class OpcUaSubscription
 
             if (IsAnswerTooMuch(result.Status, result.Fate))
             {
-                // The server has items whose ids nobody knows: they end with the subscription. The next attempt asks for fewer.
+                // The server has items with unknown ids: they end with the subscription. The next attempt asks for fewer.
                 _mostItems = Math.Max(1, part.Length / 2);
             }
 

@@ -12,7 +12,7 @@ internal sealed partial class Publisher
     /// again while the client publishes.
     /// </summary>
     /// <exception cref="OpcUaException">
-    /// The connection has ended, or there was no answer: what is not done can be done on the next one.
+    /// The connection has ended, or there was no answer: the rest can be done on the next connection.
     /// </exception>
     public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
     {
@@ -73,7 +73,8 @@ internal sealed partial class Publisher
             all,
             one => one.Session is { } session && session != link.Session && one.ServerStart == link.StartTime && !present.Contains(one.Id));
 
-        // A server that cannot do it, or has lost them, leaves them to be made again. One that has done it may be told once more.
+        // A server that cannot do it, or has lost them, leaves them to be made again. A subscription that has done it may be notified once
+        // more.
         for (int done = 0; done < foreign.Length;)
         {
             OpcUaSubscription[] part = [.. foreign.Skip(done).Take(link.Limits[Bulk.Subscriptions])];

@@ -16,10 +16,10 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     private readonly Queue<SubscriptionAcknowledgement> _received = new();
     private readonly Stack<PendingRequest<PublishResponse>> _pool = [];
 
-    // Subscriptions that a session may still have, and nobody wants: deleted when the client comes back with it.
+    // Unwanted subscriptions that a session may still have: deleted when the client reconnects with it.
     private readonly HashSet<(ClientSession? Session, uint Id)> _unwanted = [];
 
-    // Ids of which nobody knew, and that were deleted on the connection of now: once each. Belongs to the task that publishes.
+    // Unknown ids that were deleted on the current connection, once each. Belongs to the task that publishes.
     private readonly HashSet<uint> _strangers = [];
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private SessionLink? _link;
@@ -37,7 +37,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
     public void EndCreate() => Interlocked.Decrement(ref _creating);
 
-    /// <summary>Adds a subscription. False if its session's connection is no longer the one of now: it has to be made again.</summary>
+    /// <summary>Adds a subscription. False if its session's connection is no longer the current one: it has to be recreated.</summary>
     public bool TryAdd(OpcUaSubscription subscription, SessionLink link)
     {
         lock (_gate)
@@ -87,7 +87,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
             _unwanted.Add(unwanted);
         }
 
-        // Whatever the answer is: without requests for messages the server ends it by itself.
+        // Regardless of the answer: without Publish requests the server ends it anyway.
         if (link is not null && await DeleteAsync(link, [unwanted.Id], CancellationToken.None).ConfigureAwait(false))
         {
             lock (_gate)
@@ -126,7 +126,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     {
         lock (_gate)
         {
-            // One whose answer comes only now must not be added: nobody would end it.
+            // A subscription whose answer comes only now must not be added: it would never be ended.
             _link = null;
         }
 
@@ -263,7 +263,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
                 }
             }
 
-            // The delay of one of them, not of all: a task that waits for several stays with each until that one ends.
+            // The delay of one of them, not of all: a task that waits for several stays registered with each until it ends.
             Task? due = next?.Due;
             if (due is { IsCompleted: true })
             {
@@ -299,11 +299,11 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
     private async Task ReceiveAsync(SessionLink link, PublishResponse response, CancellationToken cancellationToken)
     {
-        // Read before the list: one that is no longer being made is in it.
+        // Read before the list: a subscription that is no longer being created is in it.
         bool mayBeNew = Volatile.Read(ref _creating) != 0;
         if (Array.Find(Snapshot(), one => one.Loss is null && one.Id == response.SubscriptionId) is not { } subscription)
         {
-            // It has been disposed, or the answer that it was made has not come: it counts at the server. Nobody waits for this answer.
+            // It has been disposed, or the answer that it was made has not come: it counts at the server. No caller waits for this answer.
             if (!mayBeNew && _strangers.Add(response.SubscriptionId))
             {
                 _ = DeleteAsync(link, [response.SubscriptionId], CancellationToken.None).AsTask();

@@ -50,7 +50,7 @@ internal sealed class ApplicationCertificate : IDisposable
     /// <param name="applicationUri">In ASCII. Stands in the certificate, exactly as in the application's description.</param>
     /// <param name="applicationName">The subject's common name.</param>
     /// <param name="hosts">The host names and addresses that clients connect to.</param>
-    /// <param name="now">The present time.</param>
+    /// <param name="now">The current time.</param>
     public static ApplicationCertificate Create(
         string applicationUri, string applicationName, IEnumerable<string> hosts, DateTimeOffset now)
     {

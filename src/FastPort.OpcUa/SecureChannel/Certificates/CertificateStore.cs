@@ -36,7 +36,7 @@ internal sealed class CertificateStore
     private readonly bool _trustsAll;
 
     /// <param name="options">The directory of the folders, and what is required.</param>
-    /// <param name="time">The present time, for validity.</param>
+    /// <param name="time">The current time, for validity.</param>
     /// <param name="logger">Is told what an administrator must know.</param>
     /// <exception cref="IOException">The directory cannot be used.</exception>
     public CertificateStore(OpcUaCertificateOptions options, TimeProvider time, ILogger logger)
@@ -72,7 +72,7 @@ internal sealed class CertificateStore
     public const string HowToAgree =
         "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
 
-    // What an administrator does to have a certificate trusted that was refused and saved.
+    // The step for an administrator to trust a certificate that was refused and saved.
     private string HowToTrust => $"move its file from {_rejected} to {_trusted}";
 
     /// <summary>Whose certificate it is, and what the application says; for messages.</summary>
@@ -143,8 +143,8 @@ internal sealed class CertificateStore
     /// others for other hosts. Null for a peer that has connected.
     /// </param>
     /// <param name="sent">
-    /// What the peer has sent: the certificate, and maybe those of its issuers behind it, which help to find one that is trusted and are
-    /// not trusted themselves. Defaults to nothing.
+    /// The bytes that the peer has sent: the certificate, possibly followed by those of its issuers, which help to find a trusted one and
+    /// are not trusted themselves. Defaults to nothing.
     /// </param>
     public StatusCode Validate(
         X509Certificate2 certificate, string? applicationUri, string? host = null, ReadOnlyMemory<byte> sent = default)
@@ -202,7 +202,7 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateUseNotAllowed;
         }
 
-        // An authority has issued others to people, devices and web servers: they are no applications.
+        // An authority has also issued certificates to people, devices and web servers, which are not applications.
         string? uri = ApplicationUriOf(certificate);
         return (applicationUri is null || uri == applicationUri) && (uri is not null || isKnown)
             ? StatusCodes.Good
@@ -268,8 +268,8 @@ internal sealed class CertificateStore
         }
     }
 
-    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Nor must an authority that does not: those
-    // whom it vouches for are refused. Once for each file, until it counts again.
+    // An ignored list must not go unnoticed: revoked certificates would be trusted again. Nor must an authority that does not: those whom
+    // it vouches for are refused. Once for each file, until it counts again.
     private void TellUnusable(TrustList list)
     {
         Tell(list.CheckLists(), CertificateLog.ListUnusable);
@@ -291,7 +291,7 @@ internal sealed class CertificateStore
         }
     }
 
-    // A stranger can send any number of certificates: the folder does not grow without bound, and the newest are there to be trusted.
+    // A stranger can send any number of certificates: the folder must not grow without bound, and keeps the newest.
     private void Reject(X509Certificate2 certificate)
     {
         try

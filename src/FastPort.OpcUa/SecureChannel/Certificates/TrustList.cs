@@ -6,8 +6,8 @@ using FastPort.Tls;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// What the folders held when they were read: trusted certificates, issuers and their revocation lists. Says whether a certificate can be
-/// trusted (OPC 10000-4, 6.1.3). Not thread-safe.
+/// The contents of the folders when they were read: trusted certificates, issuers and their revocation lists. Says whether a certificate
+/// can be trusted (OPC 10000-4, 6.1.3). Not thread-safe.
 /// </summary>
 internal sealed class TrustList : IDisposable
 {
@@ -34,7 +34,7 @@ internal sealed class TrustList : IDisposable
     /// <summary>Good if the certificate is trusted itself or through a chain of issuers, and nothing of the chain is revoked.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="sent">Certificates that have come with it: a path may go through them, and does not end with one.</param>
-    /// <param name="now">The present time.</param>
+    /// <param name="now">The current time.</param>
     /// <param name="requireLists">Whether each authority of the chain must have a revocation list.</param>
     public StatusCode Check(
         X509Certificate2 certificate, X509Certificate2Collection sent, DateTimeOffset now, bool requireLists)
@@ -91,7 +91,7 @@ internal sealed class TrustList : IDisposable
         chain.ChainPolicy.DisableCertificateDownloads = true;
         chain.ChainPolicy.VerificationTime = now.UtcDateTime;
 
-        // Times have statuses of their own.
+        // Validity times have separate statuses.
         chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
         chain.ChainPolicy.CustomTrustStore.AddRange(known);
         chain.ChainPolicy.ExtraStore.AddRange(known);
@@ -122,7 +122,7 @@ internal sealed class TrustList : IDisposable
                 return i == 0 ? StatusCodes.BadCertificateRevoked : StatusCodes.BadCertificateIssuerRevoked;
             }
 
-            // One that is out of date still tells who was revoked, but not who has been since.
+            // An outdated list still shows earlier revocations, but not later ones.
             if (requireLists && !lists.Any(list => now <= list.Until))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevocationUnknown : StatusCodes.BadCertificateIssuerRevocationUnknown;
@@ -191,7 +191,7 @@ internal sealed class TrustList : IDisposable
         }
     }
 
-    // Null if it is no certificate, or cannot be read: nothing that it could vouch for.
+    // Null if it is not a certificate, or cannot be read: then no certificate can depend on it.
     private static X509Certificate2? TryLoad(string file)
     {
         try

@@ -40,7 +40,7 @@ public sealed partial class AddressSpace
         return Add(node, new NodeId(0, NodeIds.Server), NodeIds.HasComponent, 0);
     }
 
-    // Subscriptions of others are nobody's business.
+    // Subscriptions of other sessions are not accessible.
     private static MethodResult Serve(ServerSession session, RunningCall running, uint id, Func<Subscription, MethodResult> serve)
     {
         lock (session.Gate)

@@ -44,7 +44,7 @@ public sealed partial class AddressSpace
         AddServerMethods();
     }
 
-    // Computed when they are read: the structure and its components agree, and nobody has to keep them up to date.
+    // Computed when they are read: the structure and its components agree without being kept up to date.
     private void AddStatus(OpcUaServerOptions options, TimeProvider time)
     {
         string version =
@@ -131,7 +131,7 @@ public sealed partial class AddressSpace
         }
     }
 
-    // What the server enforces. 0 is "no limit", or for services that are not supported "does not matter".
+    // The limits that the server enforces. 0 means "no limit", or for unsupported services "not relevant".
     private void AddLimits(OpcUaServerOptions options)
     {
         (uint Id, string Name, int Value)[] lengths =

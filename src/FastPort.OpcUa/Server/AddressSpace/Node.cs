@@ -13,7 +13,8 @@ public abstract class Node
     private volatile Reference[] _references = [];
     private volatile int _referenceCount;
 
-    // Null for the browse name, and for none. One object each, so that nobody reads the language of one text with the words of another.
+    // Null for the browse name, and for none. One object each, so that a reader never sees the language of one text with the words of
+    // another.
     private volatile StrongBox<LocalizedText>? _displayName;
     private volatile StrongBox<LocalizedText>? _description;
 

@@ -24,7 +24,7 @@ public sealed partial class VariableNode
     }
 
     /// <summary>
-    /// Hands the present value and all later ones to an item, none missed or twice; or what may be done with it, if the item is about that.
+    /// Passes the current value and all later ones to an item, each exactly once; or the access rights, if the item monitors those.
     /// </summary>
     internal void Watch(MonitoredItem item)
     {
@@ -63,8 +63,8 @@ public sealed partial class VariableNode
         }
     }
 
-    // Under the gate, so that items get the values in their order. Each session's parts have a budget of their own: neither the writer nor
-    // the parts of others use it up.
+    // Under the gate, so that items get the values in their order. Each session's parts have a separate budget: neither the writer nor the
+    // parts of others use it up.
     private void Tell()
     {
         if (_watchers is not { Count: > 0 })

@@ -15,7 +15,7 @@ public sealed partial class VariableNode : Node
     private const byte StatusAndTimestampWrite = 0x60;
     private const int AnyRank = -2;
 
-    // What clients get of a variable that is not readable.
+    // The value that clients get for a variable that is not readable.
     private static readonly DataValue NotReadable = new(default, StatusCodes.BadNotReadable);
 
     /// <summary>What clients get of a variable that they may not read.</summary>
@@ -26,17 +26,17 @@ public sealed partial class VariableNode : Node
     private volatile bool _isWritable;
     private volatile VariableWriteHandler? _onWrite;
 
-    // One object, so that nobody reads the ends of two ranges.
+    // One object, so that a reader never sees the ends of two ranges.
     private volatile Tuple<double, double>? _euRange;
 
     // Odd while the value is being written; a reader that sees it change reads again. Writers hold the gate.
     private int _version;
     private DataValue _value;
 
-    // Whether the value is an array that was made here and that nobody else has: then its parts can be replaced in place. Under the gate.
+    // Whether the value is an array that was created here and is not shared: then its parts can be replaced in place. Under the gate.
     private bool _isPrivate;
 
-    // The ValueBytes of the value, which take long to count; negative until somebody has asked for them. Under the gate.
+    // The ValueBytes of the value, which take long to count; negative until they are first needed. Under the gate.
     private long _valueBytes;
 
     internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
@@ -195,8 +195,8 @@ public sealed partial class VariableNode : Node
     }
 
     /// <summary>
-    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part makes a copy
-    /// of an array; as long as nobody gets that, further parts go into it.
+    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part copies the
+    /// array; as long as the copy is not shared, further parts are written into it.
     /// </summary>
     internal StatusCode SetPart(NumericRange range, in DataValue part, ref PartBudget budget)
     {

@@ -2,7 +2,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// Bounds what one Browse, BrowseNext or TranslateBrowsePathsToNodeIds costs, in a loop that other connections share: one request can name
-/// a folder of very many nodes a thousand times. What the response has no room for comes with the next one.
+/// a folder of very many nodes a thousand times. References that do not fit the response come with the next one.
 /// </summary>
 /// <param name="mostBytes">Most bytes of all references in the response.</param>
 internal struct BrowseBudget(long mostBytes)

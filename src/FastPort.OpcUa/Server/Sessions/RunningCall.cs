@@ -24,7 +24,7 @@ internal sealed class RunningCall
     /// <summary>The client's number of the request.</summary>
     public uint RequestHandle { get; }
 
-    /// <summary>Tells the application that the client wants no result, or has gone.</summary>
+    /// <summary>Notifies the application that the client needs no result, or has gone.</summary>
     public CancellationToken Token => _cancellation.Token;
 
     /// <summary>

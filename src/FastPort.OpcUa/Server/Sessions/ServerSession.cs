@@ -176,8 +176,8 @@ internal sealed class ServerSession
     }
 
     /// <summary>
-    /// Ends the session with all it has, unless it is in use. True if that has made room for another one: it is false for one that is used,
-    /// and for one whose room somebody else has got.
+    /// Ends the session with all it has, unless it is in use. True if that has made room for another session: false for a session in use,
+    /// and if another session has already taken the room.
     /// </summary>
     public bool TryEndUnused()
     {

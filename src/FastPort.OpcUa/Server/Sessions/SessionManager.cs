@@ -12,7 +12,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     private static readonly TimeSpan ShortestTimeout = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
-    // With those that have ended and whose subscriptions still live: they count, so that nobody can pile them up.
+    // Includes ended sessions whose subscriptions still live: they count, so that a client cannot accumulate them.
     private readonly ConcurrentDictionary<NodeId, ServerSession> _sessions = new();
     private ITimer? _timer;
     private ConnectionClock? _clock;
@@ -80,7 +80,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     }
 
     /// <summary>
-    /// Ends sessions whose clients have sent nothing for longer than was agreed on. Their subscriptions have a lifetime of their own.
+    /// Ends sessions whose clients have sent nothing for longer than was agreed on. Their subscriptions have separate lifetimes.
     /// </summary>
     public void EndExpired()
     {
@@ -117,9 +117,9 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         }
     }
 
-    // Sessions that have ended, that nobody has activated, or whose channels are gone must not keep others out: of the first of these kinds
-    // that there is, the one with the oldest request goes. Otherwise strangers who come, open sessions and leave would fill the server for
-    // as long as these may live.
+    // Sessions that have ended, were never activated, or have lost their channels must not keep others out: of the first of these kinds
+    // that exists, the session with the oldest request is removed. Otherwise strangers who come, open sessions and leave would fill the
+    // server for as long as these may live.
     private bool TryEndUnused()
     {
         while (_sessions.Values.Where(static one => !one.IsUsed)

@@ -18,7 +18,7 @@ internal static class UserTokens
     private const string UserName = "username";
     private const string Certificate = "certificate";
 
-    // Characters of a name, and bytes of a password: what waits to be checked is in no memory budget.
+    // Characters of a name, and bytes of a password: waiting checks are not in a memory budget.
     private const int MaxTextLength = 4096;
 
     // Checking a signature with a larger key takes long.
@@ -87,7 +87,7 @@ internal static class UserTokens
         if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 and <= MaxTextLength }
             || !TryReadPassword(call, nonce, name, out byte[] secret) || !Utf8.IsValid(secret))
         {
-            // What is no text may be encrypted for somebody else: the application must not see it as the password.
+            // Bytes that are not text may be encrypted for another recipient: the application must not see them as the password.
             return StatusCodes.BadIdentityTokenInvalid;
         }
 
@@ -98,8 +98,8 @@ internal static class UserTokens
         return StatusCodes.Good;
     }
 
-    // In one of two formats, of which one names the algorithm. Some clients name none with the other either: they use the policy's. Without
-    // encryption of its own only on an encrypted channel.
+    // In one of two formats, of which one names the algorithm. Some clients name none with the other either: they use the policy's. An
+    // unencrypted token is accepted only on an encrypted channel.
     private static bool TryReadPassword(in ServiceCall call, byte[] nonce, in UserNameIdentityToken token, out byte[] secret)
     {
         ReadOnlySpan<byte> sent = token.Password.Span;

@@ -16,7 +16,7 @@ internal sealed class CycleTimer : IDisposable
     private bool _hasMore;
 
     /// <param name="time">The server's time.</param>
-    /// <param name="onDue">Takes the lock and calls <see cref="Run"/>; nobody else does. Must not throw.</param>
+    /// <param name="onDue">Takes the lock and calls <see cref="Run"/>, as its only caller. Must not throw.</param>
     public CycleTimer(TimeProvider time, Action onDue)
     {
         _time = time;
@@ -39,7 +39,7 @@ internal sealed class CycleTimer : IDisposable
         _hasMore = false;
     }
 
-    /// <summary>Calls back with the present time, which is not before the time that was due, unless it was stopped meanwhile.</summary>
+    /// <summary>Calls back with the current time, which is not before the time that was due, unless it was stopped meanwhile.</summary>
     /// <param name="action">Returns whether it has more to do: then it is called again soon, after others have had the lock.</param>
     public void Run(Func<long, bool> action)
     {

@@ -29,7 +29,7 @@ internal sealed partial class MonitoredItem
             SamplePending(now);
             if (LacksRoom(held))
             {
-                // What waited for the end of the interval is given up for it.
+                // The value that waited for the end of the interval is dropped for it.
                 DropPending();
                 Sample(selected, held);
                 return;
@@ -90,8 +90,8 @@ internal sealed partial class MonitoredItem
     private bool IsAllowed =>
         attribute != AttributeId.Value || node is not VariableNode variable || subscription.Allows(variable, isWrite: false);
 
-    // The part that the client asks for; what lies outside it does not count as a change. Neither a part nor the result of a callback is
-    // kept by anybody else, so there must be room for it.
+    // The part that the client asks for; what lies outside it does not count as a change. Nothing else holds a part or the result of a
+    // callback, so there must be room for it.
     private DataValue Select(in DataValue value, ref PartBudget budget) =>
         range is null && (!IsPolled || _queue.BytesOf(value) == 0) ? value
         : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
@@ -134,7 +134,7 @@ internal sealed partial class MonitoredItem
         bool isChange = !_hasLast || filter.IsChange(_last, value);
         if (isChange || filter.Deadband == 0)
         {
-            // One that is equal, too: nobody else may have the one before.
+            // Even an equal value: the previous one must not be shared.
             _last = value;
             _lastBytes = bytes;
         }

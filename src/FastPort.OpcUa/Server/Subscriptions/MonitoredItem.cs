@@ -6,15 +6,15 @@ namespace FastPort.OpcUa.Server;
 /// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
 /// becomes of it is under the item's lock. Everything else is under the session's gate.
 /// <para>
-/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
-/// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
+/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later value comes or
+/// the subscription publishes, whichever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
 internal sealed partial class MonitoredItem(
     Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
-    // What is made for this item alone, a part or the result of a callback, counts whatever its size. Small values that the variable has
-    // too are not worth counting.
+    // Values created for this item alone (a part, or the result of a callback) count regardless of their size. Small values that the
+    // variable has too are not worth counting.
     private const int FreeBytes = 1024;
 
     private readonly Lock _gate = new();
@@ -40,7 +40,7 @@ internal sealed partial class MonitoredItem(
     private long _pendingSince;
     private bool _hasPending;
 
-    // What the item holds is charged to the session that has it.
+    // The item's memory is charged to its session.
     private SessionSubscriptions? _payer;
     private long _charged;
 
@@ -136,7 +136,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Changes the mode. An item that was disabled begins with the present value.</summary>
+    /// <summary>Changes the mode. An item that was disabled begins with the current value.</summary>
     public void SetMode(MonitoringMode mode)
     {
         MonitoringMode before = Mode;
@@ -150,7 +150,7 @@ internal sealed partial class MonitoredItem(
 
         if (before != MonitoringMode.Disabled)
         {
-            // What was only sampled until now is to be reported.
+            // Values that were only sampled until now are to be reported.
             lock (_gate)
             {
                 Mark();
@@ -190,7 +190,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Reports the present value once more, unless one waits (OPC 10000-5, 9.2).</summary>
+    /// <summary>Reports the current value once more, unless one waits (OPC 10000-5, 9.2).</summary>
     public void Resend()
     {
         lock (_gate)

@@ -26,7 +26,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     // Memory of the messages that are kept for Republish.
     private long _sentBytes;
 
-    // What values of the items hold that are parts or large. On any thread.
+    // The memory of the items' values that are parts or large. On any thread.
     private long _heldBytes;
 
     public ServerSession Session => session;
@@ -59,7 +59,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     }
 
     /// <summary>
-    /// Takes over a subscription of another session of the same user (OPC 10000-4, 5.14.7), whose client gets to know it; under both gates.
+    /// Takes over a subscription of another session of the same user (OPC 10000-4, 5.14.7), whose client is notified; under both gates.
     /// </summary>
     public StatusCode Take(Subscription subscription, SessionSubscriptions from)
     {

@@ -5,7 +5,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// A subscription (OPC 10000-4, 5.14.1): its items, and the cycle in which it publishes. Under the gate of the session that it belongs to,
-/// but <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread. Cycles are timers of its own, so they go on while the
+/// but <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread. Cycles are separate timers, so they continue while the
 /// session has no channel.
 /// </summary>
 internal sealed partial class Subscription
@@ -136,7 +136,7 @@ internal sealed partial class Subscription
     }
 
     /// <summary>
-    /// Another session has it now; under both gates. What there is to tell is told there, from the next cycle on: the client learns first
+    /// Another session has it now; under both gates. Pending notifications are sent there, from the next cycle on: the client first learns
     /// that it has the subscription.
     /// </summary>
     public void MoveTo(SessionSubscriptions owner)
@@ -152,7 +152,7 @@ internal sealed partial class Subscription
         ResetLifetime();
     }
 
-    /// <summary>Reports the present value of all reporting items once more, behind those that wait (OPC 10000-5, 9.2).</summary>
+    /// <summary>Reports the current value of all reporting items once more, after the waiting ones (OPC 10000-5, 9.2).</summary>
     public void Resend()
     {
         foreach (MonitoredItem item in _items.Values)

@@ -4,7 +4,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session goes on where it was. Timers and queues stay as they
+/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session continues where it was. Timers and queues stay as they
 /// are; only the owner changes.
 /// </summary>
 internal static class SubscriptionTransfer

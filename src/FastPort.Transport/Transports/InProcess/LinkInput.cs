@@ -115,7 +115,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         _unread?.Dispose();
     }
 
-    // False if the borrowed memory is no array and has to be copied.
+    // False if the borrowed memory is not an array and has to be copied.
     private bool TryShow(SendRing reading)
     {
         if (!reading.TryPeek(out ReadOnlyMemory<byte> own, out ReadOnlyMemory<byte> borrowed))

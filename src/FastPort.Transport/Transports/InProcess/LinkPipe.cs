@@ -22,8 +22,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     private bool _receiverGone;
     private volatile bool _isReset;
 
-    // What the sender's end waits for: borrowed segments that the receiver has yet to release, the receiver's end while it drops some, and
-    // the sender itself.
+    // The operations that the sender's end waits for: borrowed segments that the receiver has yet to release, the receiver's end while it
+    // drops some, and the sender itself.
     private int _holds = 1;
 
     public long BytesReceived => Volatile.Read(ref _received);

@@ -5,8 +5,8 @@ using System.Text;
 namespace FastPort.Transports.Unix;
 
 /// <summary>
-/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no address of their
-/// own; they are known by the one they came through.
+/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no separate address;
+/// they are known by the address that they came through.
 /// <para>
 /// Replaces the runtime's own type for listening: with that type the runtime deletes the file when the socket is closed, even if the file
 /// belongs to another program by then.

@@ -8,8 +8,8 @@ namespace FastPort.Transports.Unix;
 /// its own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while the socket is still
 /// open. For a name without a file all of these do nothing, except that <see cref="Prepare"/> refuses permissions. Not thread-safe.
 /// <para>
-/// Permissions: a socket that is bound but does not listen yet refuses every connection, whatever its permissions are. They are set between
-/// bind and listen, so no client connects before.
+/// Permissions: a socket that is bound but does not listen yet refuses every connection, regardless of its permissions. They are set
+/// between bind and listen, so no client connects before.
 /// </para>
 /// <para>
 /// The file's identity shows whether it is ours, and an open socket keeps its file's number from being reused: so a file that has replaced

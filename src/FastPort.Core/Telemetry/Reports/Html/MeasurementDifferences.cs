@@ -18,7 +18,9 @@ internal static class MeasurementDifferences
 
     private static readonly string[] Surroundings = ["os", "cpu_count", "runtime", "gc"];
 
-    /// <summary>The differences, a sentence each. What one of the files does not tell is left out: earlier versions told less.</summary>
+    /// <summary>
+    /// The differences, a sentence each. Fields that are missing in one of the files are left out: earlier versions wrote fewer.
+    /// </summary>
     /// <param name="before">The JSON of the measurement before.</param>
     /// <param name="after">The JSON of the measurement after.</param>
     internal static IReadOnlyList<string> Find(JsonElement before, JsonElement after)

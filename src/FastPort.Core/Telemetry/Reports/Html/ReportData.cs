@@ -78,8 +78,7 @@ internal sealed record ReportFigures(
 internal sealed record ReportHistogram([property: JsonRequired] double[] Us, [property: JsonRequired] long[] Counts);
 
 /// <summary>
-/// The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>. What is about latencies is absent where none were
-/// measured.
+/// The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>. Latency fields are absent if none were measured.
 /// </summary>
 internal sealed record ReportTimeline(
     [property: JsonRequired] double[] StartS,
