@@ -73,7 +73,7 @@ public sealed partial class FastPortClient
     }
 
     // Retries after any error (no server, no descriptors) until the user cancels or closes. A Hello that is too large is not retried. A
-    // token that was refused is not sent again: the source of tokens is asked until it gives another.
+    // refused token is not sent again: the token source is asked until it returns another.
     private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
     {
         string token = string.Empty;

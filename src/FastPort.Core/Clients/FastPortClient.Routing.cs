@@ -9,7 +9,7 @@ namespace FastPort.Clients;
 // Messages to and from other peers, through the server.
 public sealed partial class FastPortClient
 {
-    // A server that has refused a subscription for now may do so for long.
+    // A server that has refused a subscription may do so for a long time.
     private static readonly TimeSpan LongestSubscribeDelay = TimeSpan.FromSeconds(30);
 
     private readonly ClientRouting _routing = new();
@@ -154,9 +154,8 @@ public sealed partial class FastPortClient
         }
         catch
         {
-            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, and also where
-            // the queue is full: a Subscribe has no reply in time just then. A session that is just being created is subscribed by its
-            // creator.
+            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, even if the queue
+            // is full: that is when a Subscribe gets no reply in time. A session that is just being created is subscribed by its creator.
             _routing.TrySilence(prefix);
             Session?.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
@@ -234,8 +233,9 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends what was given up meanwhile. A refusal is
-    // logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the session.
+    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends those that were given up in the meantime.
+    // A refusal is logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the
+    // session.
     private async Task<List<string>> SubscribeAgainAsync(Session session, string[] prefixes, CancellationToken cancellationToken)
     {
         List<string> later = [];

@@ -158,7 +158,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
             // From now on requests and CloseAsync wait for this attempt.
             _slot.Expect();
-            // Reconnecting, and events, have nothing to do with what the first caller does.
+            // Reconnecting and events are independent of the first caller's context.
             _running = NoContext.Start(() => RunAsync(connected, cancellationToken));
         }
 
@@ -212,7 +212,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         Task over = Task.WhenAll(open.Select(static o => o.Left));
         try
         {
-            // The second is for the end of the connections: Goodbye and what was sent before go out also where no reply is waited for.
+            // The second is for the end of the connections: Goodbye and earlier messages are sent even if no reply is awaited.
             await over.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
         }
         catch (TimeoutException)
@@ -223,7 +223,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             }
         }
 
-        // An aborted session ends, and the task that connects, as soon as no code of the user's holds them up.
+        // An aborted session ends, and the task that connects, as soon as no code of the user blocks them.
         await Task.WhenAll(over, running ?? Task.CompletedTask)
             .WaitAsync(BlockedTimeout, _clock.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (_ownsClock)

@@ -127,7 +127,7 @@ public sealed class FastPortClientOptions : ClientOptions
         section.Section(nameof(Tls), Tls.Describe);
         if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && endpoint.Scheme != TlsProtocols.Scheme)
         {
-            // It looks as if the connection were encrypted and the server checked.
+            // The options look as if the connection were encrypted and the server checked.
             section.Refuse(
                 nameof(Tls), "set, but the endpoint is not tls://", "give one, as tls://127.0.0.1:6628, or remove the section");
         }

@@ -41,7 +41,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         catch (Exception e) when (
             connection?.Tls is not null && e is EndpointException or RequestFailedException { Failure: RequestFailure.ConnectionLost })
         {
-            // With TLS 1.3 a server looks at the client's certificate after the client's handshake has ended.
+            // With TLS 1.3 a server checks the client's certificate after the client's handshake has ended.
             await AbortAsync(connection).ConfigureAwait(false);
             throw new EndpointException(
                 Endpoint.Parse(options.Endpoint),

@@ -7,8 +7,8 @@ using FastPort.Sessions.Tracing;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request whose handler has returned and whose answer comes later, from another thread. It counts as work under way until then, so that
-/// a session that ends in order answers it. <see cref="Complete"/> is called once, on any thread.
+/// A request whose handler has returned and whose answer comes later, from another thread. It counts as work in progress until then, so
+/// that a session that ends in order answers it. <see cref="Complete"/> is called once, on any thread.
 /// </summary>
 /// <param name="protocol">The session.</param>
 /// <param name="header">The request's header.</param>
@@ -20,7 +20,9 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
     // The request's activity, which ends with the answer.
     private readonly Activity? _activity = Traces.IsOn ? Activity.Current : null;
 
-    /// <summary>Has <see cref="Complete"/> called when the answer is there, which may be now. Called once the work is counted.</summary>
+    /// <summary>
+    /// Arranges for <see cref="Complete"/> to be called when the answer is available, which may be now. Called once the work is counted.
+    /// </summary>
     public abstract void Begin();
 
     /// <summary>Writes the answer. If the session has ended in the meantime, no caller waits for it.</summary>

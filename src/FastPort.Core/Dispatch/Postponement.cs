@@ -3,7 +3,7 @@ using FastPort.Connections;
 
 namespace FastPort.Dispatch;
 
-/// <summary>What a postponed request waits for.</summary>
+/// <summary>The wait of a postponed request.</summary>
 /// <param name="until">Completes when a retry may succeed.</param>
 /// <param name="timeout">Time for all attempts; zero for no limit.</param>
 /// <param name="wait">Canceled when a wait for another peer ends before; null if the request waits for this side.</param>
@@ -33,7 +33,7 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
         }
     }
 
-    /// <summary>The request waits no more: neither does anything for it. Loop only.</summary>
+    /// <summary>The request no longer waits, nor does anything on its behalf. Loop only.</summary>
     public void End()
     {
         if (!Until.IsCompleted)

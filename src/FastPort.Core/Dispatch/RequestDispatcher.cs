@@ -95,7 +95,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _direct = runsHere && _queue is null && _gate is null && !Traces.IsOn ? handler : null;
         if (!runsHere && (handler.StaysOnLoop || !(_queue ??= new RequestQueue(protocol, this, _settings.Options)).TryReserve()))
         {
-            // Before the authorizer is asked: its answer may be another one when the frame's turn has come.
+            // Before the authorizer is asked: its answer may differ when the frame's turn has come.
             return false;
         }
 

@@ -38,7 +38,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
 
         if (!request.IsOneWay && !request.Deferred.HasRoom)
         {
-            // As many requests wait for other servers as may.
+            // The maximum number of requests already waits for other servers.
             request.Postpone(request.Deferred.WhenRoomAsync(), TimeSpan.Zero);
             return;
         }
@@ -92,7 +92,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         }
     }
 
-    /// <summary>Counts a relay that was not delivered, and says so to its sender.</summary>
+    /// <summary>Counts a relay that was not delivered, and reports that to its sender.</summary>
     public (ErrorCode Code, string Message) Failed(SendStatus status, ReadOnlySpan<byte> to)
     {
         (RelayFailure failure, ErrorCode code, string message) = status switch

@@ -141,7 +141,7 @@ public sealed partial class Session
         }
     }
 
-    /// <summary>A limit as timers take it: zero is none, as is one of more than their 49 days.</summary>
+    /// <summary>A limit as timers accept it: zero, or more than their maximum of 49 days, means none.</summary>
     internal static TimeSpan ForWait(TimeSpan limit) =>
         limit <= TimeSpan.Zero || limit.TotalMilliseconds >= uint.MaxValue - 1 ? Timeout.InfiniteTimeSpan : limit;
 }

@@ -4,7 +4,7 @@ using FastPort.Telemetry.Metering;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Publishes what a server counts and measures through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
+/// <summary>Publishes a server's counts and measurements through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
 /// All instruments are observable: nothing is done until a listener reads them, and nothing is recorded for them per message. Names, units
 /// and tags are stable; docs/metrics.md lists them. Thread-safe.
@@ -95,7 +95,8 @@ internal sealed class FastPortMeter : IDisposable
     /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
 
-    // Zeros too: a counter that appears with its first event has no rate of it, and no panel can tell "none" from "not there".
+    // Zeros too: a counter that first appears with its first event shows no rate for it, and a panel cannot distinguish "none" from
+    // "missing".
     private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
     {
         for (var tag = 0; tag < tags; tag++)

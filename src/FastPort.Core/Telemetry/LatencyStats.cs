@@ -166,7 +166,7 @@ public sealed partial class LatencyStats
             return null;
         }
 
-        // A cut: a report that is being made, and has the series in its list still, does not count these messages a second time.
+        // A cut: a report in progress that still has the series in its list does not count these messages a second time.
         var last = series.Report(cut: true, Now);
         if (IsWorthTelling(last))
         {

@@ -161,7 +161,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         await TryWriteReportAsync(final: true, next: null).ConfigureAwait(false);
     }
 
-    // Counts of the application can throw, and many sessions take memory. Later reports and the last one are made all the same.
+    // Counts of the application can throw, and many sessions take memory. Later reports and the last one are still created.
     private async Task TryWriteReportAsync(bool final, Task? next)
     {
         try

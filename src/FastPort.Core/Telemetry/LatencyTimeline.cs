@@ -76,7 +76,7 @@ internal sealed class LatencyTimeline
             : [.. _columns, since];
     }
 
-    // The pace of samples does not begin anew with the measured time, so the first one may come at once. It is not a separate column.
+    // The pace of samples does not restart with the measured time, so the first one may come at once. It is not a separate column.
     private bool FirstIsShort(LatencyColumn since) => _columns is [var first] && first.Length < since.Length / 4;
 
     private LatencyColumn Since(TimeSpan now, LatencySnapshot latencies, long errors)

@@ -84,7 +84,7 @@ internal sealed class WatchedFile<T> : IDisposable
 
     private void LookIfFree()
     {
-        // The look before this one is not done: a file system that does not answer must not collect threads.
+        // The previous check is not done: a file system that does not answer must not accumulate threads.
         if (!_gate.TryEnter())
         {
             return;

@@ -290,7 +290,7 @@ public sealed class OptionSection
     /// <param name="problem">What is wrong, as a sentence.</param>
     public void Add(string key, string problem) => Report(key, $": {problem}");
 
-    // Without ChecksTogether, an option that the section does not have is none of its problems.
+    // Without ChecksTogether, an option that the section does not have is not reported.
     private void Report(string key, string problem)
     {
         if (ChecksTogether || _configured?.GetSection(key).Exists() == true)
@@ -299,7 +299,7 @@ public sealed class OptionSection
         }
     }
 
-    // The form of a readable text follows what is allowed, where the text is not readable.
+    // The readable form follows the allowed values if the text is not readable.
     private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed, string form = "")
     {
         _known.Add(key);

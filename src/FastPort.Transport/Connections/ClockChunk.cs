@@ -19,7 +19,7 @@ internal sealed class ClockChunk
     private readonly long[] _due = new long[Slots];
     private readonly Connection?[] _connections = new Connection?[Slots];
 
-    // Bit sets of slots: to be visited by the next tick, to be visited by the present tick, in use.
+    // Bit sets of slots: to be visited by the next tick, to be visited by the current tick, in use.
     private ulong _requested;
     private ulong _taken;
     private ulong _used;

@@ -136,11 +136,11 @@ public abstract class Connection
     /// <summary>Bytes of the memory budget that bytes to be sent hold.</summary>
     internal virtual long SendMemory => 0;
 
-    /// <summary>Since when the peer has taken too few of the waiting bytes, in milliseconds of the clock; -1 if none wait.</summary>
+    /// <summary>Time since which the peer has read too few of the pending bytes, in milliseconds of the clock; -1 if none wait.</summary>
     internal virtual long SendWaitsSince => -1;
 
     /// <summary>
-    /// Whether bytes of the peer are here that were not received yet: this side is behind, and the peer not silent. Asked on the loop
+    /// Whether bytes of the peer have arrived but were not received yet: this side is behind, and the peer is not silent. Read on the loop
     /// before a connection is closed for silence.
     /// </summary>
     internal virtual bool HasUnreadInput => false;
@@ -166,7 +166,7 @@ public abstract class Connection
 
         if (Protocol is IConnectionPreamble)
         {
-            // If the connection has ended, it has told the preamble; this protocol is never opened.
+            // If the connection has ended, the preamble was notified; this protocol is never opened.
             Post(
                 static state =>
                 {

@@ -22,14 +22,14 @@ public sealed class ConnectionClock : IDisposable
     public const long Never = long.MaxValue;
 
     private readonly TimeProvider _time;
-    // A tick this late after the one before finds that the process did not run: it was stopped, or its machine was.
+    // A tick this late after the previous one shows that the process did not run: it was stopped, or its machine was.
     private const long LongestStep = 1_000;
 
     private readonly long _origin;
     private readonly ITimer? _timer;
     private long _now;
 
-    // Milliseconds that do not count, as the process did not run.
+    // Milliseconds that do not count, because the process did not run.
     private long _lost;
     private bool _leapt;
     private int _ticking;
@@ -177,7 +177,7 @@ public sealed class ConnectionClock : IDisposable
                 Volatile.Write(ref _lost, _lost + now - _now - step);
                 now = _now + step;
 
-                // Never twice in a row: a process that hardly runs judges late, but it does.
+                // Never twice in a row: a process that hardly runs checks its deadlines late, but it does check them.
                 _leapt = !_leapt;
             }
             else

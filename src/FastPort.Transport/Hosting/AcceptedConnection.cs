@@ -49,7 +49,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>Where the connection comes from, for log lines: a proxy's own address until its client's is known.</summary>
+    /// <summary>The origin of the connection, for log lines: a proxy's address until its client's address is known.</summary>
     public EndPoint? Source => Address ?? connection.RemoteEndPoint;
 
     void IHandshakeStep.Run() => _ = server.OpenAfterStagesAsync(this);

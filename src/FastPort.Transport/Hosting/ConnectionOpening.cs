@@ -11,7 +11,7 @@ internal sealed class ConnectionOpening(ConnectionServer server, AcceptedConnect
 {
     public void OnOpened(Connection connection) => server.Open(accepted, connection);
 
-    // It has stayed only where no protocol could be made: the connection closes.
+    // It is still the protocol only if none could be created: the connection closes.
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         input.Consume(input.Length);

@@ -5,7 +5,7 @@ namespace FastPort.Hosting;
 /// <content>Figures that are read about once a second.</content>
 public sealed partial class ConnectionServer
 {
-    /// <summary>Reads the current load. Takes no lock of the connections; its time is that of a walk over all of them.</summary>
+    /// <summary>Reads the current load. Takes no lock of the connections; walks over all of them.</summary>
     internal ServerLoad ReadLoad()
     {
         long pending = 0;

@@ -11,7 +11,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
     IEnumerable<MemoryClaim> IMemoryHolder.Claims =>
         _accepted.Values.Select(ClaimOrEnd).Where(static claim => claim.Bytes > 0);
 
-    // A protocol that throws must not keep the budget from closing others.
+    // A protocol that throws must not prevent the budget from closing others.
     private MemoryClaim ClaimOrEnd(AcceptedConnection accepted)
     {
         try

@@ -27,8 +27,8 @@ public sealed partial class ConnectionServer
     }
 
     /// <summary>
-    /// Closes a connection that has its protocol if a new ban is one of its peer, for the server built on this one. Null: closed by its
-    /// address, without a word of the protocol.
+    /// Closes a connection that has its protocol if a new ban applies to its peer, for the server built on this one. Null: closed by its
+    /// address, without a message of the protocol.
     /// </summary>
     internal Action<Connection, Ban>? CloseServed { get; init; }
 

@@ -10,7 +10,7 @@ namespace FastPort.Hosting;
 /// <content>The stages of a connection before its protocol, such as TLS: bounded in time, and in number also for one address.</content>
 public sealed partial class ConnectionServer
 {
-    // Two names of a certificate and what to do have room.
+    // Has room for two names of a certificate and the advice.
     private const int MaxHandshakeFailureLength = 1024;
 
     // One address must not take all places: it would keep all others out for as long as its stages take.

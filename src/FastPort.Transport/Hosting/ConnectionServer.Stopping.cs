@@ -6,7 +6,7 @@ namespace FastPort.Hosting;
 /// <content>The ordered stop: accepts no more, notifies all protocols, and aborts connections that do not finish in time.</content>
 public sealed partial class ConnectionServer
 {
-    // Additional time for a stop besides ShutdownTimeout: what follows, and a rest.
+    // Additional time for a stop after ShutdownTimeout: for the steps that follow, with a margin.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
     // For a listener whose loop is blocked. The sessions of other loops must still be notified, and soon.
@@ -82,7 +82,7 @@ public sealed partial class ConnectionServer
 
         Bans.Added -= CloseBanned;
 
-        // Not awaited: a stage's callback that throws or blocks must not keep the sessions from being told.
+        // Not awaited: a stage's callback that throws or blocks must not keep the sessions from being notified.
         _ = _stop.CancelAsync();
         AcceptedConnection[] open = [.. _accepted.Values];
         if (open.Length != 0)

@@ -158,7 +158,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 
-    /// <summary>Maximum number of connections: fewer than configured where the process has not so many descriptors.</summary>
+    /// <summary>Maximum number of connections: fewer than configured if the process does not have enough descriptors.</summary>
     internal int MaxConnections => _admission.MaxConnections;
 
     /// <summary>A snapshot of the connections that have their protocol.</summary>
@@ -242,7 +242,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
-    /// <summary>Makes the protocol of a connection and starts it. On the connection's loop; never throws.</summary>
+    /// <summary>Creates the protocol of a connection and starts it. On the connection's loop; never throws.</summary>
     internal void Open(AcceptedConnection accepted, Connection top)
     {
         try
@@ -261,7 +261,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             {
                 accepted.Serve(top, _protocol(top));
 
-                // A ban that came meanwhile may not have found the connection: not among the accepted yet, or not under this address.
+                // A ban added in the meantime may have missed the connection: not yet among the accepted, or not under this address.
                 if (BanCheck.Find(accepted.Address) is { } ban)
                 {
                     CloseBanned(accepted, ban);

@@ -6,11 +6,11 @@ namespace FastPort.Hosting;
 /// <summary>Finds what other machines can do at a server's endpoints without an explicit decision to allow it.</summary>
 internal static class Exposure
 {
-    /// <summary>One sentence for each endpoint that other machines reach unencrypted or without showing who they are.</summary>
+    /// <summary>One sentence for each endpoint that other machines can reach unencrypted or without authentication.</summary>
     /// <param name="endpoints">The endpoints.</param>
     /// <param name="transports">The transports, for schemes that are served through others.</param>
-    /// <param name="authenticates">Whether peers must show who they are to the protocol.</param>
-    /// <param name="checksCertificates">Whether peers of encrypted endpoints must show a certificate of a configured authority.</param>
+    /// <param name="authenticates">Whether the protocol requires authentication.</param>
+    /// <param name="checksCertificates">Whether peers of encrypted endpoints must present a certificate of a configured authority.</param>
     public static IReadOnlyList<string> Find(
         IEnumerable<string> endpoints, TransportCollection transports, bool authenticates, bool checksCertificates)
     {

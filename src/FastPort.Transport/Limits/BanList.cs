@@ -17,7 +17,7 @@ public sealed class BanList
     // Serializes changes. The events are raised under it, so that subscribers see the changes in order.
     private readonly Lock _gate = new();
 
-    // Replaced at each change: a connection that comes looks it up without a lock.
+    // Replaced at each change: new connections look it up without a lock.
     private volatile Lookup _lookup = Lookup.Empty;
 
     /// <summary>Creates an empty list.</summary>

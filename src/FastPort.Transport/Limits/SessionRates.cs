@@ -21,7 +21,7 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
     /// <param name="reading">The time now, of <see cref="MonotonicClock"/>.</param>
     public TimeSpan OverFor(long reading) => OverForAt(limiter.At(reading));
 
-    /// <summary>The peer has said who it is: null, or the rate of connections that refuses it.</summary>
+    /// <summary>The peer has identified itself: null, or the rate of connections that refuses it.</summary>
     /// <param name="name">The identity's name.</param>
     public string? TryIdentify(string name)
     {

@@ -44,6 +44,6 @@ internal static class CertificateFile
                 $"The authority file {file} contains no certificate. Put the authorities' certificates in it, as PEM.");
     }
 
-    /// <summary>A password as editors write it: the line end behind it is none of it.</summary>
+    /// <summary>A password as editors write it: the trailing line end is not part of it.</summary>
     public static string ReadPassword(string file) => CertificateBytes.ReadText(file, "password").TrimEnd('\r', '\n');
 }

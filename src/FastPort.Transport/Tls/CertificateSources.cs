@@ -8,7 +8,7 @@ namespace FastPort.Tls;
 /// <param name="options">Names the files.</param>
 /// <param name="nameOf">An option's name in messages, by its key.</param>
 /// <param name="time">Source of time.</param>
-/// <param name="password">The password, where the configuration has it itself. Defaults to null: a file has it, if there is one.</param>
+/// <param name="password">The password, if the configuration contains it. Defaults to null: it is in a file, if there is one.</param>
 internal sealed class CertificateSources(
     TlsServerOptions options, Func<string, string> nameOf, TimeProvider time, string? password = null)
 {
@@ -51,7 +51,7 @@ internal sealed class CertificateSources(
             Add(nameof(options.CertificateFile), NothingConfigured);
         }
 
-        // In this order: the first is for peers that ask for no name.
+        // In this order: the first is for peers that request no name.
         if (options.CertificateFile.Length != 0)
         {
             Try(

@@ -4,10 +4,10 @@ using FastPort.Connections;
 
 namespace FastPort.Tls;
 
-/// <summary>A handshake that failed. The message says why, and what to do.</summary>
+/// <summary>A failed handshake. The message states the cause and the remedy.</summary>
 internal sealed class HandshakeFailedException(string message, Exception? inner = null) : IOException(message, inner);
 
-/// <summary>Says in plain words why a handshake or an encrypted session failed.</summary>
+/// <summary>Explains why a handshake or an encrypted session failed.</summary>
 internal static class HandshakeFailure
 {
     /// <summary>The end of a session whose bytes cannot be decrypted, or that the peer has ended by an alert.</summary>
@@ -75,7 +75,7 @@ internal static class HandshakeFailure
         _ => null,
     };
 
-    // OpenSSL's own words are behind two exceptions of the runtime's.
+    // OpenSSL's message is in the inner exception of the runtime's inner exception.
     private static string Innermost(Exception e)
     {
         Exception inner = e;

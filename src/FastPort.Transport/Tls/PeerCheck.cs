@@ -4,10 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace FastPort.Tls;
 
-/// <summary>
-/// Checks the certificate of one peer in its handshake, and keeps what it found wrong in words. Used by one handshake.
-/// </summary>
-/// <param name="isRequired">Whether the peer must show a certificate.</param>
+/// <summary>Checks the certificate of one peer in its handshake, and keeps a description of the problem. Used by one handshake.</summary>
+/// <param name="isRequired">Whether the peer must present a certificate.</param>
 /// <param name="pinnedHash">
 /// SHA-256 of the public key that the peer must have, regardless of who signed it; null for the ordinary checks.
 /// </param>
@@ -27,7 +25,7 @@ internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
             RevocationMode = revocation,
             RevocationFlag = X509RevocationFlag.ExcludeRoot,
 
-            // A peer must not make this process fetch what its certificate names.
+            // A peer must not make this process fetch URLs in its certificate.
             DisableCertificateDownloads = true,
 
             // Other handshakes wait while an authority's server is asked for its revocation list.

@@ -37,7 +37,7 @@ internal static class PemCertificate
         }
         catch (Exception e) when (e is CryptographicException or ArgumentException)
         {
-            // First, whether it is the certificate that is damaged.
+            // First check whether the certificate is damaged.
             Parse(pem.Certificates.Take(1), file);
             throw NotJoined(file, keyFile.Length == 0 ? file : keyFile, key, password, passwordFile, e);
         }

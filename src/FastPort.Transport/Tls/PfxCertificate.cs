@@ -20,7 +20,7 @@ internal static class PfxCertificate
         Path.GetExtension(file) is { } extension
         && (extension.Equals(".pfx", StringComparison.OrdinalIgnoreCase) || extension.Equals(".p12", StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>The certificate that has a key, and the others.</summary>
+    /// <summary>The certificate with the key, and the others.</summary>
     public static LoadedCertificate Load(string file, string passwordFile, string? given = null)
     {
         byte[] bytes = CertificateBytes.Read(file, "certificate");

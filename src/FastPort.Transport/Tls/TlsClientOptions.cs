@@ -44,7 +44,7 @@ public sealed class TlsClientOptions
     /// <summary>The hash of <see cref="Pin"/>; null if there is none.</summary>
     internal byte[]? PinnedHash => TryReadPin(Pin, out byte[]? hash) ? hash : null;
 
-    /// <summary>Whether it is said whom to trust or what to show.</summary>
+    /// <summary>Whether trust or a certificate is configured.</summary>
     internal bool IsGiven => AuthorityFile.Length + ServerName.Length + Pin.Length + CertificateFile.Length != 0;
 
     internal void Describe(OptionSection section)

@@ -67,9 +67,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     /// <summary>Whether the peer has left before it has sent a byte of the handshake.</summary>
     public bool HasPeerLeft => !_records.HasReceived && PeerLeftException.IsReason(_below.ClosingReason);
 
-    /// <summary>
-    /// The settings of the connection below an encrypted one: it holds few bytes, and judges no peer by those.
-    /// </summary>
+    /// <summary>The settings of the connection below an encrypted one: it holds few bytes, and has no deadlines for them.</summary>
     public static ConnectionSettings SettingsBelow(ConnectionSettings settings) => settings with
     {
         MaxSendBytes = TlsOutput.MostBelow * 2,
@@ -78,8 +76,8 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     };
 
     /// <summary>
-    /// Starts the connection below and makes the handshake. If it fails, the caller closes the connection below. The task completes on the
-    /// worker that makes the last step.
+    /// Starts the connection below and performs the handshake. If it fails, the caller closes the connection below. The task completes on
+    /// the worker that makes the last step.
     /// </summary>
     /// <param name="authenticate">Begins the handshake.</param>
     /// <param name="serverName">The name that the client asked for, known when the handshake has ended.</param>
@@ -134,7 +132,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     // Not only below: the protocol may have paused at bytes that the connection below has handed over already.
     public override void ResumeReading()
     {
-        // One that waits for the loop is enough, however often it is asked for.
+        // One pending call on the loop is enough, however often it is requested.
         if (Interlocked.Exchange(ref _resumes, 1) == 0)
         {
             _below.Post(
@@ -162,7 +160,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         _records.Fail(reason.Message);
         if (wasStarted && Protocol is not null && !Has(ReadFlags.Open) && !Is(LifeFlags.Ended))
         {
-            // The loop's first action has not run: the protocol is opened before it hears of the end.
+            // The loop's first action has not run: the protocol is opened before it is notified of the end.
             Open();
         }
 

@@ -50,7 +50,7 @@ internal sealed class TlsOutput(
     /// <summary>Encrypts what was written, and hands it to the connection below.</summary>
     public override void Flush()
     {
-        // Also again, if the connection below has told that it has sent while the flusher was about to wait for that.
+        // Also repeated if the connection below has reported progress while the flusher was about to wait for it.
         while (TryBecomeFlusher() && Run())
         {
         }

@@ -18,8 +18,9 @@ internal static class TlsProtocols
     public static SslProtocols Allowed(bool tls12) => tls12 ? SslProtocols.Tls13 | SslProtocols.Tls12 : SslProtocols.Tls13;
 
     /// <summary>
-    /// Whether a suite encrypts and authenticates in one (AEAD). Those of TLS 1.3 do; with 1.2 the runtime also takes CBC suites where a
-    /// peer has none better. A <see cref="CipherSuitesPolicy"/> would end the resumption of sessions, so this is asked after the handshake.
+    /// Whether a suite encrypts and authenticates in one (AEAD). Those of TLS 1.3 do; with 1.2 the runtime also accepts CBC suites if a
+    /// peer has no better one. A <see cref="CipherSuitesPolicy"/> would prevent the resumption of sessions, so this is checked after the
+    /// handshake.
     /// </summary>
     public static bool IsAllowed(TlsCipherSuite suite) => !$"{suite}".Contains("_CBC_", StringComparison.Ordinal);
 
@@ -36,7 +37,7 @@ internal static class TlsProtocols
             : tag + 8;
     }
 
-    /// <summary>Whether an endpoint is encrypted by this library: a transport of the user's own may serve the scheme instead.</summary>
+    /// <summary>Whether an endpoint is encrypted by this library: a custom transport may serve the scheme instead.</summary>
     public static bool Encrypts(Endpoint endpoint, ITransport transports) =>
         endpoint.Scheme == Scheme && !transports.Supports(Scheme);
 

@@ -82,7 +82,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
     /// <param name="signals">The signals set since the last step.</param>
     protected abstract bool Step(int signals);
 
-    /// <summary>There is nothing to do: waits briefly for more if that pays. True if something was signalled.</summary>
+    /// <summary>There is nothing to do: waits briefly for more work if that is worthwhile. True if something was signalled.</summary>
     protected abstract bool Linger();
 
     /// <summary>The pump is about to rest: releases what it does not need meanwhile.</summary>

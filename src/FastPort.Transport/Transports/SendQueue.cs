@@ -58,7 +58,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Bytes that have left the connection.</summary>
     public virtual long BytesSent => Volatile.Read(ref _sent);
 
-    /// <summary>Bytes written and not sent. Bytes that are written and sent meanwhile count as pending, never as less than none.</summary>
+    /// <summary>
+    /// Bytes written and not sent. Bytes that are written and sent in the meantime count as pending; the number is never negative.
+    /// </summary>
     public virtual long PendingBytes => -Volatile.Read(ref _sent) + Written;
 
     /// <summary>Send calls to the operating system, failed ones included.</summary>

@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Bytes to be sent: a ring, and beside it memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the
-/// segment's position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
+/// Bytes to be sent: a ring, and memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the segment's
+/// position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {

@@ -102,7 +102,7 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     internal IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress() =>
         [.. this.OfType<EpollTransport>().SelectMany(static transport => transport.ReadProgress())];
 
-    /// <summary>The scheme that an alias is served through; of others the scheme itself.</summary>
+    /// <summary>The scheme through which an alias is served; for others the scheme itself.</summary>
     internal string SchemeBelow(string scheme)
     {
         Find(scheme, out SchemeAlias? alias);

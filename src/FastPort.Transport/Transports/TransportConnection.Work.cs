@@ -86,8 +86,7 @@ internal abstract partial class TransportConnection
         Volatile.Write(ref _sendWaitsSince, _progress.WaitsSince);
         if (IsClosing)
         {
-            // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
-            // together.
+            // Until the last byte is sent, a reading peer has one write timeout; then draining is bounded, and so is the total time.
             bool patient = !IsOutputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
             {

@@ -106,7 +106,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Whether the loop has to end the connection now.</summary>
     protected bool MustEnd => IsAborted || (IsClosing && IsOutputDown && Has(ReadFlags.InputEnded));
 
-    /// <summary>Whether the connection ends by a reset: the unsent bytes are not worth a lingering socket.</summary>
+    /// <summary>Whether the connection ends by a reset: the unsent bytes do not justify a lingering socket.</summary>
     protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
 
     public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
@@ -200,7 +200,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         {
             if (segment.Release is { } release)
             {
-                // On the thread of any sender, whose context it is not to see.
+                // On the thread of any sender, whose context it must not see.
                 NoContext.Run(release, segment.State);
             }
         }
@@ -212,8 +212,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     }
 
     /// <summary>
-    /// No more of the written bytes is here: ends this side of the stream. Called once, by the sender, by that of sockets and of TLS under
-    /// the output's gate.
+    /// All written bytes are sent: ends this side of the stream. Called once, by the sender; for sockets and TLS under the output's gate.
     /// </summary>
     internal abstract void ShutDownOutput();
 
@@ -329,7 +328,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         Owner?.OnEnding();
         try
         {
-            // One that was closed while it was being started may have a protocol already, which was never opened.
+            // A connection that was closed while it was being started may already have a protocol, which was never opened.
             if (Has(ReadFlags.Open))
             {
                 Protocol!.OnClosed(_reason!);

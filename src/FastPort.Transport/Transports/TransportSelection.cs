@@ -6,7 +6,7 @@ using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports;
 
-/// <summary>Creates the transport of the configured kind, or says why the kind is not available.</summary>
+/// <summary>Creates the transport of the configured kind, or reports why the kind is not available.</summary>
 internal static class TransportSelection
 {
     /// <summary>For messages about a scheme that no transport serves.</summary>
@@ -47,7 +47,7 @@ internal static class TransportSelection
 
     private static InProcessTransport InProcess(EpollOptions options)
     {
-        // Without event loops nothing else looks at them.
+        // Without event loops, nothing else checks them.
         EpollOptions.ThrowIfOutOfRange(options);
         return new InProcessTransport(options.SpinMicroseconds);
     }

@@ -26,8 +26,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Gets the context that a message sent now passes on: that of <see cref="Activity.Current"/>. An activity that has ended is no cause
-    /// any more: it is current in flows that outlive it, such as a reconnecting client's.
+    /// Gets the context that a message sent now passes on: that of <see cref="Activity.Current"/>. An ended activity is no longer a cause:
+    /// it stays current in flows that outlive it, such as a reconnecting client's.
     /// </summary>
     public static bool TryGetContext(out ActivityContext context)
     {
@@ -67,7 +67,7 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Ends the activity of a message to the peer with the task, which has begun under it, and gives the caller its own one back.
+    /// Ends the activity of a message to the peer with the task, which has begun under it, and restores the caller's activity.
     /// </summary>
     /// <param name="task">The reply, or the status of what was sent.</param>
     /// <param name="activity">The activity, which is current.</param>
@@ -103,8 +103,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Ends the activity of a message from the peer; null for none. A program's listener that throws is logged, as the message has been
-    /// handled and what is counted for it has still to be given back.
+    /// Ends the activity of a message from the peer; null for none. A program's listener that throws is logged, because the message has
+    /// been handled and its counted resources must still be released.
     /// </summary>
     public static void Stop(Activity? activity, FrameProtocol protocol)
     {
@@ -112,7 +112,7 @@ internal static class Traces
         {
             if (activity is not null)
             {
-                // It makes the activity before it the current one, perhaps on the thread of a caller that has its own.
+                // It makes the previous activity current, perhaps on the thread of a caller that has its own.
                 NoContext.Run(static activity => activity.Stop(), activity);
             }
         }
@@ -122,7 +122,7 @@ internal static class Traces
         }
     }
 
-    /// <summary>Makes an activity the current one again; none if it has ended meanwhile, which Activity.Current refuses.</summary>
+    /// <summary>Makes an activity the current one again; none if it has ended in the meantime, which Activity.Current refuses.</summary>
     public static void GoBackTo(Activity? outer) => Activity.Current = outer is { IsStopped: true } ? null : outer;
 
     /// <summary>Names the server of a request as it was configured.</summary>
@@ -138,7 +138,7 @@ internal static class Traces
         }
     }
 
-    /// <summary>Names the peer: the server of a request, or where a message came from.</summary>
+    /// <summary>Names the peer: the server of a request, or the origin of a message.</summary>
     public static void SetPeer(Activity? activity, EndPoint? peer)
     {
         if (activity is not { IsAllDataRequested: true })

@@ -157,7 +157,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             _receiverGone = true;
             undelivered = !IsClosed && !_outputDown && (IsEnding || !IsEmpty);
 
-            // Until all segments are released below the sender's end waits for these, too. One that has ended waits for nothing.
+            // Until all segments are released below, the sender's end also waits for these. A sender that has ended waits for nothing.
             holds = _holds != 0;
             _holds += holds ? 1 : 0;
             Close();

@@ -45,7 +45,7 @@ internal sealed class UnixSocketFile
 
     /// <summary>Prepares the bind: removes a socket file at which no program listens any more.</summary>
     /// <exception cref="EndpointException">
-    /// The path is in use, or something lies there that is not ours to remove, or its directory is missing.
+    /// The path is in use, or is a file that must not be removed, or its directory is missing.
     /// </exception>
     public void Prepare()
     {
@@ -113,8 +113,8 @@ internal sealed class UnixSocketFile
     }
 
     /// <summary>
-    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens no other program takes the file for a stale
-    /// one. Never throws; a file that cannot be removed is a stale one for the next start.
+    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens, no other program considers the file stale.
+    /// Never throws; a file that cannot be removed is a stale one for the next start.
     /// </summary>
     public void Remove()
     {

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace FastPort.Telemetry.Reports.Html;
 
-/// <summary>Finds in which settings and surroundings two measurements differ: their figures are not those of one test then.</summary>
+/// <summary>Finds the settings and environments in which two measurements differ: their figures are then not comparable.</summary>
 internal static class MeasurementDifferences
 {
     // A measured time that differs by less than this share is the same.

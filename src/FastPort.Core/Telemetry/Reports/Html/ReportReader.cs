@@ -5,7 +5,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace FastPort.Telemetry.Reports.Html;
 
 /// <summary>
-/// Reads what a report shows from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.
+/// Reads a report's data from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.
 /// </summary>
 internal static class ReportReader
 {
