@@ -35,9 +35,7 @@ public static class BanFiles
         Change(path, bans => [.. bans.Where(other => other.Subject != ban.Subject), ban]);
     }
 
-    /// <summary>
-    /// As <see cref="Add(string, Ban)"/>, with one change of the file for all, but a ban of the file that ends later is not replaced.
-    /// </summary>
+    /// <summary>As <see cref="Add(string, Ban)"/>, but changes the file only once, and does not replace a ban that ends later.</summary>
     internal static void AddLonger(string path, IReadOnlyCollection<Ban> added) => Change(
         path,
         bans => [.. bans.Concat(added).GroupBy(static ban => ban.Subject).Select(static same => same.MaxBy(static ban => ban.Until)!)]);
@@ -74,7 +72,7 @@ public static class BanFiles
     {
         using IDisposable _ = FileChange.Begin(path);
 
-        // As many as a server keeps, and the same ones: a file that grew on would be too large for the next start.
+        // As many as a server keeps, and the same ones: a file that kept growing would be too large for the next start.
         PrivateFile.Replace(path, BanFile.Write(change(Read(path)).OrderBy(static ban => ban.Until).TakeLast(BanList.MaxEntries)));
     }
 

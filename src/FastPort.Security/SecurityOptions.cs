@@ -103,7 +103,7 @@ public sealed class SecurityOptions : IDescribedOptions
     /// <summary>How often the files are checked for changes; 1 s to an hour. Defaults to 5 s.</summary>
     public TimeSpan ReloadInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Whether peers have to show who they are, or may.</summary>
+    /// <summary>Whether peers must, or may, authenticate.</summary>
     internal bool HasIdentities =>
         UsersFile.Length != 0 || TokenKeysFile.Length != 0 || UnixUsers || CertificateUsers != CertificateName.None;
 

@@ -39,7 +39,7 @@ public sealed class ServerPolicy : IDisposable
         {
             EndSubscriptions();
 
-            // A Subscribe that the policy before has allowed may be under way.
+            // A Subscribe that the previous policy has allowed may be in progress.
             _again.Change(options.ReloadInterval, Timeout.InfiniteTimeSpan);
             Changed?.Invoke();
         };
@@ -168,7 +168,7 @@ public sealed class ServerPolicy : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            // The host is being disposed: its services cannot be asked for any more, and its sessions have ended.
+            // The host is being disposed: its services are no longer available, and its sessions have ended.
         }
         catch (Exception e)
         {

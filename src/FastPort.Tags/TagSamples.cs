@@ -162,9 +162,9 @@ public sealed partial class TagSamples
     }
 
     /// <summary>
-    /// Samples without rows: these, whose memory stays for the next ones, or others if the rows were larger than this.
+    /// Samples without rows: these, whose memory is kept for the next ones, or new ones if the rows were larger than the limit.
     /// </summary>
-    /// <param name="maxKept">Bytes of a message with the rows, at most, whose memory stays.</param>
+    /// <param name="maxKept">Maximum bytes of a message whose memory is kept.</param>
     internal TagSamples Cleared(int maxKept)
     {
         if (MaxSize > maxKept)

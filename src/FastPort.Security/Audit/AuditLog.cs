@@ -9,9 +9,9 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Audit;
 
 /// <summary>
-/// Appends audit events to a file, one JSON object a line. Any thread adds; one task writes. The file is opened for each batch, so that it
-/// may be renamed at any time. Events that the disk does not take, or not fast enough, are dropped, and a later line says how many. Several
-/// logs may write to one file: those of a process in turn, and on Linux those of other processes too.
+/// Appends audit events to a file, one JSON object per line. Any thread adds; one task writes. The file is opened for each batch, so that
+/// it may be renamed at any time. Events that cannot be written, or not fast enough, are dropped, and a later line contains their number.
+/// Several logs may write to one file: those of a process in turn, and on Linux those of other processes too.
 /// </summary>
 internal sealed class AuditLog : IAsyncDisposable
 {

@@ -1,9 +1,9 @@
 namespace FastPort.Security.Audit;
 
 /// <summary>
-/// Which refused messages of a peer get a line of the audit log: the first few within a second. The others are counted, and one line says
-/// how many they were, a second after the first. Forbidden messages cost their sender nothing, so a peer must not fill the disk with them.
-/// Thread-safe. <see cref="_gate"/> guards the table.
+/// Decides which refused messages of a peer get a line of the audit log: the first few within a second. The others are counted, and one
+/// line contains their number, a second after the first. Forbidden messages cost their sender nothing, so a peer must not fill the disk
+/// with them. Thread-safe. <see cref="_gate"/> guards the table.
 /// </summary>
 internal sealed class RefusalLines : IDisposable
 {

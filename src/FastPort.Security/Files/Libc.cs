@@ -3,7 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace FastPort.Security.Files;
 
-/// <summary>What Linux can do with files and .NET does not offer.</summary>
+/// <summary>File operations of Linux that .NET does not offer.</summary>
 internal static unsafe partial class Libc
 {
     // fcntl.h and linux/stat.h: the same on every architecture of .NET.

@@ -52,7 +52,7 @@ internal static class CertificateNames
         _ => "subject",
     };
 
-    // A common name that shares its part of the subject with other attributes has no order among them, and is none.
+    // A common name in a multi-valued part of the subject has no order among the attributes, and does not count.
     private static string? CommonName(X500DistinguishedName subject) => subject.EnumerateRelativeDistinguishedNames(reversed: false)
         .FirstOrDefault(static part => !part.HasMultipleElements && part.GetSingleElementType().Value == CommonNameType)
         ?.GetSingleElementValue();

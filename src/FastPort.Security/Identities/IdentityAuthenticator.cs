@@ -8,8 +8,8 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Turns a Hello into an identity: by its token if it has one, else by the Unix user or the client certificate, else as anonymous where
-/// that is allowed. Thread-safe.
+/// Turns a Hello into an identity: by its token if it has one, else by the Unix user or the client certificate, else as anonymous if that
+/// is allowed. Thread-safe.
 /// </summary>
 internal sealed class IdentityAuthenticator(
     SecurityOptions options,
@@ -18,7 +18,7 @@ internal sealed class IdentityAuthenticator(
     SecurityEvents events,
     AutomaticBans? bans)
 {
-    /// <summary>Whether peers are let in that do not show who they are.</summary>
+    /// <summary>Whether peers that do not authenticate are accepted.</summary>
     public bool AllowsAnonymous => options.AllowAnonymous;
 
     /// <summary>Checks a Hello.</summary>
@@ -50,7 +50,7 @@ internal sealed class IdentityAuthenticator(
             return AuthenticationResult.Accept(Of(peer));
         }
 
-        // Not anonymous if the name is missing: the peer has shown who it is, and would miss its permissions without a word.
+        // Not anonymous if the name is missing: the peer has authenticated, and would silently lack its permissions.
         if (options.CertificateUsers != CertificateName.None && session.Tls?.PeerCertificate is { } certificate)
         {
             return CertificateAuthentication.Authenticate(certificate, options.CertificateUsers);

@@ -10,7 +10,7 @@ using Microsoft.IdentityModel.Tokens;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks JSON Web Tokens (RFC 7519): signed with one of the keys, for this audience, not expired. A token without an end is refused.
+/// Checks JSON Web Tokens (RFC 7519): signed with one of the keys, for this audience, not expired. A token without an expiry is refused.
 /// Thread-safe.
 /// </summary>
 internal sealed class TokenAuthentication : IDisposable
@@ -35,7 +35,7 @@ internal sealed class TokenAuthentication : IDisposable
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
-    /// <param name="peer">Where the peer is; null if that is not known.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
     /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken)
     {
@@ -89,7 +89,7 @@ internal sealed class TokenAuthentication : IDisposable
 
     public void Dispose() => _keys.Dispose();
 
-    // RFC 7515, 4.1.11: who does not understand one of these extensions refuses the token. None is understood here.
+    // RFC 7515, 4.1.11: a recipient that does not understand one of these extensions must refuse the token. None is supported here.
     private static bool HasCriticalHeader(TokenValidationResult result)
     {
         using JsonDocument header = Part(((JsonWebToken)result.SecurityToken).EncodedHeader);
@@ -112,7 +112,7 @@ internal sealed class TokenAuthentication : IDisposable
     // The library has read it before.
     private static JsonDocument Part(string encoded) => JsonDocument.Parse(Base64UrlEncoder.DecodeBytes(encoded));
 
-    // Says what the owner of a token can mend; nothing of the token but its times and names.
+    // Describes what the owner of a token can fix; contains nothing of the token but its times and names.
     private string WhatIsWrong(TokenValidationResult result, string compact, DateTimeOffset now) => result.Exception switch
     {
         SecurityTokenSignatureKeyNotFoundException => "The token is signed with a key that this server does not know.",

@@ -3,7 +3,7 @@ using System.Collections.Frozen;
 namespace FastPort.Security.Policies;
 
 /// <summary>
-/// Names that a policy allows: a pattern is a whole name, or a prefix with <c>*</c> behind it. Names are compared character by character.
+/// Names that a policy allows: a pattern is a whole name, or a prefix followed by <c>*</c>. Names are compared character by character.
 /// Immutable.
 /// </summary>
 internal sealed class NamePatterns

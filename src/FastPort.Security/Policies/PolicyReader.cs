@@ -44,7 +44,7 @@ internal static class PolicyReader
         }
         catch (InvalidOperationException e)
         {
-            // A string with half of a surrogate pair is found out when it is read.
+            // A string with half of a surrogate pair is detected when it is read.
             problems.Add($"The policy has an invalid string: {e.Message}");
             return null;
         }

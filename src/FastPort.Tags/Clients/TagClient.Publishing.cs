@@ -68,7 +68,7 @@ public sealed partial class TagClient
             ? Timeout.InfiniteTimeSpan
             : _options.RequestTimeout;
 
-    /// <summary>Has done for a publication what is missing on a session.</summary>
+    /// <summary>Completes a publication on a session.</summary>
     internal void DeclareAgain(TagPublication publication, Session session) =>
         _ = Task.Run(() => DeclareAgainAsync(publication, session));
 
@@ -95,7 +95,7 @@ public sealed partial class TagClient
         return names;
     }
 
-    // Once on a session: the program's call and the reconnect may both come to it.
+    // Once per session: both the program's call and the reconnect may get here.
     private async Task DeclareAsync(TagPublication publication, Session session, CancellationToken cancellationToken)
     {
         await publication.Declaring.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -189,8 +189,8 @@ public sealed partial class TagClient
         }
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. The obstacle may be
-    // gone the next time.
+    // Until the tags are declared on a session, which may have ended in the meantime, and the feed has been asked for them. The obstacle
+    // may be gone the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)
@@ -208,7 +208,7 @@ public sealed partial class TagClient
         }
     }
 
-    // A write of a client of the server's, for tags that were declared on this session.
+    // A write of one of the server's clients, for tags that were declared on this session.
     private async ValueTask OnWriteAsync(RequestContext context)
     {
         var message = new TagRequestMessage();

@@ -72,7 +72,8 @@ public sealed partial class TagClient
         }
     }
 
-    // Returns the session that it was made on. One that another call has made there meanwhile stays, unless it is the one to be replaced.
+    // Returns the session that it was made on. A subscription that another call has made there in the meantime stays, unless it is the one
+    // to replace.
     private async Task<Session> SubscribeAsync(
         TagSubscription subscription, CancellationToken cancellationToken, uint? replaced = null)
     {
@@ -138,7 +139,7 @@ public sealed partial class TagClient
         }
     }
 
-    // A server that has just started may know a name later than others: then the subscription is made again with it.
+    // A server that has just started may know a name later than others: then the subscription is recreated with it.
     private async Task SubscribeToMissingAsync(TagSubscription subscription, Session session)
     {
         while (subscription.MadeOn(session) is { Tags.Unknown: > 0 } made && !_closing.IsCancellationRequested)
@@ -154,13 +155,13 @@ public sealed partial class TagClient
             }
             catch (Exception)
             {
-                // The cause may be gone the next time. Tried again as long as there is this session.
+                // The cause may be gone the next time. Retried as long as this session exists.
             }
         }
     }
 
-    // The new one is made before the old one ends, so that no change is missed, unless the session may not have both. The first update
-    // always contains the current samples.
+    // The new subscription is created before the old one ends, so that no change is missed, unless the session may not have both. The first
+    // update always contains the current samples.
     private async Task ReplaceAsync(TagSubscription subscription, Session session, uint id)
     {
         try
@@ -177,7 +178,7 @@ public sealed partial class TagClient
         await UnsubscribeAsync(session, id).ConfigureAwait(false);
     }
 
-    // Until it is subscribed on the session of now, which may be another one than that which has begun it.
+    // Until it is subscribed on the current session, which may differ from the session that began it.
     private async Task SubscribeAgainAsync(TagSubscription subscription, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !subscription.IsOn(session))

@@ -146,7 +146,7 @@ public sealed partial class TagClient
 
     private static uint Milliseconds(TimeSpan time) => (uint)Math.Clamp(time.TotalMilliseconds, 0, uint.MaxValue);
 
-    // A name without a handle: why there is none says more than that the handle is wrong.
+    // A name without a handle: the reason is more useful than an invalid handle.
     private static TagStatus[] WithReasons(TagList.Resolved resolved, TagStatus[] statuses)
     {
         for (int i = 0; i < statuses.Length; i++)
@@ -187,7 +187,7 @@ public sealed partial class TagClient
     private TimeSpan Patience(TimeSpan timeout) =>
         timeout == TimeSpan.Zero ? _options.RequestTimeout : timeout + TimeSpan.FromSeconds(5);
 
-    // Handles of the session of now: a handle of another session may be another tag's in this one.
+    // Handles of the current session: a handle of another session may mean another tag in this one.
     private async ValueTask<TagList.Resolved> CurrentAsync(TagList tags, CancellationToken cancellationToken)
     {
         Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);

@@ -132,7 +132,7 @@ public sealed partial class TagClient : IAsyncDisposable
             DeclareAgain(publication, session);
         }
 
-        // Last: a handler that throws must not keep anything from being made again.
+        // Last: a handler that throws must not prevent anything from being recreated.
         Connected?.Invoke();
     }
 
@@ -151,7 +151,7 @@ public sealed partial class TagClient : IAsyncDisposable
         Disconnected?.Invoke(reason);
     }
 
-    // The session of now; waits for one while the client is connecting.
+    // The current session; waits for one while the client is connecting.
     private async ValueTask<Session> SessionAsync(CancellationToken cancellationToken)
     {
         Task<Session> connected;
@@ -164,7 +164,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
             if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result != Session)
             {
-                // That one takes no requests any more: it is over, or has said Goodbye and only answers those before.
+                // That session accepts no more requests: it is over, or has said Goodbye and only answers earlier ones.
                 _connected = NewConnected();
             }
 

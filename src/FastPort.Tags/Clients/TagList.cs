@@ -10,7 +10,7 @@ public sealed class TagList
 {
     private readonly string[] _names;
 
-    // Guards which look-up of the names is under way: one at a time on a session, for all who use the list meanwhile.
+    // Guards the look-up of the names in progress: one at a time on a session, shared by all users of the list.
     private readonly Lock _gate = new();
     private (Session Session, Task<Resolved> Task)? _resolving;
     private volatile Resolved _resolved;

@@ -70,7 +70,7 @@ public sealed partial class TagPublication : IAsyncDisposable
         _source.ConnectionChanged -= OnConnectionChanged;
         Task closing = CloseFeedAsync();
 
-        // When the client closes its connection the server knows by itself.
+        // When the client closes its connection, the server notices without a message.
         if (!_client.IsClosing)
         {
             await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeoutForWait)
@@ -90,7 +90,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     /// <summary>Whether it was disposed.</summary>
     internal bool IsEnded => _closing.IsCancellationRequested;
 
-    /// <summary>What is known of the tags now, by place; null for a name that the source does not have.</summary>
+    /// <summary>The current descriptions of the tags, by place; null for a name that the source does not have.</summary>
     internal async Task<TagInfo?[]> ResolveAsync(CancellationToken cancellationToken)
     {
         var infos = new TagInfo?[_names.Length];
@@ -112,8 +112,8 @@ public sealed partial class TagPublication : IAsyncDisposable
     }
 
     /// <summary>
-    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it has the tags. Of a publication
-    /// that has ended meanwhile the tags end, too.
+    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it has the tags. The tags of a
+    /// publication that has ended in the meantime end, too.
     /// </summary>
     internal void Accept(Session session, uint[] handles, TagStatus[] statuses)
     {
@@ -165,7 +165,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     }
 
     /// <summary>
-    /// Writes to the source, as the server asks, and sends the values that the tags have then: no read after the reply gets an older one.
+    /// Writes to the source, as requested by the server, and sends the tags' new values: no read after the reply gets an older one.
     /// </summary>
     internal async Task<TagStatus[]> WriteAsync(IReadOnlyList<int> tags, TagSamples values, CancellationToken cancellationToken)
     {

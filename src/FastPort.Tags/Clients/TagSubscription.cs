@@ -114,7 +114,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     /// <summary>On the loop, before an update can come.</summary>
     internal void Accept(TagList.Resolved resolved, uint id, TimeSpan interval, TagStatus[] statuses)
     {
-        // A name that is there twice has one handle: its changes are those of the first.
+        // A name that occurs twice has one handle: its changes are those of the first.
         Dictionary<uint, int> places = [];
         for (int i = 0; i < resolved.Handles.Length; i++)
         {
@@ -207,7 +207,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         _ = AcknowledgeAsync();
     }
 
-    // Until the server has been sent the last one: if it hears of none, it stops sending for good.
+    // Until the last acknowledgment was sent to the server: without it, the server stops sending permanently.
     private async Task AcknowledgeAsync()
     {
         while (true)

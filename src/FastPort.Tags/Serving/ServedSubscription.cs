@@ -34,7 +34,7 @@ internal sealed class ServedSubscription : IDisposable
     private bool _isClosed;
 
     // Whether the sender's role is taken: by a thread that sends, or by the wait for room in the session. A thread that finds it taken
-    // sends nothing: the holder of the role looks again when it gives the role up.
+    // sends nothing: the holder of the role checks again when it releases the role.
     private bool _isSending;
 
     public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, int maxQueueBytes, TimeProvider time)
@@ -112,7 +112,7 @@ internal sealed class ServedSubscription : IDisposable
         Flush();
     }
 
-    /// <summary>Sends what waits, if an update may be sent now.</summary>
+    /// <summary>Sends waiting samples, if an update may be sent now.</summary>
     public void Flush()
     {
         while (TryBegin(out ulong number, out ulong lost))
@@ -170,7 +170,7 @@ internal sealed class ServedSubscription : IDisposable
         }
     }
 
-    // Gives the role up, unless the session takes nothing now: then it goes to the wait for room. False if continuing is pointless.
+    // Releases the role, unless the session accepts nothing now: then it passes to the wait for room. False if continuing is pointless.
     private bool TryEnd(SendStatus status, ulong lost)
     {
         if (status is SendStatus.Full or SendStatus.Dropped)

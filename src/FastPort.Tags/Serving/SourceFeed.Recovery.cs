@@ -7,7 +7,7 @@ namespace FastPort.Tags.Serving;
 /// </content>
 internal sealed partial class SourceFeed
 {
-    // One read at a time, however often the feed says that changes may have been lost.
+    // One read at a time, no matter how often the feed reports that changes may have been lost.
     private async Task ReadLostAsync()
     {
         while (true)
@@ -40,7 +40,7 @@ internal sealed partial class SourceFeed
         return TellAsync(members, mustRead: isConnected);
     }
 
-    // Under the source's gate. Those that stay refused wait twice as long each time: asking has a price, of many tags above all.
+    // Under the source's gate. Those that stay refused wait twice as long each time: asking is expensive, especially for many tags.
     private void RetryLater(bool isAgain)
     {
         if (_isClosed || (!isAgain && _isRetrying && _retryDelay == RetryDelay))
@@ -60,8 +60,8 @@ internal sealed partial class SourceFeed
         _retry.Change(_retryDelay, Timeout.InfiniteTimeSpan);
     }
 
-    // Tags that were subscribed to while the source was away, or did not have them, or did not answer. Again: those whose refusal may have
-    // passed although the source has stayed connected.
+    // Tags that were subscribed to while the source was disconnected, did not have them, or did not answer. On a retry: tags whose refusal
+    // may have passed although the source has stayed connected.
     private async Task AddLateAsync(bool isAgain)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
@@ -79,7 +79,7 @@ internal sealed partial class SourceFeed
                 TagStatus[] before = [.. late.Select(static member => member.Status)];
                 await AddToSourceAsync(late, isAgain).ConfigureAwait(false);
 
-                // The feed may have reported the values of those that it has now before it was known that it has them.
+                // The feed may have reported the values of added tags before it was known that they were added.
                 _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
                 _ = TellAsync(late.Where((member, i) => member.IsAdded && before[i].IsBad), mustRead: true);
             }
@@ -119,7 +119,7 @@ internal sealed partial class SourceFeed
         {
             foreach (FeedMember member in members)
             {
-                // Of a value that was read the feed reports all later changes.
+                // The feed reports all later changes of a value that was read.
                 member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
                 member.IsUnread = mustRead ? member is { IsReported: false, Tag.HasFailed: true } : member.IsUnread;
                 foreach (SubscriptionItem item in member.Items)

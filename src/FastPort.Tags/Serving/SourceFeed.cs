@@ -4,7 +4,7 @@ namespace FastPort.Tags.Serving;
 
 /// <summary>
 /// A feed of one source with one interval, shared by all subscriptions. Tags are in it while they have subscribers. Changes of its tags are
-/// made one after the other; what it reports comes meanwhile.
+/// made one after the other; its reports may come at the same time.
 /// </summary>
 internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval, bool isClosed) : ITagFeedListener
 {
@@ -16,7 +16,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
 
-    // Set by who changes the tags, and cleared by who closes the feed. Written under the source's gate.
+    // Set by the thread that changes the tags, and cleared by the thread that closes the feed. Written under the source's gate.
     private ITagFeed? _feed;
     private bool _isClosed = isClosed;
 
@@ -28,14 +28,14 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     private bool _isRetrying;
     private TimeSpan _retryDelay;
 
-    // Whether changes may have been lost since the last read of all values began, and whether one is under way. Under the source's gate.
+    // Whether changes may have been lost since the last read of all values began, and whether one is in progress. Under the source's gate.
     private bool _isLost;
     private bool _isReadingLost;
 
     // Whether tags whose read has failed are read again soon. Under the source's gate.
     private bool _isReadingAgain;
 
-    /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
+    /// <summary>When the feed last reported, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
     /// <summary>The member of a tag; null if it is not in the feed. Under the source's gate.</summary>
@@ -75,7 +75,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
             List<FeedMember> added = [];
             lock (source.Gate)
             {
-                // One that a review has ended meanwhile gets nothing.
+                // An item that a review has ended in the meantime gets nothing.
                 foreach (SubscriptionItem item in items.Where(static item => !item.IsEnded))
                 {
                     int before = added.Count;
@@ -221,7 +221,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
 
     public void OnTagsAppeared() => _ = AddLateAsync(isAgain: false);
 
-    /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
+    /// <summary>
+    /// Closes the feed permanently. Does not wait for a change of its tags: a feed that the change opens is closed by it.
+    /// </summary>
     public ValueTask CloseAsync()
     {
         lock (source.Gate)
@@ -270,7 +272,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         }
     }
 
-    // Removes the tags without subscribers. Those that the source does not answer for are removed with the next change, or when it is back.
+    // Removes the tags without subscribers. Tags for which the source does not answer are removed with the next change, or when it has
+    // reconnected.
     private async ValueTask RemoveFromSourceAsync()
     {
         if (_feed is not { } feed)
@@ -319,7 +322,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                     bool isWanted;
                     lock (source.Gate)
                     {
-                        // If this call was given up, another feed may have been opened meanwhile.
+                        // If this call was abandoned, another feed may have been opened in the meantime.
                         isWanted = !_isClosed && !token.IsCancellationRequested;
                         _feed = isWanted ? feed : _feed;
                     }
@@ -350,8 +353,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         {
             foreach ((int i, FeedMember member) in added.Index())
             {
-                // A tag that is refused stays wanted: the source may have it when it has been away. Its absence is reported as a sample. A
-                // single tag is absent with its device, or does not exist yet, and no event reports when it does.
+                // A refused tag stays wanted: the source may have it after a reconnect. Its absence is reported as a sample. A single tag
+                // is absent with its device, or does not exist yet, and no event reports when it does.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
                 member.MustRetry = status.IsBad || isAway || reached == TagStatus.BadNodeIdUnknown;

@@ -96,7 +96,7 @@ internal sealed class SourceFeeds(ServedSource source)
         SourceFeed[] feeds;
         lock (source.Gate)
         {
-            // Requests that are still under way, and tags that are to be fed, come later.
+            // Requests in progress, and tags that are to be fed, come later.
             _isClosed = true;
             feeds = [.. _feeds.Values];
             _feeds.Clear();

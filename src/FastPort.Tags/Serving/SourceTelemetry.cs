@@ -21,7 +21,7 @@ internal sealed class SourceTelemetry
     private long _losses;
 
     /// <param name="source">The source's name.</param>
-    /// <param name="latencies">What reports are made of; null for no reports.</param>
+    /// <param name="latencies">Receives the times and counts for reports; null for no reports.</param>
     public SourceTelemetry(string source, LatencyStats? latencies)
     {
         _source = source;

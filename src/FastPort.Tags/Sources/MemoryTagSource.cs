@@ -217,7 +217,7 @@ public sealed partial class MemoryTagSource : ITagSource
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Adds a tag with its first sample. Returns what is known of it, with its number.</summary>
+    /// <summary>Adds a tag with its first sample. Returns its description, with its number.</summary>
     internal TagInfo Add(TagInfo info, in TagSample sample)
     {
         ArgumentNullException.ThrowIfNull(info);
@@ -234,7 +234,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>What is known of the tag of a name; null if there is none.</summary>
+    /// <summary>The description of the tag of a name; null if there is none.</summary>
     internal TagInfo? Find(string name)
     {
         lock (_gate)
@@ -270,7 +270,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Gives tags another status from now on, with the values that they have.</summary>
+    /// <summary>Changes the status of tags, which keep their values.</summary>
     internal void SetStatus(ReadOnlySpan<int> tags, TagStatus status)
     {
         var samples = new TagSamples();

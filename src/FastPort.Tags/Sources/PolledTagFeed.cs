@@ -74,8 +74,8 @@ public sealed class PolledTagFeed : ITagFeed
         _end.Dispose();
     }
 
-    // A read that fails as a whole gives every tag its status. Returns the samples, which are others than those given if the source may
-    // still write to these.
+    // A read that fails as a whole gives every tag its status. Returns the samples: different ones than those given if the source may still
+    // write to these.
     private async ValueTask<TagSamples> ReadAsync(int[] tags, TagSamples samples)
     {
         samples.Clear();
@@ -175,7 +175,7 @@ public sealed class PolledTagFeed : ITagFeed
         }
     }
 
-    // A tag with what was reported of it; null for nothing yet. The latter is of the task that polls.
+    // A tag with its last report; null for nothing yet. The report belongs to the task that polls.
     private sealed class Polled(int tag)
     {
         public int Tag => tag;

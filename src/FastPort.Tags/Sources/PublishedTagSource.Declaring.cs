@@ -137,7 +137,7 @@ public sealed partial class PublishedTagSource
         return TagStatus.Good;
     }
 
-    // Names stand in logs and are paths: folders are not empty.
+    // Names appear in logs and are paths: folders must not be empty.
     private bool IsName(string name) =>
         name.Length <= _options.MaxNameLength
         && name.Split('/').All(static part => part.Length != 0)

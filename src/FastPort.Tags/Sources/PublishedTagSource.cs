@@ -109,7 +109,7 @@ public sealed partial class PublishedTagSource : ITagSource
             _reviews++;
         }
 
-        // The authorizer is asked again about tags declared from now on. The gate is had for some tags at a time, and the authorizer is
+        // The authorizer is asked again about tags declared from now on. The gate is held for a few tags at a time, and the authorizer is
         // asked without it: the loops of the publishers take it for each push.
         List<(Session Session, string Name)> ended = [];
         for (int first = 0; ; first += TagsAtATime)
@@ -140,7 +140,7 @@ public sealed partial class PublishedTagSource : ITagSource
         }
     }
 
-    // False if there was another review since the rights were asked: they are asked again.
+    // False if there was another review since the rights were checked: they are checked again.
     private bool TryReview(
         List<(int Tag, Session Session, string Name)> published,
         bool[] allowed,
@@ -267,7 +267,7 @@ public sealed partial class PublishedTagSource : ITagSource
         }
     }
 
-    // Under the gate: whether there is room for a tag's value in place of the one that it has.
+    // Under the gate: whether there is room for a tag's new value in place of the old one.
     private bool TryHold(PublishedTag tag, in TagValue value)
     {
         long size = value.IsNull ? 0 : sizeof(ulong) + value.ReferenceBytes;
