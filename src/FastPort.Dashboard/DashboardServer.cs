@@ -63,7 +63,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
             return;
         }
 
-        // Asked for only now: without a URL nothing of it is made.
+        // Resolved only now: without a URL nothing of it is created.
         ILoggerFactory loggers = NamedServices.LoggerFactory(_services);
         try
         {

@@ -64,7 +64,7 @@ public sealed class RedisBackplane : IRoutingIdClaims, INodes
         return new BackplaneRouter(this, local);
     }
 
-    /// <summary>The directory of sessions over the server's own one.</summary>
+    /// <summary>The directory of sessions on top of the server's own.</summary>
     internal IPeers Attach(IPeers local)
     {
         _localPeers = local;

@@ -131,7 +131,7 @@ internal static class ProgramRun
     {
         if (text.Contains("(Temporary, ", StringComparison.Ordinal))
         {
-            // It is tried again; only here is the file's name.
+            // The write is retried; only this text contains the file's name.
             _logTrouble = Shorten(text);
         }
         else if (!text.Contains("unable to enqueue", StringComparison.OrdinalIgnoreCase)
@@ -166,7 +166,7 @@ internal static class ProgramRun
     /// program reports it in a sentence.
     /// </summary>
     /// <param name="configuration">The program's configuration.</param>
-    /// <param name="configure">Changes what the section says. Defaults to nothing.</param>
+    /// <param name="configure">Changes the section's settings. Defaults to nothing.</param>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
     public static Logger CreateLogger(IConfiguration configuration, Action<LoggerConfiguration>? configure = null)
     {

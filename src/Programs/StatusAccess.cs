@@ -24,7 +24,7 @@ internal static class StatusAccessRegistration
 {
     private const string Key = "Status:Access";
 
-    /// <summary>Answers those whom the configuration allows; without the key, peers on this machine.</summary>
+    /// <summary>Answers the peers that the configuration allows; without the key, peers on this machine.</summary>
     /// <exception cref="FastPortOptionsException">The key has another value.</exception>
     public static FastPortBuilder MapStatus(this FastPortBuilder builder, IConfiguration configuration)
     {

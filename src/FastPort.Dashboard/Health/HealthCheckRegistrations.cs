@@ -10,7 +10,7 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds health checks of FastPort servers and clients of the host.</summary>
 public static class HealthCheckRegistrations
 {
-    /// <summary>Name of the check of a server without a name, which the dashboard adds by itself.</summary>
+    /// <summary>Name of the check of a server without a name, which the dashboard adds automatically.</summary>
     internal const string ServerCheck = "fastport-server";
 
     /// <summary>
@@ -47,7 +47,7 @@ public static class HealthCheckRegistrations
     /// <summary>The check of a server.</summary>
     internal static HealthCheckRegistration Server(string name, string serverName)
     {
-        // Made once: it compares what it reads with what it has read before.
+        // Created once: it compares each reading with an earlier one.
         ServerHealthCheck? check = null;
         return new HealthCheckRegistration(
             name,

@@ -5,7 +5,8 @@ namespace FastPort.Dashboard.Health;
 
 /// <summary>
 /// One health report for all requests within <see cref="Age"/>, created by one run at a time: anyone may ask, and a run walks all
-/// connections and may log a line. A report does not outlive the state of the host that it was made in: a drain shows at once. Thread-safe.
+/// connections and may log a line. A report is not shared beyond the host state in which it was created: a drain shows at once.
+/// Thread-safe.
 /// </summary>
 /// <param name="health">Runs the checks.</param>
 /// <param name="which">Which checks.</param>
@@ -17,7 +18,7 @@ internal sealed class SharedHealth(
     /// <summary>How long a report is shared.</summary>
     public static readonly TimeSpan Age = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a run may take. It is canceled then, and no longer shared: a check may hang.</summary>
+    /// <summary>How long a run may take. After it, the run is canceled and no longer shared: a check may hang.</summary>
     public static readonly TimeSpan LongestRun = TimeSpan.FromSeconds(10);
 
     // Guards the fields below.
@@ -26,7 +27,7 @@ internal sealed class SharedHealth(
     private string? _state;
     private long _began;
 
-    /// <summary>The report of a run that is under way, or began less than <see cref="Age"/> ago.</summary>
+    /// <summary>The report of a run that is in progress, or began less than <see cref="Age"/> ago.</summary>
     /// <param name="cancellationToken">Ends the wait, not the run.</param>
     public Task<HealthReport> ReadAsync(CancellationToken cancellationToken)
     {

@@ -67,7 +67,7 @@ public static class DashboardRegistration
         return services;
     }
 
-    // The server that is shown is checked, unless the application has said itself what is.
+    // The shown server is checked, unless the application has registered its own checks.
     private static void AddHealth(IServiceCollection services)
     {
         services.AddHealthChecks();
@@ -94,7 +94,7 @@ public static class DashboardRegistration
 
     private static void AddFigures(IServiceCollection services)
     {
-        // A dashboard shows latencies, whether they are reported or not.
+        // A dashboard shows latencies even if they are not reported.
         services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>>(static provider =>
         {
             DashboardOptions dashboard = Dashboard(provider);

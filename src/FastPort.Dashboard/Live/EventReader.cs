@@ -6,7 +6,7 @@ namespace FastPort.Dashboard.Live;
 /// <param name="drop">Called when the queue is full: ends the reader's connection.</param>
 internal sealed class EventReader(Action drop)
 {
-    // Seconds that a reader may be behind, besides what the connection's buffers hold.
+    // Seconds that a reader may be behind, in addition to the connection's buffers.
     private const int MaxWaiting = 8;
 
     private readonly Channel<byte[]> _waiting = Channel.CreateBounded<byte[]>(MaxWaiting);

@@ -134,7 +134,7 @@ internal sealed class LiveFeed(
         }
         catch (Exception e)
         {
-            // A backplane may throw although it must not. The next second is another try.
+            // A backplane may throw although it must not. The next second retries.
             DashboardLog.SampleFailed(logger, e);
         }
     }

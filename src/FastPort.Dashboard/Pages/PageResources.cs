@@ -18,7 +18,7 @@ internal static class PageResources
     public static PageResource LoginTooMany { get; } = PageResource.Read(
         "login.html", Html, (Message, "<p role=\"alert\">Too many wrong tokens came from this address. Try again in a minute.</p>"));
 
-    /// <summary>What only readers with the token get, by path.</summary>
+    /// <summary>The files for readers with the token only, by path.</summary>
     public static IReadOnlyDictionary<string, PageResource> Guarded { get; } = new[]
     {
         "format.js", "charts.js", "history.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",

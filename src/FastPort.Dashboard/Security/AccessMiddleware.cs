@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Dashboard.Security;
 
-/// <summary>What every request passes: limits, Host and Origin, then the token. Thread-safe.</summary>
+/// <summary>The checks of every request: limits, Host and Origin, then the token. Thread-safe.</summary>
 internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger) : IDisposable
 {
     private const int MaxQueryCharacters = 1024;
@@ -86,7 +86,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
         return false;
     }
 
-    /// <summary>Gives a browser the cookie, which its event stream sends, too.</summary>
+    /// <summary>Sets the browser's cookie, which its event stream also sends.</summary>
     public void GiveCookie(HttpContext context)
     {
         if (_token is { } token)
@@ -115,7 +115,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
 
     public void Dispose() => _hostLines.Dispose();
 
-    // The answer says it too, but few scrapers show it.
+    // The answer also says so, but few scrapers show it.
     private void TellHost(HttpContext context)
     {
         using RateLimitLease line = _hostLines.AttemptAcquire();

@@ -12,7 +12,7 @@ internal sealed record SessionQuery(string Sort, bool IsDescending, string Filte
 
     private static readonly string[] Keys = ["sort", "desc", "filter", "page"];
 
-    /// <summary>Reads a query string. Returns what is wrong with it; null if it can be used.</summary>
+    /// <summary>Reads a query string. Returns its problem; null if it is valid.</summary>
     public static string? TryRead(IQueryCollection query, out SessionQuery read)
     {
         read = new SessionQuery(SessionSort.Default, false, string.Empty, 0);

@@ -10,7 +10,7 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Directory;
 
 /// <summary>
-/// Which node has a routing id: a key of Redis for each. A claim of this node is in force while the node has its lease, so keys need no
+/// The nodes of routing ids: a Redis key for each id. A claim of this node is in force while the node has its lease, so keys need no
 /// separate lease; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
 /// <see cref="_gate"/> guards the ids' states and the changes of the table; lookups of own ids take no lock.
 /// <para>
@@ -93,7 +93,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
                 outdated = value;
             }
 
-            // The session has gone, or others claim the same id faster than this node.
+            // The session is gone, or others claim the same id faster than this node.
             return RoutingIdGrant.Unavailable;
         }
         catch (Exception e) when (e is RedisException or TimeoutException)
@@ -237,7 +237,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
         }
     }
 
-    // By an event loop, which must not wait for others that are sending.
+    // Called by an event loop, which must not wait for others that are sending.
     private void Free(OwnId own) => _ = FreeAsync(own, CommandFlags.FireAndForget);
 
     private async Task FreeAsync(OwnId own, CommandFlags flags = CommandFlags.None)

@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 
 namespace FastPort.Redis.Hosting;
 
-/// <summary>Publishes what a node exchanges with the others through meter <c>FastPort</c>. Nothing is done until it is read.</summary>
+/// <summary>Publishes a node's exchange with the others through meter <c>FastPort</c>. Nothing is done until it is read.</summary>
 internal sealed class BackplaneMeter : IDisposable
 {
     /// <summary>Name of the meter.</summary>

@@ -35,7 +35,7 @@ internal static class MembershipScripts
         return {goesOn, version, unpack(redis.call('ZRANGE', KEYS[1], 0, 5000))}
         """;
 
-    /// <summary>Gives a lease up. Keys and the first argument as in <see cref="Renew"/>.</summary>
+    /// <summary>Gives up a lease. Keys and the first argument as in <see cref="Renew"/>.</summary>
     public const string Leave = """
         if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then
           local time = redis.call('TIME')

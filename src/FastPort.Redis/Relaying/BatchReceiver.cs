@@ -75,7 +75,7 @@ internal sealed class BatchReceiver(
         _ = BatchReader.TryOpen(message, out BatchReader reader);
         if (sender.IsRepeated(reader.Number))
         {
-            // It was published again, as Redis had counted no receiver. The confirmation may be lost.
+            // It was published again because Redis had counted no receiver. The confirmation may be lost.
             TellSeenAgain(reader, sender);
             return;
         }
@@ -181,7 +181,7 @@ internal sealed class BatchReceiver(
             case EntryKind.PeerAnswer when payload.Length >= 8:
                 return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             case EntryKind.Leaving:
-                // In this order: a location that is found meanwhile is not kept.
+                // In this order: a location found in the meantime is not kept.
                 sender.StopRelays();
                 lookups.ForgetNode(sender.Instance);
                 topics.NodeLeft(sender.Instance);

@@ -11,7 +11,7 @@ namespace FastPort.Redis.Topics;
 /// </summary>
 internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, ulong instance) : IThreadPoolWorkItem
 {
-    // Added to the link at a time, while subscriptions wait for the gate.
+    // Number of entries added to the link at a time, while subscriptions wait for the gate.
     private const int BytesAtOnce = 16 * 1024;
 
     private readonly Queue<byte[]> _changes = new();
@@ -24,7 +24,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
     private bool _isLost;
     private bool _isEnded;
 
-    /// <summary>A prefix has become wanted or unwanted. The caller has the gate.</summary>
+    /// <summary>A prefix has become wanted or unwanted. The caller holds the gate.</summary>
     public void Changed(byte[] prefix)
     {
         if (!_isLost && !_mustTellAll && _changed.Add(prefix))
@@ -54,7 +54,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
         }
     }
 
-    /// <summary>Begins again after a loss. Called now and then, so that a Redis that is away is not asked all the time.</summary>
+    /// <summary>Begins again after a loss. Called occasionally, so that a disconnected Redis is not tried all the time.</summary>
     public void Retry()
     {
         lock (own.Gate)
@@ -106,7 +106,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
                     return false;
                 }
 
-                // A link that has ended belongs to a node that has left, and may have come again.
+                // A link that has ended belongs to a node that has left, and may have joined again.
                 _isLost = !link.TryTell(kind, prefix);
                 room -= BatchBuffer.EntryHeadSize + prefix.Length;
             }

@@ -3,9 +3,9 @@ using FastPort.Routing;
 namespace FastPort.Redis.Topics;
 
 /// <summary>
-/// The prefixes that sessions of this node are subscribed to, and the feeds that tell them to the other nodes. <see cref="Gate"/> guards
-/// them and the feeds' states. The server calls under its own lock; under the gate only links are called, so the order of the locks is:
-/// the server's topics, this gate, a link.
+/// The prefixes that sessions of this node are subscribed to, and the feeds that send them to the other nodes. <see cref="Gate"/> guards
+/// them and the feeds' states. The server calls under its own lock; under the gate only links are called, so the order of the locks is: the
+/// server's topics, this gate, a link.
 /// </summary>
 internal sealed class OwnInterests : ITopicInterests
 {
@@ -56,7 +56,7 @@ internal sealed class OwnInterests : ITopicInterests
     /// <param name="instance">The node.</param>
     /// <param name="create">
     /// Creates the feed, or returns null if the node is not a member or cannot read this node's batches. Called under the lock, so that no
-    /// feed stays to a node that has left meanwhile.
+    /// feed stays to a node that has left in the meantime.
     /// </param>
     public InterestFeed? FeedTo(ulong instance, Func<ulong, InterestFeed?> create)
     {

@@ -49,7 +49,7 @@ internal sealed class TopicExchange : IDisposable
         InterestTable.Matches nodes = Others.Match(topic, marks);
         while (nodes.MoveNext())
         {
-            // Without the lease others ignore what this node sends.
+            // Without the lease, others ignore this node's messages.
             if (!_members.HasLease || !_transport.LinkTo(nodes.Current).TryPublish(topic, audience, type, in body))
             {
                 _transport.Counters.PublicationsLost(1);
@@ -57,7 +57,7 @@ internal sealed class TopicExchange : IDisposable
         }
     }
 
-    /// <summary>A node has joined that reads this one's batches.</summary>
+    /// <summary>A node that reads this node's batches has joined.</summary>
     public void NodeJoined(ulong instance)
     {
         Others.AddNode(instance, _isMember);
@@ -71,7 +71,7 @@ internal sealed class TopicExchange : IDisposable
         _own.EndFeed(instance);
     }
 
-    /// <summary>What this node has told a node is lost, or may be.</summary>
+    /// <summary>Interests that this node has sent to a node may be lost.</summary>
     public void Lost(ulong instance) => FeedTo(instance)?.Lost();
 
     /// <summary>Batches of a node have not arrived here.</summary>
@@ -89,7 +89,7 @@ internal sealed class TopicExchange : IDisposable
     /// <summary>Handles an entry about wanted topics; false if it is not understood or not kept.</summary>
     public bool TryReceive(ulong sender, EntryKind kind, ReadOnlySpan<byte> payload)
     {
-        // The receiver may be faster than the news that the node has joined.
+        // The receiver may be faster than the notification that the node has joined.
         Others.AddNode(sender, _isMember);
         switch (kind)
         {

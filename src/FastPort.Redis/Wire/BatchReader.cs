@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace FastPort.Redis.Wire;
 
-/// <summary>Reads a received batch, which may hold anything.</summary>
+/// <summary>Reads a received batch, which may contain anything.</summary>
 internal ref struct BatchReader
 {
     private ReadOnlySpan<byte> _rest;

@@ -183,7 +183,7 @@ internal sealed class SecurityEvents : IDisposable
         _meter.Dispose();
     }
 
-    // A user of a door that is not the server's own.
+    // A user of an entry point other than the server's endpoints.
     private sealed record OtherPeer(EndPoint? Address, string? User)
     {
         public AuditEvent Event(string name, params (string Key, string Value)[] details) =>

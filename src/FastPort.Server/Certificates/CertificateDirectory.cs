@@ -4,7 +4,7 @@ using FastPort.Server.Commands;
 
 namespace FastPort.Server.Certificates;
 
-/// <summary>The directory of an authority, and of what it has signed.</summary>
+/// <summary>The directory of an authority, and of the certificates that it has signed.</summary>
 /// <param name="path">Where it is.</param>
 internal sealed class CertificateDirectory(string path)
 {
@@ -39,7 +39,7 @@ internal sealed class CertificateDirectory(string path)
             ExitCode.Usage, $"The authority in {_path} cannot be used: {problem}; remove ca.pem and ca.key for a new one.");
     }
 
-    /// <summary>Creates the directory, for its owner only, unless it is there.</summary>
+    /// <summary>Creates the directory, for its owner only, unless it exists.</summary>
     public void Create()
     {
         if (OperatingSystem.IsWindows())

@@ -21,7 +21,7 @@ public sealed class OpcUaEndpointOptions
         // Tags are back within 3 s of their server's return: this delay and its jitter, the session, and the list of tags.
         MaxReconnectDelay = TimeSpan.FromSeconds(1),
 
-        // Nothing that follows an answer blocks, and a change of threads costs more than most of it.
+        // The code after an answer does not block, and a thread switch costs more than most of it.
         RunContinuationsOnLoop = true,
     };
 

@@ -2,11 +2,11 @@ using FastPort.OpcUa;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
-/// <summary>A node that browsing has found below another one.</summary>
+/// <summary>A node found by browsing.</summary>
 /// <param name="parent">The node that refers to it; null for one where browsing begins.</param>
 /// <param name="node">The node.</param>
-/// <param name="nodeClass">What it is.</param>
-/// <param name="browseName">Its browse name; where browsing begins the endpoint's name.</param>
+/// <param name="nodeClass">Its class.</param>
+/// <param name="browseName">Its browse name; the endpoint's name for a node where browsing begins.</param>
 internal sealed class FoundNode(FoundNode? parent, NodeId node, NodeClass nodeClass, string browseName)
 {
     public NodeId Node => node;

@@ -16,7 +16,7 @@ internal static class HiddenTypes
     private const uint ServerDiagnosticsType = 2020;
     private const uint ServerConfigurationType = 12581;
 
-    // Types are derived in a few steps. A server's references must not lead round and round.
+    // Types are derived in a few steps. Cycles in a server's references must not be followed forever.
     private const int MaxSteps = 20;
     private const int MaxTypes = 10_000;
 

@@ -6,7 +6,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// Names of the nodes that browsing has found: their paths of browse names. Browse names need not be unique (OPC 10000-3, 5.2.4): nodes
-/// that share a path have their node ids behind it, so that a name does not depend on the order in which a server lists its nodes.
+/// that share a path have their node ids appended to it, so that a name does not depend on the order in which a server lists its nodes.
 /// </summary>
 /// <param name="namespaces">The server's namespaces.</param>
 /// <param name="configuredNames">Names that the configuration gives, and their nodes.</param>
@@ -43,7 +43,7 @@ internal sealed class NodeNames(
         }
     }
 
-    // Of the nodes of one path. A node that the configuration names leaves the path to the other one.
+    // The nodes of one path. A node with a configured name leaves the path to the other one.
     private void Divide(NodeClass kind, string path, List<FoundNode> nodes)
     {
         bool isTaken = kind == NodeClass.Variable

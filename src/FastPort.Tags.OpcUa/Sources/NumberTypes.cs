@@ -4,15 +4,15 @@ using FastPort.OpcUa.Client;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Which data types are numbers: those of the standard, and those that a server derives from them (OPC 10000-3, 8.32). Enumerations are
-/// none.
+/// Finds the data types that are numbers: those of the standard, and those that a server derives from them (OPC 10000-3, 8.32).
+/// Enumerations are not numbers.
 /// </summary>
 internal static class NumberTypes
 {
     // OPC 10000-5, 11.2.
     private const uint HasSubtype = 45;
 
-    // Types are derived in a few steps. A server's references must not lead round and round.
+    // Types are derived in a few steps. Cycles in a server's references must not be followed forever.
     private const int MaxSteps = 20;
 
     /// <summary>Those of some types that are numbers.</summary>

@@ -42,7 +42,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
         return false;
     }
 
-    /// <summary>Names a part of a tag. Null if the name is none of a part, or there are too many.</summary>
+    /// <summary>Names a part of a tag. Null if the name is not that of a part, or there are too many.</summary>
     public TagInfo? Resolve(string name, OpcUaTags known)
     {
         if (!TrySplit(name, out string? whole, out string? range) || known.Find(whole) is not { Info: { } info })
@@ -79,7 +79,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
     }
 
     /// <summary>
-    /// Divides a name into that of a tag and an index range. Whether the range is a right one, and fits the value, the server says.
+    /// Divides a name into that of a tag and an index range. The server decides whether the range is valid and matches the value.
     /// </summary>
     internal static bool TrySplit(string name, [NotNullWhen(true)] out string? whole, [NotNullWhen(true)] out string? range)
     {
@@ -90,7 +90,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
         return isPart;
     }
 
-    // Logged once: a client can go on with other names.
+    // Logged once: a client could continue with other names.
     private void Refuse(string name)
     {
         if (!_hasRefused)

@@ -24,7 +24,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     private readonly SemaphoreSlim _feeding = new(1);
     private ITagFeed? _feed;
 
-    // Guards what follows. Taken after the source's own locks.
+    // Guards the following fields. Taken after the source's own locks.
     private readonly Lock _gate = new();
     private readonly TagPushes _pushes;
     private readonly string[] _names;

@@ -6,7 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Programs;
 
-/// <summary>The server as one of several nodes, where the configuration says so.</summary>
+/// <summary>Makes the server a node in a group of servers, if configured.</summary>
 internal static class BackplaneSection
 {
     /// <summary>Joins the nodes if section <c>FastPort:Backplane</c> exists; nothing of Redis is loaded otherwise.</summary>
