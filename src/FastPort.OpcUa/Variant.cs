@@ -13,7 +13,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     // Text, array, identifier of a node id, or a boxed value; null for numbers.
     private readonly object? _object;
 
-    // The bits of a number, or the part of the value that its reference does not hold.
+    // The bits of a number, or the part of the value outside its reference.
     private readonly ulong _bits;
 
     private Variant(BuiltInType type, bool isArray, object? reference, ulong bits)
@@ -222,7 +222,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// </summary>
     internal Variant BytesAsArray() => TryGet(out ByteString bytes) ? FromArray(bytes.ToArray()) : this;
 
-    /// <summary>A scalar value whose 64 bits are all there is to it.</summary>
+    /// <summary>A scalar value that consists of its 64 bits.</summary>
     internal static Variant Scalar(BuiltInType type, ulong bits) => new(type, isArray: false, null, bits);
 
     /// <summary>A scalar value that a reference holds.</summary>
@@ -239,7 +239,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     internal static Variant OfArray(BuiltInType type, Array? elements, int[]? dimensions) =>
         new(type, isArray: true, dimensions is null ? elements : new Matrix(elements!, dimensions), 0);
 
-    // Numbers, times and texts without boxing; elements as their Equals says, so NaN is NaN, and -0.0 is 0.0.
+    // Numbers, times and texts without boxing; elements by their Equals, so NaN is NaN, and -0.0 is 0.0.
     private bool ElementsEqual(Array? left, Array? right)
     {
         if (ReferenceEquals(left, right) || left is null || right is null)

@@ -155,7 +155,7 @@ internal sealed class EchoLane : ILane
                 }
                 else
                 {
-                    // Another session may have begun meanwhile. One that waits already sends them all.
+                    // Another session may have begun in the meantime. An existing wait sends all of them.
                     SendIdle();
                 }
 

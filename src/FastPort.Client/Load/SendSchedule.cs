@@ -36,7 +36,7 @@ internal sealed class SendSchedule(double rate, int connections, int index)
         return true;
     }
 
-    /// <summary>Takes all messages that are due before a moment, and gives none of them.</summary>
+    /// <summary>Discards all messages that are due before a moment.</summary>
     public void SkipBefore(long nanoseconds) => _taken = Math.Max(_taken, CountBefore(nanoseconds));
 
     /// <summary>Number of messages that were due within [from, to) and were not taken.</summary>

@@ -32,7 +32,7 @@ internal static class LoadSummary
             """);
     }
 
-    /// <summary>The first lines of the report: what limited the rate, and which messages the latencies are about.</summary>
+    /// <summary>The first lines of the report: what limited the rate, and the messages that the latencies cover.</summary>
     public static string Beginning(LoadSettings settings, LoadMeasurement measured)
     {
         double rate = measured.Duration > TimeSpan.Zero ? measured.Messages / measured.Duration.TotalSeconds : 0;
@@ -49,7 +49,7 @@ internal static class LoadSummary
     /// <summary>The result of the run.</summary>
     /// <param name="result">The result.</param>
     /// <param name="errors">The errors of the run.</param>
-    /// <param name="colored">Whether what should be zero is red where it is not.</param>
+    /// <param name="colored">Whether non-zero values that should be zero are red.</param>
     public static string Text(LoadResult result, LoadErrors errors, bool colored)
     {
         var text = new StringBuilder();

@@ -5,7 +5,7 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2), on the loop or in a step aside.</content>
+/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2), on the loop or in an aside step.</content>
 internal sealed partial class ClientChannel
 {
     // The server grants a quarter more; renewing at three quarters leaves time for a slow answer (OPC 10000-4, 5.5.2).
@@ -76,9 +76,9 @@ internal sealed partial class ClientChannel
         _opened.TrySetResult();
     }
 
-    // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come, or the next
-    // tick if it could not be. A server that grants more than was asked for, or does not answer, does not put off the check of its
-    // certificate.
+    // Requests the next token when it is due. Returns the time until then; after the request, the time until the answer is due, or the next
+    // tick if it could not be sent. A server that grants a longer lifetime than requested, or does not answer, does not delay the check of
+    // its certificate.
     private TimeSpan RenewToken()
     {
         ChannelToken newest = Tokens.Newest!;
@@ -130,7 +130,7 @@ internal sealed partial class ClientChannel
             });
     }
 
-    // Where too many requests wait to be sent, there is none of this kind: the next tick tries again.
+    // If too many requests wait to be sent, this one is not sent: the next tick retries.
     private void SendOpen(SecurityTokenRequestType type)
     {
         (uint requestId, byte[]? nonce) = _opening!.Value;

@@ -68,8 +68,8 @@ public sealed class NamespaceTable
             : Standard;
 
     /// <summary>
-    /// The node id that an expanded one of this server means now; the null id if the server does not have its namespace: with any index it
-    /// would be another node.
+    /// The current node id of an expanded one of this server; the null id if the server does not have its namespace: any index would mean
+    /// another node.
     /// </summary>
     internal NodeId Find(ExpandedNodeId id) =>
         id.NamespaceUri is not { } uri || IsOfNow(id) ? id.NodeId
@@ -80,7 +80,7 @@ public sealed class NamespaceTable
     internal bool Extends(NamespaceTable earlier) =>
         ReferenceEquals(this, earlier) || _uris.AsSpan().StartsWith(earlier._uris);
 
-    // Several namespaces may have one URI, such as an empty one: the index tells them apart while it means that URI.
+    // Several namespaces may have one URI, such as an empty one: the index distinguishes them while it means that URI.
     private bool IsOfNow(ExpandedNodeId id) =>
         id.NodeId.NamespaceIndex < _uris.Length && _uris[id.NodeId.NamespaceIndex] == id.NamespaceUri;
 

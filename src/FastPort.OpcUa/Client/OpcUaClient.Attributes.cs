@@ -189,8 +189,8 @@ public sealed partial class OpcUaClient
         return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
     }
 
-    // Whether fewer values may be read: the server says that its answer is too large, or what it has sent is more than this side takes, or
-    // cannot be decoded. One value may be the reason.
+    // Whether fewer values may be read: the server reports that its answer is too large, or its answer exceeds this side's limit, or cannot
+    // be decoded. A single value may be the reason.
     private static bool IsAnswerUnreadable(OpcUaException e) =>
         !e.MayHaveExecuted
         && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadResponseTooLarge
@@ -228,7 +228,7 @@ public sealed partial class OpcUaClient
     }
 
     // One request after the other. One is enough unless the server limits it, or the values are too large for one response or cannot be
-    // decoded: then they come in several, down to one value each.
+    // decoded: then they are read in several, down to one value each.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
         IReadOnlyList<NodeId> nodes,
@@ -289,7 +289,7 @@ public sealed partial class OpcUaClient
     }
 
     // Values that are too large for one request are sent in several, until a single value is too large. Such a request had no effect: it
-    // was not sent, or the server says that it did not take it.
+    // was not sent, or the server reports that it did not accept it.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask WritePartsAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,

@@ -8,16 +8,16 @@ public sealed partial class OpcUaClient
     // The type of all references of a tree (OPC 10000-5, 11.2).
     private const uint HierarchicalReferences = 33;
 
-    // Each may have many references; a response has an end.
+    // Each may have many references; a response is limited.
     private const int MaxNodesPerBrowse = 100;
 
-    // A server whose list has no end must not take all memory.
+    // A server with an endless list must not use up all memory.
     private const int MaxReferences = 1_000_000;
 
-    // Nor one whose references are few and have very long names. In memory, besides what a reference takes anyway.
+    // Nor a server with few references that have very long names. In memory, in addition to the fixed size of a reference.
     private const long MaxNameBytes = 256 * 1024 * 1024;
 
-    // Answers in a row that say no more than that there are others.
+    // Consecutive answers that contain nothing but a continuation point.
     private const int MaxEmptyAnswers = 1000;
 
     // One list at a time: a server frees the continuation points of an earlier request if a later one needs them (OPC 10000-4, 7.9).
@@ -155,7 +155,7 @@ public sealed partial class OpcUaClient
             cancellationToken).ConfigureAwait(false);
     }
 
-    // Browses some of the nodes, with one Browse and as many BrowseNext as it takes.
+    // Browses some of the nodes, with one Browse and as many BrowseNext as necessary.
     private async Task BrowsePartAsync(
         IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, NamespaceTable namespaces,
         CancellationToken cancellationToken)
@@ -229,7 +229,7 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // A session has few continuation points. Whether the server hears of it is not waited for.
+    // A session has few continuation points. The answer is not awaited.
     private void Release(ByteString[] points) => _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
         .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
 
@@ -272,7 +272,7 @@ public sealed partial class OpcUaClient
         ],
     };
 
-    // A path that leads into another server has a rest, which this one cannot follow.
+    // A path into another server has a remaining part, which this server cannot follow.
     private static TranslatedPath PathOf(in BrowsePathResult result) =>
         result.StatusCode.IsBad ? new TranslatedPath(result.StatusCode, default)
         : (result.Targets ?? []) is [var first, ..] && first.RemainingPathIndex == uint.MaxValue

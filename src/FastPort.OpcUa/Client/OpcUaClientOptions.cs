@@ -12,7 +12,7 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaClient";
 
-    /// <summary>The URI of an application that has chosen none.</summary>
+    /// <summary>The default URI of an application.</summary>
     internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaClient";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);

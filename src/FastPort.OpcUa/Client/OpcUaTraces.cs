@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The <see cref="ActivitySource"/> named <c>FastPort.OpcUa</c>: an activity for each service that the client's caller asked for. Its own
-/// traffic (sessions, keep-alive, Publish) has none.
+/// The <see cref="ActivitySource"/> named <c>FastPort.OpcUa</c>: an activity for each service that the client's caller uses. The client's
+/// own traffic (sessions, keep-alive, Publish) has none.
 /// </summary>
 internal static class OpcUaTraces
 {
@@ -38,7 +38,7 @@ internal static class OpcUaTraces
         return activity;
     }
 
-    /// <summary>Ends a service's activity with it, and gives the caller its own one back.</summary>
+    /// <summary>Ends a service's activity with it, and restores the caller's activity.</summary>
     /// <param name="service">The service, which has begun under the activity.</param>
     /// <param name="activity">The activity, which is current.</param>
     /// <param name="outer">The caller's activity; null for none.</param>

@@ -11,7 +11,7 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal abstract class PendingRequest
 {
-    /// <summary>When the request fails with BadTimeout, in milliseconds of the clock.</summary>
+    /// <summary>The time at which the request fails with BadTimeout, in milliseconds of the clock.</summary>
     public long Deadline { get; set; }
 
     /// <summary>Whether byte strings of the response stay in the message's memory.</summary>
@@ -84,7 +84,7 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     {
         ServiceResult<T> result = _core.GetResult(token);
 
-        // It may not be used again for long, and the response may be large.
+        // It may stay unused for a long time, and the response may be large.
         _core.Reset();
         _into = default;
         lock (pool)

@@ -16,7 +16,7 @@ internal sealed class UserToken
     private readonly Action<X509Certificate2, ByteString, string?>? _mustTrust;
     private readonly bool _sendsPlain;
 
-    // The policies of tokens of the user's kind, for messages.
+    // The token policies of the user's kind, for messages.
     private readonly string _offered;
 
     /// <summary>Makes the token.</summary>
@@ -26,8 +26,8 @@ internal sealed class UserToken
     /// <param name="mode">The mode of the channel.</param>
     /// <param name="session">The session, with the server's certificate and nonce.</param>
     /// <param name="mustTrust">
-    /// Throws unless the server's certificate can be trusted, which came in this chain and has this application URI; null if the channel
-    /// has shown that already.
+    /// Throws unless the server's certificate, sent in this chain and with this application URI, can be trusted; null if the channel has
+    /// already checked that.
     /// </param>
     /// <exception cref="OpcUaException">
     /// The endpoint accepts no such user, or the password would be sent unencrypted, or encrypted for an untrusted server.
@@ -56,7 +56,7 @@ internal sealed class UserToken
         UserTokenPolicy[] offered = Array.FindAll(accepted, one => one.TokenType == type);
         _offered = PeerText.Escape(string.Join(", ", offered.Select(one => NameOf(one).Replace(SecurityPolicy.Prefix, string.Empty))));
 
-        // The first that encrypts and signs; else, for a password, the first without a policy; else one that is of no use.
+        // The first that encrypts and signs; otherwise, for a password, the first without a policy; otherwise an unusable one.
         UserTokenPolicy policy = offered
             .OrderByDescending(one => PolicyOf(one) is { } known ? known.IsNone ? 1 : 2 : 0).FirstOrDefault();
         if (policy.PolicyId is null)
@@ -92,8 +92,8 @@ internal sealed class UserToken
     public SignatureData Signature { get; private set; }
 
     /// <summary>
-    /// Says, if the server refuses the token, that its endpoint has not named this kind of user, which ones it has named, and what to set.
-    /// Null if it has named it.
+    /// Advice if the server refuses the token because its endpoint does not list this kind of user: the listed kinds, and the options to
+    /// set. Null if it lists this kind.
     /// </summary>
     public string? NotAccepted { get; }
 
@@ -118,7 +118,7 @@ internal sealed class UserToken
         return settings.Length == 0 ? named : $"{named} Set {string.Join(", or ", settings)}.";
     }
 
-    // The policy of a token is the channel's, unless it names its own.
+    // The policy of a token is the channel's unless it names another.
     private string NameOf(in UserTokenPolicy policy) =>
         string.IsNullOrEmpty(policy.SecurityPolicyUri) ? _channelPolicy.Uri : policy.SecurityPolicyUri;
 
@@ -168,7 +168,7 @@ internal sealed class UserToken
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
             if (secret.Length > EncryptedSecret.MaxBytes)
             {
-                // The one that the standard asks for, which names the algorithm itself; many servers do not know it.
+                // The format that the standard requires, which names the algorithm itself; many servers do not know it.
                 Legacy = token.ToExtensionObject();
                 token.Password = Encrypt(() => RsaEncryptedSecret.Encrypt(
                     tokenPolicy, key, certificate!.GetCertHash(), secret, _session.ServerNonce.Span, DateTime.UtcNow));
@@ -192,7 +192,7 @@ internal sealed class UserToken
         return token.ToExtensionObject();
     }
 
-    // A key that can be read may still be of no use, as one with another exponent than it can have.
+    // A readable key may still be unusable, for example because of an invalid exponent.
     private byte[] Encrypt(Func<byte[]> encrypt)
     {
         try

@@ -11,7 +11,7 @@ namespace FastPort.OpcUa.Encoding;
 /// </summary>
 internal ref partial struct BinaryDecoder : ICodec
 {
-    // About what an extension object, a diagnostic info or a boxed value takes in memory.
+    // Approximate memory of an extension object, a diagnostic info or a boxed value.
     private const int ObjectBytes = 80;
 
     // The memory of a string, a byte string or a boxed GUID without its content.
@@ -52,13 +52,15 @@ internal ref partial struct BinaryDecoder : ICodec
     // The first fault: nothing can be read after it.
     private StatusCode _fault;
 
-    // A value was read to its end and is none. It is a fault unless it belongs to a data value, whose status says so.
+    // A value was read to its end but is not valid. It is a fault unless it belongs to a data value, whose status then reports it.
     private bool _hasInvalid;
 
     /// <summary>The first fault: BadDecodingError or BadEncodingLimitsExceeded; Good for none.</summary>
     public readonly StatusCode Error => _fault.IsGood && _hasInvalid ? StatusCodes.BadDecodingError : _fault;
 
-    /// <summary>Data values that have the status BadDecodingError, as their values could be read to the end, but are none.</summary>
+    /// <summary>
+    /// Number of data values with the status BadDecodingError, because their values could be read to the end, but are not valid.
+    /// </summary>
     public int InvalidValues { get; private set; }
 
     /// <summary>Bytes not read yet; 0 after a fault.</summary>
@@ -286,7 +288,7 @@ internal ref partial struct BinaryDecoder : ICodec
     // Empty after a fault.
     private byte[] TakeCopy(int count) => count > 0 && TryTakeMemory(ContentOverheadBytes) ? Take(count).ToArray() : [];
 
-    // Of what is about to be allocated. False after a fault.
+    // Checks an allocation against the limit. False after a fault.
     private bool TryTakeMemory(long bytes)
     {
         _memoryLeft -= bytes;

@@ -42,7 +42,7 @@ internal sealed class AsymmetricSecurity(SecurityPolicy policy, RSA own, RSA pee
         BinaryPrimitives.WriteUInt32LittleEndian(content[sizeof(uint)..], requestId);
         body.CopyTo(content[SequenceHeaderBytes..]);
 
-        // The low byte of the size, the padding, and the high byte where the key is large.
+        // The low byte of the size, the padding, and the high byte if the key is large.
         Span<byte> padding = content[(SequenceHeaderBytes + body.Length)..^_signatureBytes];
         int size = padding.Length - SizeBytes(_sendBlock);
         padding.Fill((byte)size);

@@ -18,7 +18,7 @@ internal static class RsaEncryptedSecret
     // The type, the encoding and the length of what follows.
     private const int HeadBytes = 9;
 
-    /// <summary>Whether this is the format of some bytes, be they valid or not. No text in UTF-8 begins like that.</summary>
+    /// <summary>Whether bytes have this format, valid or not. No text in UTF-8 begins like that.</summary>
     public static bool IsFormatOf(ReadOnlySpan<byte> sent)
     {
         var decoder = new BinaryDecoder(sent, EncodingLimits.Default);
@@ -73,7 +73,7 @@ internal static class RsaEncryptedSecret
     /// secret: the time in it is not checked, because clocks differ.
     /// </summary>
     /// <param name="server">The server's private key.</param>
-    /// <param name="sent">What was sent.</param>
+    /// <param name="sent">The sent bytes.</param>
     /// <param name="nonce">The server's last nonce.</param>
     /// <param name="maxBytes">The longest secret.</param>
     /// <param name="secret">The secret.</param>

@@ -6,8 +6,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response: no list of requests or results is
-/// made. Written values are decoded first.
+/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response, without lists of requests or
+/// results. Written values are decoded first.
 /// </summary>
 internal static class AttributeServices
 {
@@ -68,7 +68,7 @@ internal static class AttributeServices
             return;
         }
 
-        // All are decoded before the first is written: a request that is broken has no effect.
+        // All are decoded before the first is written: a malformed request has no effect.
         WriteValue[] items = ArrayPool<WriteValue>.Shared.Rent(count);
         Span<WriteValue> used = items.AsSpan(0, count);
         foreach (ref WriteValue item in used)
@@ -259,7 +259,7 @@ internal static class AttributeServices
         return status.IsGood ? value with { Value = part } : new DataValue(default, status);
     }
 
-    /// <summary>Finds the node of an attribute. Returns why it cannot be read as asked for; null if it can.</summary>
+    /// <summary>Finds the node of an attribute. Returns why it cannot be read as requested; null if it can.</summary>
     public static StatusCode? Find(AddressSpace space, in ReadValueId item, out Node? node)
     {
         node = space.Find(item.NodeId);
@@ -272,8 +272,7 @@ internal static class AttributeServices
     }
 
     /// <summary>
-    /// A value with the times that a client asks for; the server's is the present one. Attributes other than Value have no source
-    /// timestamp.
+    /// A value with the requested times; the server's time is the current time. Attributes other than Value have no source timestamp.
     /// </summary>
     public static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
     {
@@ -316,7 +315,7 @@ internal static class AttributeServices
 
         if (item.Value.Value.IsNull && item.Value.Status == StatusCodes.BadDecodingError)
         {
-            // The decoder's: the other values of the request are written.
+            // The decoder's status: the other values of the request are written.
             return StatusCodes.BadDecodingError;
         }
 

@@ -20,12 +20,12 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaServer";
 
-    // Far more than any use of it, and no overflow where two of them meet.
+    // Far more than any use of it, without an overflow when two are added.
     private const int Most = 10_000_000;
 
     private const string ExampleEndpoints = "give a list of URIs such as opc.tcp://0.0.0.0:4840/path";
 
-    /// <summary>The URI of an application that has chosen none.</summary>
+    /// <summary>The default URI of an application.</summary>
     internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaServer";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -281,7 +281,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         MaxSendBytes = MaxSendBytes,
     };
 
-    // Two messages, beside what waits when requests are read no further.
+    // Two messages, in addition to the bytes that wait when reading of requests stops.
     internal int MaxSendBytes => (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30);
 
     private void DescribeMessages(OptionSection section)

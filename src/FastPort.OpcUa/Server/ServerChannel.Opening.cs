@@ -42,7 +42,7 @@ internal sealed partial class ServerChannel
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
         {
-            // The client's text goes neither into the log nor back.
+            // The client's text is neither logged nor sent back.
             return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, "The security policy is unknown.");
         }
 
@@ -99,7 +99,7 @@ internal sealed partial class ServerChannel
             ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status, advice);
         }
 
-        // A stranger is not told more than that (OPC 10000-4, 6.1.3).
+        // A stranger gets no more details (OPC 10000-4, 6.1.3).
         bool tells = status == StatusCodes.BadCertificateTimeInvalid || status == StatusCodes.BadCertificateUseNotAllowed;
         return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
     }

@@ -13,7 +13,7 @@ namespace FastPort.Tags.Sources;
 /// </content>
 public sealed partial class PublishedTagSource
 {
-    // OPC UA servers answer a read of ArrayDimensions with so many numbers.
+    // OPC UA servers answer a read of ArrayDimensions with this many numbers.
     private const int MaxRank = 16;
 
     // Tags that are declared, reviewed or lost under the gate at a time.

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Where requests find the active session, or wait for the next one. Thread-safe.</summary>
+/// <summary>Provides requests with the active session, or lets them wait for the next one. Thread-safe.</summary>
 internal sealed class LinkSlot
 {
     private readonly Lock _gate = new();

@@ -39,7 +39,7 @@ public sealed record MonitoredItemOptions(NodeId Node)
     /// <summary>An object that the program associates with the item. Defaults to null.</summary>
     public object? Tag { get; init; }
 
-    /// <summary>The events that the item is for; none, and it is for values.</summary>
+    /// <summary>The events that the item monitors; none if it monitors values.</summary>
     internal EventSelection Events { get; init; }
 
     internal ReadValueId ItemToMonitor => new() { NodeId = Node, AttributeId = (uint)Attribute, IndexRange = IndexRange };

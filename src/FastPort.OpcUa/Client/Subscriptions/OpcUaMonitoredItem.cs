@@ -36,7 +36,7 @@ public sealed class OpcUaMonitoredItem
     /// <summary>Values that the server keeps between two messages.</summary>
     public uint QueueSize { get; private set; }
 
-    /// <summary>What notifications name the item with. Stays the same when the subscription is made again.</summary>
+    /// <summary>The handle that identifies the item in notifications. Stays the same when the subscription is recreated.</summary>
     internal uint Handle { get; }
 
     /// <summary>The server's id; 0 if it does not monitor the item.</summary>
@@ -78,7 +78,7 @@ public sealed class OpcUaMonitoredItem
                 Mode = Options.Mode,
             };
 
-            // Without an id the subscription has ended behind the answer: the item has these options when it is made again.
+            // Without an id, the subscription has ended after the answer: the item has these options when it is recreated.
             if (Id != 0)
             {
                 Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);

@@ -36,8 +36,8 @@ public sealed partial class OpcUaSubscription
         {
             foreach (OpcUaMonitoredItem item in added)
             {
-                // The subscription may have come to another session already than the one that the node ids were made for. In its own
-                // session there may be more namespaces than when it came.
+                // The subscription may already belong to another session than that of the node ids. Its own session may have more
+                // namespaces than at the transfer.
                 item.Move(_namespaces is { } own && !namespaces.Extends(own) ? own : namespaces);
                 _items[item.Handle] = item;
             }
@@ -149,7 +149,7 @@ public sealed partial class OpcUaSubscription
         ArgumentNullException.ThrowIfNull(add);
         remove ??= [];
 
-        // Refused also where there is nothing to change.
+        // Refused even if there is nothing to change.
         _ = IdOf(trigger);
 
         // In the server's order: an item that is in both lists is triggered.
@@ -216,7 +216,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Ids mean something in their subscription only.
+    // Ids are valid only in their subscription.
     private uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(IdOf)];
 
     private uint IdOf(OpcUaMonitoredItem item) =>
@@ -247,7 +247,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Items created by an abandoned request: no caller knows them. Whether the server hears of it is not waited for.
+    // Items created by an abandoned request: no caller knows them. The answer is not awaited.
     private static void Delete(SessionLink link, CreateMonitoredItemsRequest request, CreateMonitoredItemsResponse response)
     {
         uint[] ids =
@@ -260,7 +260,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // False if the subscription was made again meanwhile: it has these items no longer.
+    // False if the subscription was recreated in the meantime: it no longer has these items.
     private bool TryAccept(int epoch, OpcUaMonitoredItem[] part, in CreateMonitoredItemsResponse response)
     {
         MonitoredItemCreateResult[] results = Complete(response.Results, part.Length, "CreateMonitoredItems");
@@ -273,7 +273,7 @@ public sealed partial class OpcUaSubscription
 
             if (Id == 0)
             {
-                // The server has ended the subscription behind its answer.
+                // The server has ended the subscription after its answer.
                 throw ServiceFailure.Create(StatusCodes.BadSubscriptionIdInvalid, "CreateMonitoredItems", _client.EndpointUrl);
             }
 

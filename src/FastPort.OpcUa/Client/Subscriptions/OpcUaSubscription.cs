@@ -13,12 +13,12 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     private readonly OpcUaClient _client;
     private readonly ChangeQueue _changes;
 
-    // Guards what the server has said last, and the items.
+    // Guards the server's last answers, and the items.
     private readonly Lock _gate = new();
     private SubscriptionOptions _options;
     private int _isDisposed;
 
-    // Counts how often the subscription was made: answers to requests of an earlier one do not count.
+    // Counts the creations of the subscription: answers to requests of an earlier one do not count.
     private int _epoch;
 
     internal OpcUaSubscription(OpcUaClient client, SubscriptionOptions options, Action caughtUp)
@@ -143,7 +143,7 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
             _epoch++;
             foreach (OpcUaMonitoredItem item in _items.Values)
             {
-                // Ids of the subscription before mean nothing, or other items, in this one.
+                // Ids of the previous subscription are invalid, or mean other items, in this one.
                 item.Lose();
             }
         }
@@ -173,7 +173,8 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
         (LifetimeCount, KeepAliveCount) = (lifetimeCount, keepAliveCount);
     }
 
-    // A request that names ids of the server. If the subscription was made again meanwhile, the ids have changed and it is sent again.
+    // Sends a request that contains ids of the server. If the subscription was recreated in the meantime, the ids have changed and the
+    // request is sent again.
     private async ValueTask<(int Epoch, TResponse Response)> InvokeAsync<TRequest, TResponse>(
         Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)
         where TRequest : struct, IServiceMessage

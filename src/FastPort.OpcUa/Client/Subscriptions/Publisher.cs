@@ -6,8 +6,8 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>
 /// The subscriptions of a client, and the Publish requests that bring their messages (OPC 10000-4, 5.14.5). One task at a time publishes or
-/// restores: it awaits the responses in the order of the requests, which is the order in which a server answers them, so messages need no
-/// other order and no lock. <see cref="_gate"/> guards the list, which callers change.
+/// restores: it awaits the responses in the order of the requests, which is the order of the server's answers, so messages need no further
+/// ordering and no lock. <see cref="_gate"/> guards the list, which callers change.
 /// </summary>
 internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions options, TimeProvider time, ILogger logger)
 {
@@ -24,14 +24,14 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private SessionLink? _link;
 
-    // Counts the times that a subscription was made.
+    // Counts the creations of subscriptions.
     private int _made;
 
     // The requests for subscriptions that are not in the list yet.
     private int _creating;
 
     /// <summary>
-    /// A subscription is asked for: its messages may come before <see cref="TryAdd"/>. Followed by <see cref="EndCreate"/>.
+    /// A subscription is requested: its messages may come before <see cref="TryAdd"/>. Followed by <see cref="EndCreate"/>.
     /// </summary>
     public void BeginCreate() => Interlocked.Increment(ref _creating);
 
@@ -70,9 +70,9 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         return isRemoved;
     }
 
-    /// <summary>Deletes a subscription that was removed: now, or if that is not possible when its session is there again.</summary>
+    /// <summary>Deletes a subscription that was removed: now, or if that is not possible when its session is active again.</summary>
     /// <param name="subscription">The subscription.</param>
-    /// <param name="link">The session of now; null while there is none.</param>
+    /// <param name="link">The current session; null while there is none.</param>
     public async ValueTask DeleteAsync(OpcUaSubscription subscription, SessionLink? link)
     {
         (ClientSession? Session, uint Id) unwanted = (subscription.Session, subscription.Id);
@@ -97,7 +97,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
     }
 
-    /// <summary>Looks again whether there is something to publish for, and room for it.</summary>
+    /// <summary>Checks again whether there is something to publish, and room for it.</summary>
     public void Wake() =>
         Interlocked.Exchange(ref _changed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).TrySetResult();
 
@@ -200,7 +200,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
         catch (Exception e)
         {
-            // A defect here must not leave a client that has a session and hears nothing.
+            // A defect here must not leave a client with a session but without messages.
             ClientLog.PublishingThrew(logger, e, endpointUrl);
             link.Break("the client failed to publish.");
         }
@@ -241,7 +241,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     }
 
     // Wanted is the number of requests that should wait at the server: one more than it has subscriptions, so that it can always answer.
-    // Due completes when a lost subscription is to be made again; null if none is lost. If Due has completed already, Wanted is 0.
+    // Due completes when a lost subscription is to be recreated; null if none is lost. If Due has completed already, Wanted is 0.
     private async ValueTask<(int Wanted, Task? Due)> WaitForWorkAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -281,7 +281,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
     private Task<ServiceResult<PublishResponse>> SendAsync(SessionLink link)
     {
-        // A server may serve only so many in one request; the rest goes with the next.
+        // A server may accept only a limited number in one request; the rest goes with the next.
         const int MostAcknowledgements = 100;
         var received = new SubscriptionAcknowledgement[Math.Min(_received.Count, MostAcknowledgements)];
         for (int i = 0; i < received.Length; i++)
@@ -289,7 +289,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
             received[i] = _received.Dequeue();
         }
 
-        // No deadline: the server answers when it has something to say. That it is alive is found out by the keep-alive of the session.
+        // No deadline: the server answers when it has something to report. The session's keep-alive checks that it is alive.
         return link.SendAsync(
             new PublishRequest { SubscriptionAcknowledgements = received },
             _pool,
@@ -303,7 +303,8 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         bool mayBeNew = Volatile.Read(ref _creating) != 0;
         if (Array.Find(Snapshot(), one => one.Loss is null && one.Id == response.SubscriptionId) is not { } subscription)
         {
-            // It has been disposed, or the answer that it was made has not come: it counts at the server. No caller waits for this answer.
+            // It has been disposed, or the answer about its creation has not come: it counts at the server. No caller waits for this
+            // answer.
             if (!mayBeNew && _strangers.Add(response.SubscriptionId))
             {
                 _ = DeleteAsync(link, [response.SubscriptionId], CancellationToken.None).AsTask();
@@ -339,8 +340,8 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
         if (status == StatusCodes.BadNoSubscription)
         {
-            // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were
-            // made later. Each other one is asked for.
+            // Also the answer to remaining requests when the last subscription was disposed: it does not apply to later ones. Each of these
+            // is checked.
             OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Loss is null && one.Made <= made);
             if (meant.Length == 0)
             {
@@ -358,7 +359,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         await Task.Delay(delays.Next(), time, cancellationToken).ConfigureAwait(false);
     }
 
-    // If no answer comes, the client connects again, and looks for them then.
+    // If no answer comes, the client reconnects and then looks for them.
     private async Task LookForAsync(SessionLink link, OpcUaSubscription[] subscriptions, CancellationToken cancellationToken)
     {
         try

@@ -6,7 +6,7 @@ using FastPort.Tls;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// The contents of the folders when they were read: trusted certificates, issuers and their revocation lists. Says whether a certificate
+/// The contents of the folders when they were read: trusted certificates, issuers and their revocation lists. Decides whether a certificate
 /// can be trusted (OPC 10000-4, 6.1.3). Not thread-safe.
 /// </summary>
 internal sealed class TrustList : IDisposable
@@ -31,7 +31,9 @@ internal sealed class TrustList : IDisposable
         _revocations = [.. LoadRevocations(trusted), .. LoadRevocations(issuers)];
     }
 
-    /// <summary>Good if the certificate is trusted itself or through a chain of issuers, and nothing of the chain is revoked.</summary>
+    /// <summary>
+    /// Good if the certificate is trusted itself or through a chain of issuers, and no certificate of the chain is revoked.
+    /// </summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="sent">Certificates that have come with it: a path may go through them, and does not end with one.</param>
     /// <param name="now">The current time.</param>
@@ -57,7 +59,7 @@ internal sealed class TrustList : IDisposable
         return IsWhole(path) ? null : path[^1].Issuer;
     }
 
-    /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
+    /// <summary>Whether the certificate itself is trusted, not its issuer.</summary>
     public bool Holds(X509Certificate2 certificate) => IsTrusted(certificate) || IsSame(_own, certificate);
 
     /// <summary>The files of revocation lists, each with why it does not count; null if it counts.</summary>
@@ -69,7 +71,7 @@ internal sealed class TrustList : IDisposable
         _ => null,
     }));
 
-    /// <summary>The files of certificates, each with what is wrong with it; null if all that it holds counts.</summary>
+    /// <summary>The files of certificates, each with what is wrong with it; null if all of its contents count.</summary>
     public IEnumerable<(string File, string? Problem)> CheckCertificates() => _certificates;
 
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
@@ -101,7 +103,7 @@ internal sealed class TrustList : IDisposable
 
     private static X509Certificate2[] PathOf(X509Chain chain) => [.. chain.ChainElements.Select(static element => element.Certificate)];
 
-    // Whether it ends with one that has issued itself. One that could not be looked at ends with nothing.
+    // Whether it ends with a self-signed certificate. An unreadable chain has no end.
     private static bool IsWhole(X509Certificate2[] path) =>
         path.Length == 0 || path[^1].SubjectName.RawData.AsSpan().SequenceEqual(path[^1].IssuerName.RawData);
 
@@ -152,7 +154,7 @@ internal sealed class TrustList : IDisposable
         return all;
     }
 
-    // A file of DER has one certificate, one of PEM may have several. Returns what is wrong: nothing vouches then that is not whole.
+    // A DER file has one certificate, a PEM file may have several. Returns the problem: an incomplete file does not count.
     private static string? Read(string file, List<X509Certificate2> all)
     {
         try
@@ -204,7 +206,7 @@ internal sealed class TrustList : IDisposable
         }
     }
 
-    // Null if it cannot be read: it does not count, and is named in the log.
+    // Null if it cannot be read: it is ignored and logged.
     private static RevocationList? TryReadList(string file)
     {
         try

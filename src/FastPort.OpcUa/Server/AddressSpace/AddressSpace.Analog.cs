@@ -77,7 +77,7 @@ public sealed partial class AddressSpace
             ends = new ValueRange { Low = given.Low, High = given.High }.ToExtensionObject();
         }
 
-        // Whether the unit is one of a list is not known: it has no number in one.
+        // Whether the unit is on a standard list is unknown: it has no number there.
         ExtensionObject? information = unit is null ? null
             : new EUInformation { UnitId = -1, DisplayName = unit, Description = unit }.ToExtensionObject();
         uint type = variable.Type is < BuiltInType.SByte or > BuiltInType.Double ? NodeIds.BaseDataVariableType
@@ -93,7 +93,7 @@ public sealed partial class AddressSpace
         }
     }
 
-    // Under the gate. A property that a variable has had once stays, without a value.
+    // Under the gate. A property that a variable once had stays, without a value.
     private void SetProperty(VariableNode variable, string name, uint dataType, ExtensionObject? value)
     {
         NodeId id = PropertyId(variable.Id, name);

@@ -11,7 +11,7 @@ public sealed partial class AddressSpace
     /// <summary>The object that applications add their nodes to (OPC 10000-5, 8.2.4).</summary>
     public static readonly NodeId ObjectsFolder = new(0, NodeIds.ObjectsFolder);
 
-    // A read of ArrayDimensions answers with so many numbers.
+    // The answer to a read of ArrayDimensions contains this many numbers.
     private const int MaxValueRank = 16;
 
     // Guards changes.

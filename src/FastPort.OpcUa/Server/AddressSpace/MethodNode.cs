@@ -54,7 +54,7 @@ public sealed class MethodNode : Node
 
     internal MethodHandler Handler { get; }
 
-    /// <summary>Serves a method that is about the session that calls it, instead of <see cref="Handler"/>. Null for others.</summary>
+    /// <summary>Serves a method that concerns the calling session, instead of <see cref="Handler"/>. Null for others.</summary>
     internal Func<ServerSession, RunningCall, ReadOnlyMemory<Variant>, MethodResult>? SessionHandler { get; init; }
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)

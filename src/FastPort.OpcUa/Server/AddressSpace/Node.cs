@@ -101,7 +101,7 @@ public abstract class Node
         Reference[] references = _references;
         if (_referenceCount == references.Length)
         {
-            // Most nodes have two: to the node that they lie in, and to their type.
+            // Most nodes have two: to their parent, and to their type.
             Array.Resize(ref references, Math.Max(2, 2 * references.Length));
         }
 
@@ -113,14 +113,14 @@ public abstract class Node
     /// <summary>Gives an object or variable another type; under the address space's lock.</summary>
     internal void SetType(Node type)
     {
-        // In a copy: others read the references meanwhile.
+        // In a copy: others read the references concurrently.
         Reference[] references = References.ToArray();
         int place = Array.FindIndex(references, static one => one.IsForward && one.TypeId == new NodeId(0, NodeIds.HasTypeDefinition));
         references[place] = references[place] with { Target = type };
         _references = references;
     }
 
-    /// <summary>Reads an attribute other than Value. False if the node has none such.</summary>
+    /// <summary>Reads an attribute other than Value. False if the node has no such attribute.</summary>
     internal virtual bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
         value = attribute switch

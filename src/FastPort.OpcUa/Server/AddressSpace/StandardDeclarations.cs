@@ -6,7 +6,7 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal static class StandardDeclarations
 {
-    /// <summary>Each stands behind its parent: a type, or another declaration.</summary>
+    /// <summary>Each follows its parent: a type, or another declaration.</summary>
     public static readonly (uint Parent, uint Id, uint Instance, bool IsMandatory)[] All =
     [
         (NodeIds.ServerType, 2005, NodeIds.ServerArray, true),

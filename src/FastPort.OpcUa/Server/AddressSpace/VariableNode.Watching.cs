@@ -8,7 +8,7 @@ public sealed partial class VariableNode
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.
     private List<MonitoredItem>? _watchers;
 
-    // As well those that get what may be done with the value.
+    // Also those that get the access rights.
     private List<MonitoredItem>? _accessWatchers;
 
     /// <summary>Whether monitored items get its values.</summary>

@@ -18,7 +18,7 @@ public sealed partial class VariableNode : Node
     // The value that clients get for a variable that is not readable.
     private static readonly DataValue NotReadable = new(default, StatusCodes.BadNotReadable);
 
-    /// <summary>What clients get of a variable that they may not read.</summary>
+    /// <summary>The value that clients get for a variable that they may not read.</summary>
     internal static readonly DataValue Denied = new(default, StatusCodes.BadUserAccessDenied);
 
     private readonly Lock _gate = new();
@@ -143,7 +143,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Whether a value has the variable's type and rank, or is none. An array without elements has no dimensions.</summary>
+    /// <summary>Whether a value has the variable's type and rank, or is null. An array without elements has no dimensions.</summary>
     internal bool Accepts(in Variant value) =>
         AcceptsPart(value)
         && (!value.IsArray || ValueRank == AnyRank || Math.Max(value.Dimensions.Length, 1) == ValueRank
@@ -166,7 +166,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Sets the value, whose type was checked, unless the request has told monitored items too much already.</summary>
+    /// <summary>Sets the value, whose type was checked, unless the request has already exceeded its budget for monitored items.</summary>
     internal bool TrySet(in DataValue value, ref PartBudget budget)
     {
         lock (_gate)
@@ -226,7 +226,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Copies the value for a client; of a scalar without a lock.</summary>
+    /// <summary>Copies the value for a client; a scalar without a lock.</summary>
     internal void Read(out DataValue value)
     {
         if (_isReadable)
@@ -273,7 +273,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>What may be done with the value, by a client with these permissions.</summary>
+    /// <summary>The access rights to the value for a client with these permissions.</summary>
     internal byte AccessLevelOf(bool mayRead, bool mayWrite) =>
         (byte)((_isReadable && mayRead ? CurrentRead : 0)
             | (!IsWritable || !mayWrite ? 0 : OnWrite is null ? CurrentWrite | StatusAndTimestampWrite : CurrentWrite));

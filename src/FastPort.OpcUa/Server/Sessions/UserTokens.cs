@@ -9,7 +9,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Reads the identity tokens of users (OPC 10000-4, 7.41), and has the application decide. A token that proves nothing does not get there.
+/// Reads the identity tokens of users (OPC 10000-4, 7.41), and passes them to the application. A token without proof is refused before.
 /// </summary>
 internal static class UserTokens
 {
@@ -25,13 +25,13 @@ internal static class UserTokens
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
 
-    /// <summary>Finds the identity of a user; null if it is refused. Completes anywhere.</summary>
+    /// <summary>Finds the identity of a user; null if it is refused. Completes on any thread.</summary>
     public delegate ValueTask<ClaimsPrincipal?> UserCheck(CancellationToken cancellationToken);
 
-    /// <summary>What the endpoints of a policy offer to users.</summary>
+    /// <summary>The user token policies of a policy's endpoints.</summary>
     public static UserTokenPolicy[] Describe(OpcUaServer server, OpcUaSecurityPolicy policy)
     {
-        // Without security a password still is encrypted, and a user's proof signed.
+        // Without security, a password is still encrypted, and a user's proof signed.
         string? uri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null;
         List<UserTokenPolicy> policies = [];
         if (server.Options.AllowAnonymous)
@@ -98,7 +98,7 @@ internal static class UserTokens
         return StatusCodes.Good;
     }
 
-    // In one of two formats, of which one names the algorithm. Some clients name none with the other either: they use the policy's. An
+    // In one of two formats, one of which names the algorithm. Some clients omit it in the other format too: they use the policy's. An
     // unencrypted token is accepted only on an encrypted channel.
     private static bool TryReadPassword(in ServiceCall call, byte[] nonce, in UserNameIdentityToken token, out byte[] secret)
     {

@@ -228,7 +228,7 @@ internal static class MonitoredItemServices
         return (interval, size);
     }
 
-    // An item begins with the current value. A part of a text is looked for from its beginning.
+    // An item begins with the current value. A part of a string is searched for from its beginning.
     private static bool MayRead(Node node, NumericRange? range, ref PartBudget budget) =>
         range is not { } part || node is not VariableNode { OnRead: null } variable || budget.TryRead(variable.Value.Value, part);
 

@@ -11,8 +11,8 @@ namespace FastPort.OpcUa.Server;
 internal sealed partial class Subscription
 {
     /// <summary>
-    /// Most items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the session's
-    /// channel, with all its connections, waits for the gate.
+    /// Maximum number of items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the
+    /// session's channel, with all its connections, waits for the gate.
     /// </summary>
     internal const int MaxPollsAtOnce = 500;
 
@@ -68,14 +68,14 @@ internal sealed partial class Subscription
     /// <summary>Sum of the queue sizes of all items.</summary>
     public long QueueSizes => _items.Values.Sum(static item => (long)item.QueueSize);
 
-    /// <summary>What values of the items hold, as far as it counts.</summary>
+    /// <summary>The counted memory of the items' values.</summary>
     public long HeldBytes => _items.Values.Sum(static item => item.HeldBytes);
 
     public byte Priority => _terms.Priority;
 
     public TimeSpan Interval => _terms.Interval;
 
-    /// <summary>Whether data is reported; keep-alive messages are in any case.</summary>
+    /// <summary>Whether data is reported; keep-alive messages always are.</summary>
     public bool IsPublishing { get; set; }
 
     public TimeProvider Time => _server.Time;
@@ -260,7 +260,7 @@ internal sealed partial class Subscription
     /// <summary>The number of the interval that a time lies in. On any thread.</summary>
     public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
 
-    /// <summary>Polls an item as its mode and interval ask for, after they have changed.</summary>
+    /// <summary>Polls an item according to its mode and interval, after they have changed.</summary>
     public void UpdatePolling(MonitoredItem item)
     {
         if (!item.IsPolled || item.Mode == MonitoringMode.Disabled)
@@ -275,7 +275,7 @@ internal sealed partial class Subscription
             return;
         }
 
-        // The timer is as fast as its fastest item was, and finds those that are due.
+        // The timer has the interval of its fastest item, and finds the due ones.
         var interval = TimeSpan.FromSeconds((double)item.Interval / Time.TimestampFrequency);
         item.PollAt = Time.GetTimestamp() + item.Interval;
         _polled.Add(item);
@@ -289,8 +289,7 @@ internal sealed partial class Subscription
     /// <summary>Reports the status of the server at once, if a client monitors it: the server is about to stop. On any thread.</summary>
     public void TellStatus() => RunDue(timer: null, OnStopping);
 
-    // On a timer's thread, or without a timer on another: under the gate of the session that has the subscription by then. Nothing may
-    // leave it.
+    // On a timer's thread, or without a timer on another: under the gate of the subscription's current session. No exception may leave it.
     private void RunDue(CycleTimer? timer, Func<long, bool> action)
     {
         while (true)
