@@ -12,10 +12,10 @@ internal enum StatusAccess
     /// <summary>Peers on this machine.</summary>
     Local,
 
-    /// <summary>Everybody.</summary>
+    /// <summary>All clients.</summary>
     All,
 
-    /// <summary>Nobody.</summary>
+    /// <summary>No clients.</summary>
     None,
 }
 

@@ -174,7 +174,7 @@ internal sealed class EchoLane : ILane
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
 
-                // A new session may have started meanwhile.
+                // A new session may have started in the meantime.
                 SendIdle();
                 return;
         }

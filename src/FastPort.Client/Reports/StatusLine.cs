@@ -123,7 +123,7 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
             return;
         }
 
-        // A terminal that became narrower meanwhile has wrapped the text to several lines.
+        // A terminal that has become narrower has wrapped the text to several lines.
         int above = (_shown - 1) / Columns;
         output.Write(above == 0 ? "\r\u001b[K" : string.Create(CultureInfo.InvariantCulture, $"\r\u001b[{above}A\u001b[J"));
         _shown = 0;

@@ -258,7 +258,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         return await client.ResolveAsync(all, cancellationToken).ConfigureAwait(false);
     }
 
-    // What lies below a path and has a name that begins with the prefix; not recursive, directly below only.
+    // The nodes directly below a path whose names begin with the prefix; not recursive.
     private static async IAsyncEnumerable<TagBrowseNode> WalkAsync(
         TagClient client, string path, string prefix, bool isRecursive, [EnumeratorCancellation] CancellationToken cancellationToken)
     {

@@ -52,7 +52,7 @@ internal sealed class TopView(string endpoint, string sort)
     /// <summary>A text that is at most this wide.</summary>
     public static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..Math.Max(0, width - 1)]}…";
 
-    // What belongs together; short is what matters most.
+    // Groups of related facts; the short form has the most important ones.
     private List<Fact[]> Facts(TopFigures figures, bool isShort)
     {
         ServerStatus now = figures.Now;

@@ -150,7 +150,7 @@ public sealed partial class FastPortClient
         return session;
     }
 
-    // False if the client was closed meanwhile; then the session is closed and no event is raised.
+    // False if the client was closed in the meantime; then the session is closed and no event is raised.
     private bool TryPublish(Session session)
     {
         if (_slot.TryEnter(session) is not { } ready)

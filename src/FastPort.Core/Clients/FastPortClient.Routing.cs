@@ -214,7 +214,7 @@ public sealed partial class FastPortClient
         return RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, (uint)limit, after), ReadPeers, timeout, cancellationToken);
     }
 
-    // The request is idempotent, so it is retried when the connection is lost meanwhile.
+    // The request is idempotent, so it is retried when the connection is lost in the meantime.
     private async Task RequestTopicAsync(ushort type, string prefix, TimeSpan? timeout, CancellationToken cancellationToken)
     {
         TimeSpan limit = timeout ?? _options.RequestTimeout;

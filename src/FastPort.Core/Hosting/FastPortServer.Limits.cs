@@ -39,7 +39,7 @@ public sealed partial class FastPortServer
         }
         else
         {
-            // Its start is under way: the peer has not said Hello, and is sent no Goodbye.
+            // Its start is in progress: the peer has not said Hello, and gets no Goodbye.
             connection.Close(reason);
         }
     }

@@ -124,7 +124,7 @@ internal sealed class PrefixTrie<TValue>
     /// changes the trie.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="visited">Number of nodes looked at.</param>
+    /// <param name="visited">Number of visited nodes.</param>
     public int DepthBelow(ReadOnlySpan<byte> prefix, out int visited)
     {
         visited = 0;

@@ -76,7 +76,7 @@ public sealed class Route
     /// </param>
     /// <exception cref="SendFailedException">
     /// Nothing was sent: no session has the id, or the body is too large. With a router that forwards messages also: the other servers
-    /// cannot be reached, or one has not confirmed the message, which may have been delivered then.
+    /// cannot be reached, or one has not confirmed the message, which may still have been delivered.
     /// </exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));

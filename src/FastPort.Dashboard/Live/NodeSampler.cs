@@ -39,7 +39,7 @@ internal sealed class NodeSampler(INodes? nodes)
             Rate(node, static one => one.BatchesSent),
             Rate(node, static one => one.BatchBytesSent));
 
-        // A node that was started again counts anew.
+        // A restarted node counts from zero.
         double? Rate(NodeInfo node, Func<NodeInfo, long> count) =>
             !node.IsSelf && elapsed > TimeSpan.Zero && unique.ContainsKey(node.Name)
             && earlier.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)

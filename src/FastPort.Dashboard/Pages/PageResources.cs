@@ -27,7 +27,7 @@ internal static class PageResources
         .Append(KeyValuePair.Create("/uplot.css", PageResource.Read("uPlot.min.css", Style)))
         .ToDictionary(StringComparer.Ordinal);
 
-    /// <summary>What the login page is made of, too, by path.</summary>
+    /// <summary>The files that the login page also needs, by path.</summary>
     public static IReadOnlyDictionary<string, PageResource> Common { get; } = new Dictionary<string, PageResource>(StringComparer.Ordinal)
     {
         ["/dashboard.css"] = PageResource.Read("dashboard.css", Style),

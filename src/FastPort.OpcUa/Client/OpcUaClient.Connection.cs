@@ -201,7 +201,7 @@ public sealed partial class OpcUaClient
         return e.Message.StartsWith(beginning, StringComparison.Ordinal) ? e.Message[beginning.Length..] : e.Message;
     }
 
-    // False if the client was closed meanwhile.
+    // False if the client was closed in the meantime.
     private bool Publish(SessionLink link)
     {
         Volatile.Write(ref _namespaces, link.Namespaces);

@@ -115,8 +115,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it returns are valid in this session: they end
-    /// when the client reconnects with a new session (<see cref="SessionRecovery.Replaced"/>).
+    /// Announces to the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it returns are valid in this session: they
+    /// end when the client reconnects with a new session (<see cref="SessionRecovery.Replaced"/>).
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>

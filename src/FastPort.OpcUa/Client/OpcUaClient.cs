@@ -67,7 +67,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     internal ClientChannel Channel => _slot.Current!.Channel;
 
-    /// <summary>The connection of now, for tests.</summary>
+    /// <summary>The current connection, for tests.</summary>
     internal Connection Connection => _slot.Current!.Connection;
 
     /// <summary>

@@ -19,7 +19,7 @@ internal sealed class UserToken
     // The token policies of the user's kind, for messages.
     private readonly string _offered;
 
-    /// <summary>Makes the token.</summary>
+    /// <summary>Creates the token.</summary>
     /// <param name="endpointUrl">For messages.</param>
     /// <param name="options">The client's options with the user.</param>
     /// <param name="channelPolicy">The policy of the channel.</param>

@@ -143,7 +143,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
 
             if (Connection.PendingBytes > PauseAtPendingBytes)
             {
-                // The peer does not read what it asked for.
+                // The peer does not read its responses.
                 Connection.NotifyWhenDrained(PauseAtPendingBytes / 2);
                 return ReceiveOutcome.Pause;
             }

@@ -43,7 +43,7 @@ internal static class AttributeServices
             throw;
         }
 
-        // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
+        // Also checked on the way: a large value that is requested ten thousand times is not encoded that often.
         StatusCode failed = buffer.TotalLength > call.Channel.LargestResponse ? StatusCodes.BadResponseTooLarge : decoder.Error;
         if (!failed.IsGood)
         {

@@ -127,7 +127,7 @@ internal sealed class LocationLookups(
         {
             if (found is { } location && location.Instance == transport.Self)
             {
-                // The session has come meanwhile, or is ending.
+                // The session has arrived in the meantime, or is ending.
                 targets.Deliver(id, relay);
             }
             else

@@ -113,7 +113,7 @@ internal sealed partial class NodeLink
 
     private bool HasRoom => !IsFull && !_isReturning;
 
-    /// <summary>Completes when all lists that the node has asked for are answered. Only for the thread that receives batches.</summary>
+    /// <summary>Completes when all requested lists of the node are answered. Only for the thread that receives batches.</summary>
     public Task Listing { get; set; } = Task.CompletedTask;
 
     /// <summary>Whether this batch is a repetition of the last one. Only for the thread that receives batches.</summary>

@@ -49,7 +49,7 @@ internal sealed class OwnInterests : ITopicInterests
     /// <summary>Whether a session of this node wants a prefix. Under the gate, as the next one.</summary>
     public bool Has(byte[] prefix) => _prefixes.Contains(prefix);
 
-    /// <summary>All prefixes, as of now.</summary>
+    /// <summary>All current prefixes.</summary>
     public byte[][] ToArray() => [.. _prefixes];
 
     /// <summary>The feed to a node.</summary>

@@ -95,7 +95,7 @@ internal sealed class CertificateChains(
         policy.RevocationFlag = X509RevocationFlag.ExcludeRoot;
         policy.VerificationTime = time.GetUtcNow().UtcDateTime;
 
-        // A peer must not make this process fetch what its certificate names; others wait while a revocation list is asked for.
+        // A peer must not make this process fetch URLs in its certificate; others wait while a revocation list is fetched.
         policy.DisableCertificateDownloads = true;
         policy.UrlRetrievalTimeout = TimeSpan.FromSeconds(3);
         policy.ApplicationPolicy.Add(new Oid(ClientUse));

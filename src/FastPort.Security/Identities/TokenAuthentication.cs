@@ -30,7 +30,7 @@ internal sealed class TokenAuthentication : IDisposable
     public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time) =>
         (_keys, _options, _time) = (keys, options, time);
 
-    /// <summary>Told of the identity of each good token.</summary>
+    /// <summary>Called with the identity of each accepted token.</summary>
     public Action<ClaimsPrincipal>? Accepted { get; init; }
 
     /// <summary>Checks a token.</summary>

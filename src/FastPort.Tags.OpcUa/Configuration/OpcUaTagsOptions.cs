@@ -55,7 +55,7 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
                 Tags.Add(tag);
             }
 
-            // Without a configuration the pass checks those that are there.
+            // Without a configuration, the pass checks the existing ones.
             for (int i = 0; keys.Length == 0 && i < Tags.Count; i++)
             {
                 tags.Section($"{i}", Tags[i].Describe);

@@ -6,7 +6,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// A feed: an OPC UA subscription. The task that receives its messages reports their changes. Each message confirms all values, so the
-/// server is asked for one in each interval, changes or not.
+/// server sends one in each interval, even without changes.
 /// </summary>
 internal sealed class OpcUaTagFeed : ITagFeed
 {
@@ -178,7 +178,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
-    // The nodes may have changed since the items were asked for.
+    // The nodes may have changed since the items were requested.
     private void Keep(IEnumerable<OpcUaMonitoredItem> accepted, OpcUaTags known)
     {
         lock (_gate)

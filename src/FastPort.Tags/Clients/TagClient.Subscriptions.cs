@@ -134,7 +134,7 @@ public sealed partial class TagClient
 
         if (!isWanted)
         {
-            // Disposed while it was made again.
+            // Disposed while it was being recreated.
             await subscription.DisposeAsync().ConfigureAwait(false);
         }
     }

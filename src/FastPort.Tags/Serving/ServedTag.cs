@@ -68,7 +68,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
         return IsKnown && !_isInDoubt && confirmed >= since && (written == long.MinValue || ReadAt > written);
     }
 
-    /// <summary>Whether a Read has brought a sample that answers, although the tag may have been written meanwhile.</summary>
+    /// <summary>Whether a Read has brought a sample that answers, although the tag may have been written in the meantime.</summary>
     /// <inheritdoc cref="IsFresh"/>
     public bool WasRead(long since, long written) => ReadAt >= since && ReadAt > written;
 

@@ -42,7 +42,7 @@ internal sealed class SourceTelemetry
     /// <summary>Tags that were written to the source.</summary>
     public long TagsWritten => Volatile.Read(ref _tagsWritten);
 
-    /// <summary>Tags that were answered by a read that another request had asked for.</summary>
+    /// <summary>Tags that were answered by another request's read.</summary>
     public long Joined => Volatile.Read(ref _joined);
 
     /// <summary>Tags that were answered from the cache.</summary>

@@ -72,7 +72,7 @@ public sealed partial class TagServer
 
             if (fed.Count != 0)
             {
-                // Reads are answered meanwhile.
+                // Reads are answered in the meantime.
                 _ = source.Feeds.KeepAsync(fed);
             }
 

@@ -95,7 +95,7 @@ internal sealed class ClockChunk
             }
         }
 
-        // This order loses no due time: a time that another thread lowers meanwhile is read below, or that thread lowers _nextDue after
+        // This order loses no due time: a time that another thread lowers concurrently is read below, or that thread lowers _nextDue after
         // this exchange.
         Interlocked.Exchange(ref _nextDue, ConnectionClock.Never);
         for (int slot = 0; slot < Slots; slot++)

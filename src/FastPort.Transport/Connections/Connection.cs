@@ -371,9 +371,9 @@ public abstract class Connection
     public abstract void Abort(CloseReason reason);
 
     /// <summary>
-    /// Requests that the clock's next tick visits this connection and its protocol, whatever time they returned at the last tick. Call it
-    /// after the change that the tick must see. <see cref="Flush"/>, every burst and <see cref="Close"/> call it. Safe from any thread, and
-    /// cheap. A filter passes the call to the connection below.
+    /// Requests that the clock's next tick visits this connection and its protocol, regardless of the times that they returned at the last
+    /// tick. Call it after the change that the tick must see. <see cref="Flush"/>, every burst and <see cref="Close"/> call it. Safe from
+    /// any thread, and cheap. A filter passes the call to the connection below.
     /// </summary>
     public virtual void RequestTick() => Volatile.Read(ref _clockChunk)?.Request(_clockSlot);
 

@@ -29,7 +29,7 @@ public sealed class TlsInfo
     /// </summary>
     public X509Certificate2? PeerCertificate { get; }
 
-    /// <summary>The server name that the client asked for (SNI); empty for none.</summary>
+    /// <summary>The server name that the client requested (SNI); empty for none.</summary>
     public string ServerName { get; }
 
     /// <summary>The negotiated protocol (ALPN), <c>fastport/1</c>; empty if the peer named none.</summary>

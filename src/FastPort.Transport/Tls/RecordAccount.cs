@@ -6,8 +6,8 @@ namespace FastPort.Tls;
 /// bring few of them, however much data it brings: honest peers renew keys after 2^24 records or so.
 /// <para>
 /// Their types are encrypted. Only the records' lengths and the bytes of data in them are known, so the rest is counted: exactly for
-/// records that are examined one at a time. Padding beside data is no offense; because it can be measured only in a single record, the
-/// stream gets one record at a time once much has been counted.
+/// records that are examined one at a time. Padding of data is allowed; because it can be measured only in a single record, the stream gets
+/// one record at a time once much has been counted.
 /// </para>
 /// Not thread-safe.
 /// </summary>

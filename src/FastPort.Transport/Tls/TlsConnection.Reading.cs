@@ -227,7 +227,7 @@ internal sealed partial class TlsConnection
         return count != 0;
     }
 
-    // An empty read decrypts the next record, and waits while there is none. It holds no memory meanwhile.
+    // An empty read decrypts the next record, and waits while there is none. It holds no memory in the meantime.
     private bool TryBecomeReadable()
     {
         if (_streamEnded || _readWaits)

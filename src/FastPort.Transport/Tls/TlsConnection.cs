@@ -80,7 +80,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     /// the worker that makes the last step.
     /// </summary>
     /// <param name="authenticate">Begins the handshake.</param>
-    /// <param name="serverName">The name that the client asked for, known when the handshake has ended.</param>
+    /// <param name="serverName">The name that the client requested, known when the handshake has ended.</param>
     /// <exception cref="AuthenticationException">The peers did not agree.</exception>
     /// <exception cref="IOException">The connection ended, or the peer does not speak TLS.</exception>
     public async Task AuthenticateAsync(Func<SslStream, Task> authenticate, Func<string> serverName)

@@ -132,7 +132,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
                 _writes++;
 
                 // Only the loop writes in bursts, and a write that is copied behind another ring needs no room for one. For another
-                // thread's ring, which a batch may replace, an array rented here would lie unused beside the warm one that is being sent.
+                // thread's ring, which a batch may replace, an array rented here would stay unused next to the warm one that is being sent.
                 expected = onLoop && _last is null ? _burst.Expected : 0;
             }
         }

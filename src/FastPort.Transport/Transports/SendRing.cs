@@ -25,7 +25,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes not yet sent.</summary>
     public long Bytes => Ring.Length + _borrowedBytes;
 
-    /// <summary>Segments that lie beside the ring.</summary>
+    /// <summary>Segments outside the ring.</summary>
     public int BorrowedCount => _segments?.Count ?? 0;
 
     /// <summary>Bytes ever sent.</summary>

@@ -13,8 +13,8 @@ public sealed partial class OpcUaSubscription
     public event Action<OpcUaSubscription>? ModelChanged;
 
     /// <summary>
-    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32). The request is made
-    /// again when the subscription is recreated. Many servers do not report such events, or report them for some nodes only.
+    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32). The request is
+    /// repeated when the subscription is recreated. Many servers do not report such events, or report them for some nodes only.
     /// </summary>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>Good, or the reason why the server does not report them.</returns>

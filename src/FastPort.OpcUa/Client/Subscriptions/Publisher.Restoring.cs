@@ -151,7 +151,7 @@ internal sealed partial class Publisher
             subscription.MadeAt = time.GetTimestamp();
             if (!Snapshot().Contains(subscription))
             {
-                // Disposed meanwhile, under its old id.
+                // Disposed in the meantime, under its old id.
                 await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
         }

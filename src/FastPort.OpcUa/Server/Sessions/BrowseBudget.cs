@@ -22,7 +22,7 @@ internal struct BrowseBudget(long mostBytes)
     /// <summary>The encoded results so far.</summary>
     public readonly long Bytes => _bytes;
 
-    /// <summary>Counts references that were looked at.</summary>
+    /// <summary>Counts examined references.</summary>
     public void Visit(int references) => _references += references;
 
     /// <summary>

@@ -146,7 +146,7 @@ internal sealed class UnixSocketFile
             case SocketError.ConnectionRefused:
                 break;
             case SocketError.AddressNotAvailable:
-                // The file was removed meanwhile.
+                // The file was removed in the meantime.
                 return;
             case SocketError.AccessDenied:
                 throw Refuse("this program's user may not connect to this socket. Remove the file if no program listens there.");

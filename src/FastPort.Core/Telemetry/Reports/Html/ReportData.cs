@@ -18,7 +18,7 @@ internal sealed record ReportData
 
     public required long Errors { get; init; }
 
-    /// <summary>Messages per second that an open loop asked for; null for other measurements.</summary>
+    /// <summary>Messages per second that an open loop requested; null for other measurements.</summary>
     public double? AskedPerS { get; init; }
 
     /// <summary>What limited the rate; null if the file does not contain it.</summary>
