@@ -29,7 +29,7 @@ internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
         if (join.Name.Length is 0 or > LongestName)
         {
             throw new RequestRefusedException(
-                ErrorCode.MalformedBody, $"The name has {join.Name.Length} characters; allowed are 1 to {LongestName}.");
+                ErrorCode.MalformedBody, $"The name has {join.Name.Length} characters; allowed: 1 to {LongestName}.");
         }
 
         session.State = new LatestInput();

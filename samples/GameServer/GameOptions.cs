@@ -13,7 +13,7 @@ internal sealed class GameOptions
         GameOptions options = configuration.GetSection("Game").Get<GameOptions>() ?? new GameOptions();
         if (options.TicksPerSecond is < 1 or > 240)
         {
-            throw new InvalidOperationException($"Game:TicksPerSecond is {options.TicksPerSecond}; allowed are 1 to 240.");
+            throw new InvalidOperationException($"Game:TicksPerSecond is {options.TicksPerSecond}; allowed: 1 to 240.");
         }
 
         return options;

@@ -14,6 +14,6 @@ internal sealed class GatewayOptions
         return options.HealthIntervalSeconds is > 0 and <= 86_400
             ? options
             : throw new InvalidOperationException(
-                $"Gateway:HealthIntervalSeconds is {options.HealthIntervalSeconds}; allowed are values above 0, up to 86400.");
+                $"Gateway:HealthIntervalSeconds is {options.HealthIntervalSeconds}; allowed: values above 0, up to 86400.");
     }
 }

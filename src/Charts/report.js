@@ -37,7 +37,7 @@
     return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
   };
 
-  // The figures of a chart for those who do not see it; made when somebody opens it.
+  // The figures of a chart as a table, for readers who cannot see it; created when it is opened.
   const asTable = (caption, headings, rows, which = "") => {
     const made = element("details", {}, element("summary", {}, `As a table${which}`));
     made.addEventListener("toggle", () => {
@@ -79,7 +79,7 @@
     return element("span", { class: better ? "better" : "worse" }, `${text} ${better ? "better" : "worse"}`);
   };
 
-  // What should be 0.
+  // Figures that should be 0.
   const alarmsOf = run => [{ name: "errors", count: run.errors }, ...run.alarms];
   const alarm = (run, name) => run && alarmsOf(run).find(one => one.name === name)?.count;
 
@@ -93,7 +93,7 @@
 
       list.append(tile);
     };
-    // A rate this near the one asked for is that rate.
+    // A rate this close to the requested one counts as reached.
     add("messages/s", count(after.per_s), before?.per_s, after.per_s, true, after.per_s < 0.99 * (after.asked_per_s ?? 0));
     if (after.asked_per_s != null || before?.asked_per_s != null) {
       add("messages/s asked for", count(after.asked_per_s), before?.asked_per_s, after.asked_per_s, null);
@@ -238,7 +238,7 @@
   const rates = timeline => timeline.messages.map((messages, i) => timeline.seconds[i] > 0 ? messages / timeline.seconds[i] : 0);
 
   // Two runs are drawn over each other: their columns are at other times, and uPlot joins the tables. A run has no value (undefined) at
-  // the times of the other one, and its line goes on; in a column without messages (null) it does not, at whichever times.
+  // the times of the other one, and its line continues; in a column without messages (null) it does not, at whichever times.
   const overTime = runs => {
     const joined = uPlot.join(runs.map(({ timeline, series }) => [edges(timeline), ...series.map(({ values }) => held(values))]));
     for (const values of joined.slice(1)) {
@@ -302,7 +302,7 @@
       axes: [
         seconds,
         charts.axis({ size: 64, incrs: charts.wholeSteps, values: (_, splits) => splits.map(compact) }),
-        // Few errors would not be seen on the scale of the messages.
+        // Few errors would be invisible on the scale of the messages.
         ...(hasErrors ? [charts.axis({
           scale: "errors", side: 1, size: errorsWidth, stroke: () => color("c2"), grid: { show: false }, incrs: charts.wholeSteps,
           values: (_, splits) => splits.map(compact),
@@ -352,7 +352,7 @@
     const edge = row => 2 ** (row / timeline.rows_per_octave) / 1000;
     const rows = cells.flatMap(column => column.filter((_, i) => i % 2 === 0));
     const [low, high] = rows.reduce(([least, most], row) => [Math.min(least, row), Math.max(most, row + 1)], [Infinity, 0]);
-    // Columns of different lengths are compared by what they have in a second.
+    // Columns of different lengths are compared by their rates per second.
     const densest = Math.max(...cells.map((column, c) =>
       Math.max(0, ...column.filter((_, i) => i % 2)) / Math.max(timeline.seconds[c], 1e-3)));
     const made = section(
@@ -504,5 +504,5 @@
     after.sessions);
   factTable();
   root.querySelectorAll(".scroll").forEach(charts.tellScrolling);
-  root.append(element("footer", {}, "Made by FastPort from its JSON. Charts: uPlot, MIT license."));
+  root.append(element("footer", {}, "Created by FastPort from its JSON. Charts: uPlot, MIT license."));
 })();

@@ -14,20 +14,20 @@ public sealed class DashboardOptions : IDescribedOptions
     private const string UrlExample = "give http:// or https://, an address and a port, for example http://127.0.0.1:6680";
 
     /// <summary>
-    /// Where the dashboard listens, as <c>http://127.0.0.1:6680</c>; port 0 lets the system choose. An address that other machines reach
-    /// needs a <see cref="Token"/>. Defaults to empty: there is no dashboard.
+    /// The address on which the dashboard listens, such as <c>http://127.0.0.1:6680</c>; port 0 lets the system choose. An address that
+    /// other machines can reach needs a <see cref="Token"/>. Defaults to empty: no dashboard.
     /// </summary>
     public string Url { get; set; } = string.Empty;
 
     /// <summary>
-    /// What a reader must know, 16 to 256 visible ASCII characters. Browsers ask for it once; programs send it as
-    /// <c>Authorization: Bearer</c>. Defaults to empty: everybody who reaches the address may read.
+    /// The token that readers need, 16 to 256 visible ASCII characters. Browsers ask for it once; programs send it as <c>Authorization:
+    /// Bearer</c>. Defaults to empty: anyone who can reach the address may read.
     /// </summary>
     public string Token { get; set; } = string.Empty;
 
     /// <summary>
-    /// Names that requests may address the dashboard by, besides localhost and IP addresses. Requests with another name in their Host
-    /// header are refused: a web page can make a browser send them. Defaults to none.
+    /// Host names by which requests may address the dashboard, in addition to localhost and IP addresses. Requests with another name in
+    /// their Host header are refused: a web page can make a browser send them. Defaults to none.
     /// </summary>
     public IList<string> AllowedHosts { get; set; } = [];
 
@@ -37,9 +37,7 @@ public sealed class DashboardOptions : IDescribedOptions
     /// </summary>
     public bool AllowActions { get; set; }
 
-    /// <summary>
-    /// Name of the server that is shown, as it was given to <c>AddFastPort</c>. Defaults to empty: the server without a name.
-    /// </summary>
+    /// <summary>Name of the server to show, as passed to <c>AddFastPort</c>. Defaults to empty: the server without a name.</summary>
     public string ServerName { get; set; } = string.Empty;
 
     /// <summary>Whether there is a dashboard.</summary>
@@ -65,7 +63,7 @@ public sealed class DashboardOptions : IDescribedOptions
         {
             foreach (string key in (string[])["Path", "KeyPath", "Subject", "Store", "Location"])
             {
-                certificate.Text(key, null, static _ => true, "give a text");
+                certificate.Text(key, null, static _ => true, "give a string");
             }
 
             certificate.Secret("Password", null, static _ => null);

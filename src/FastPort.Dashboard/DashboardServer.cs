@@ -16,8 +16,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard;
 
 /// <summary>
-/// The dashboard of a host: a web application of its own that starts before the host's servers and ends after them, so that it shows how
-/// they start and drain.
+/// The dashboard of a host: a separate web application that starts before the host's servers and ends after them, so that it shows how they
+/// start and drain.
 /// </summary>
 public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
 {
@@ -35,7 +35,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         _configuration = configuration;
     }
 
-    /// <summary>Where the dashboard listens, with the bound port; null when it does not.</summary>
+    /// <summary>The address on which the dashboard listens, with the bound port; null while it does not listen.</summary>
     public Uri? Url { get; private set; }
 
     /// <inheritdoc/>
@@ -59,11 +59,11 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     {
         if (!DashboardUrl.TryParse(_options.Url, out DashboardUrl? url))
         {
-            // Not configured. Another text that is no URL was refused with the options.
+            // Not configured. Any other text that is not a URL was refused with the options.
             return;
         }
 
-        // Asked for only now: without a URL nothing of it is made.
+        // Resolved only now: without a URL nothing of it is created.
         ILoggerFactory loggers = NamedServices.LoggerFactory(_services);
         try
         {

@@ -3,7 +3,7 @@ using System.Net;
 
 namespace FastPort.Dashboard;
 
-/// <summary>Where the dashboard listens: an http or https URL of an address, without a path.</summary>
+/// <summary>The address on which the dashboard listens: an http or https URL of an address, without a path.</summary>
 /// <param name="Scheme">http or https.</param>
 /// <param name="Host">localhost, an IP address (IPv6 without brackets).</param>
 /// <param name="Port">The port; 0 lets the system choose.</param>
@@ -18,7 +18,7 @@ internal sealed record DashboardUrl(string Scheme, string Host, int Port)
     /// <inheritdoc/>
     public override string ToString() => $"{Scheme}://{(Host.Contains(':', StringComparison.Ordinal) ? $"[{Host}]" : Host)}:{Port}";
 
-    /// <summary>Reads a URL; false if it is none, or has a path, a user or an unknown scheme.</summary>
+    /// <summary>Reads a URL; false if the text is not a URL, or has a path, a user or an unknown scheme.</summary>
     public static bool TryParse([NotNullWhen(true)] string? text, [NotNullWhen(true)] out DashboardUrl? url)
     {
         url = null;

@@ -4,8 +4,8 @@ using Microsoft.AspNetCore.Routing;
 namespace FastPort.Dashboard;
 
 /// <summary>
-/// What a feature answers. A singleton of the host, so that it gets its services by its constructor; the dashboard's own web application
-/// asks every one for its routes.
+/// The endpoints of a feature. A singleton of the host, so that it gets its services by its constructor; the dashboard's own web
+/// application asks every one for its routes.
 /// </summary>
 internal interface IDashboardEndpoints
 {

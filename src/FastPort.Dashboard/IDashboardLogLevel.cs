@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard;
 
 /// <summary>
-/// The level of the program's log. Register one, and readers with the token can change it if <see cref="DashboardOptions.AllowActions"/> is
-/// set.
+/// The level of the program's log. If the program registers one, readers with the token can change it if
+/// <see cref="DashboardOptions.AllowActions"/> is set.
 /// </summary>
 public interface IDashboardLogLevel
 {

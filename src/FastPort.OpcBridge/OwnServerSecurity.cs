@@ -14,8 +14,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.OpcBridge;
 
 /// <summary>
-/// Users, policy and bans of the host for the bridge's own OPC UA server: it lets in whom the FastPort server lets in, and they read and
-/// write there what they may read and write as tags. The bridge itself is a user, too: it reads the simulation there. Thread-safe.
+/// Users, policy and bans of the host for the bridge's own OPC UA server: it accepts the same users as the FastPort server, with the same
+/// permissions for tags. The bridge itself is also a user: it reads the simulation there. Thread-safe.
 /// </summary>
 internal sealed class OwnServerSecurity : IOpcUaUsers
 {
@@ -32,7 +32,7 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
 
     public bool HasCertificates => _users.HasCertificates;
 
-    /// <summary>Sets what the host's security demands. Not inlined: see <c>SecuritySection</c>.</summary>
+    /// <summary>Applies the host's security. Not inlined: see <c>SecuritySection</c>.</summary>
     /// <param name="options">The options of the server.</param>
     /// <param name="provider">The host's services.</param>
     /// <param name="settings">The bridge's; its simulated endpoint gets the bridge's user.</param>
@@ -71,7 +71,7 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
     private bool IsPassword(string password) =>
         CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(password), Encoding.UTF8.GetBytes(_password));
 
-    // What is no tag, such as the server's own state, is not the policy's.
+    // Variables that are not tags, such as the server's own state, are not subject to the policy.
     private bool Allows(ServerPolicy policy, Func<VariableNode, string?> tagOf, in VariableAccess access)
     {
         if (access.User == _bridge || tagOf(access.Variable) is not { } tag)

@@ -21,7 +21,7 @@ public enum BuiltInType : byte
     /// <summary><see cref="ushort"/>.</summary>
     UInt16 = 5,
 
-    /// <summary><see cref="int"/>; enumerations, too.</summary>
+    /// <summary><see cref="int"/>; also for enumerations.</summary>
     Int32 = 6,
 
     /// <summary><see cref="uint"/>.</summary>

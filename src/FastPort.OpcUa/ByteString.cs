@@ -1,6 +1,8 @@
 namespace FastPort.OpcUa;
 
-/// <summary>Bytes, of which null and empty are two values (OPC 10000-6, 5.2.2.7). Holds a reference to the bytes, not a copy.</summary>
+/// <summary>
+/// A byte string; null and empty are different values (OPC 10000-6, 5.2.2.7). Holds a reference to the bytes, not a copy.
+/// </summary>
 public readonly struct ByteString : IEquatable<ByteString>
 {
     private readonly byte[]? _array;

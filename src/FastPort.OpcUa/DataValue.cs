@@ -11,7 +11,7 @@ public readonly record struct DataValue
     /// <param name="value">The value.</param>
     /// <param name="status">The status.</param>
     /// <param name="sourceTimestamp">When the source had the value; default for none. Defaults to none.</param>
-    /// <param name="serverTimestamp">When the server last knew it to be so; default for none. Defaults to none.</param>
+    /// <param name="serverTimestamp">When the server last confirmed the value; default for none. Defaults to none.</param>
     public DataValue(Variant value, StatusCode status, DateTime sourceTimestamp = default, DateTime serverTimestamp = default)
     {
         Value = value;
@@ -35,7 +35,7 @@ public readonly record struct DataValue
     /// <summary>When the source had the value, UTC; default for none.</summary>
     public DateTime SourceTimestamp { get; init; }
 
-    /// <summary>When the server last knew the value to be so, UTC; default for none.</summary>
+    /// <summary>When the server last confirmed the value, UTC; default for none.</summary>
     public DateTime ServerTimestamp { get; init; }
 
     /// <summary>A value with status Good and without times.</summary>

@@ -81,7 +81,7 @@ public struct ApplicationDescription : IStructure
         set => _productUri = value;
     }
 
-    /// <summary>The name for people.</summary>
+    /// <summary>The display name.</summary>
     public LocalizedText ApplicationName
     {
         readonly get => _applicationName;
@@ -109,7 +109,7 @@ public struct ApplicationDescription : IStructure
         set => _discoveryProfileUri = value;
     }
 
-    /// <summary>Where endpoints can be asked for.</summary>
+    /// <summary>The URLs for requesting the endpoints.</summary>
     public string?[]? DiscoveryUrls
     {
         readonly get => _discoveryUrls;
@@ -248,7 +248,7 @@ public struct ReferenceDescription : IStructure
         set => _browseName = value;
     }
 
-    /// <summary>The node's name for people.</summary>
+    /// <summary>The node's display name.</summary>
     public LocalizedText DisplayName
     {
         readonly get => _displayName;

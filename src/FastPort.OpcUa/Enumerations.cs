@@ -93,13 +93,13 @@ public enum MonitoringMode
 /// <summary>What counts as a change (OPC 10000-4, 7.22.2).</summary>
 public enum DataChangeTrigger
 {
-    /// <summary>Another status.</summary>
+    /// <summary>A different status.</summary>
     Status = 0,
 
-    /// <summary>Another status or value.</summary>
+    /// <summary>A different status or value.</summary>
     StatusValue = 1,
 
-    /// <summary>Another status, value or source timestamp.</summary>
+    /// <summary>A different status, value or source timestamp.</summary>
     StatusValueTimestamp = 2,
 }
 
@@ -175,7 +175,7 @@ public enum AttributeId
     /// <summary>The name in paths.</summary>
     BrowseName = 3,
 
-    /// <summary>The name for people.</summary>
+    /// <summary>The display name.</summary>
     DisplayName = 4,
 
     /// <summary>The description.</summary>

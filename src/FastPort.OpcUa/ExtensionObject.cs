@@ -14,8 +14,8 @@ public enum ExtensionObjectEncoding : byte
 }
 
 /// <summary>
-/// A structure with the id of its encoding. The body stays encoded, so a structure that this library does not know passes unchanged.
-/// Immutable.
+/// A structure with the id of its encoding. The body stays encoded, so a structure that this library does not know passes through
+/// unchanged. Immutable.
 /// </summary>
 /// <param name="TypeId">The id of the structure's encoding, not of its data type.</param>
 /// <param name="Encoding">How <paramref name="Body"/> is encoded.</param>

@@ -9,7 +9,7 @@ public enum NodeIdType : byte
     /// <summary>A number.</summary>
     Numeric = 0,
 
-    /// <summary>A text.</summary>
+    /// <summary>A string.</summary>
     String = 1,
 
     /// <summary>A GUID.</summary>
@@ -35,7 +35,7 @@ public readonly struct NodeId : IEquatable<NodeId>
         _number = number;
     }
 
-    /// <summary>Creates an id of a text.</summary>
+    /// <summary>Creates a string id.</summary>
     /// <param name="namespaceIndex">Index in the server's namespace array.</param>
     /// <param name="text">The text.</param>
     public NodeId(ushort namespaceIndex, string text)
@@ -46,7 +46,7 @@ public readonly struct NodeId : IEquatable<NodeId>
         _identifier = text;
     }
 
-    /// <summary>Creates an id of a GUID.</summary>
+    /// <summary>Creates a GUID id.</summary>
     /// <param name="namespaceIndex">Index in the server's namespace array.</param>
     /// <param name="guid">The GUID.</param>
     public NodeId(ushort namespaceIndex, Guid guid)
@@ -56,7 +56,7 @@ public readonly struct NodeId : IEquatable<NodeId>
         _identifier = guid;
     }
 
-    /// <summary>Creates an id of bytes.</summary>
+    /// <summary>Creates an opaque id of bytes.</summary>
     /// <param name="namespaceIndex">Index in the server's namespace array.</param>
     /// <param name="bytes">The bytes, at most 4,096; not copied, and not to be changed later.</param>
     public NodeId(ushort namespaceIndex, byte[] bytes)
@@ -75,7 +75,7 @@ public readonly struct NodeId : IEquatable<NodeId>
         _identifier = identifier;
     }
 
-    /// <summary>The id of no node: number 0 of namespace 0.</summary>
+    /// <summary>The null id: number 0 of namespace 0.</summary>
     public static NodeId Null => default;
 
     /// <summary>Index in the server's namespace array.</summary>

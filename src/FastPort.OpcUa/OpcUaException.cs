@@ -14,9 +14,10 @@ public sealed class OpcUaException : Exception
     public StatusCode Status { get; }
 
     /// <summary>
-    /// Whether the server may have executed the request: it was sent, and no answer came before the connection or the time ended. So it is
-    /// with a Call or a Write whose answer cannot be read, or is BadTimeout, BadRequestTimeout or BadResponseTooLarge, which may come after
-    /// the request was executed. If false, the server refused it or never got it, so that it can be sent again. Defaults to false.
+    /// Whether the server may have executed the request: it was sent, and no answer came before the connection or the time ended. The same
+    /// applies to a Call or a Write whose answer cannot be read, or is BadTimeout, BadRequestTimeout or BadResponseTooLarge, which the
+    /// server may send after it has executed the request. If false, the server refused the request or never received it, so that it can be
+    /// sent again. Defaults to false.
     /// </summary>
     public bool MayHaveExecuted { get; init; }
 }

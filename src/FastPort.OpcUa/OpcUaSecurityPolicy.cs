@@ -3,7 +3,7 @@ namespace FastPort.OpcUa;
 /// <summary>The security policies of this library (OPC 10000-7, 6.6).</summary>
 public enum OpcUaSecurityPolicy
 {
-    /// <summary>No security: everybody on the way can read and change everything.</summary>
+    /// <summary>No security: anyone on the path can read and change all traffic.</summary>
     None,
 
     /// <summary>RSA with SHA-256, AES-256.</summary>

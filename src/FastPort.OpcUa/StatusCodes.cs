@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa;
 
-/// <summary>The well-known status codes that this library uses or meets often (OPC 10000-6, annex A).</summary>
+/// <summary>The well-known status codes that this library uses or often encounters (OPC 10000-6, annex A).</summary>
 public static class StatusCodes
 {
     /// <summary>The operation succeeded.</summary>
@@ -183,7 +183,7 @@ public static class StatusCodes
     /// <summary>The index range selects no element.</summary>
     public static StatusCode BadIndexRangeNoData => new(0x8037_0000);
 
-    /// <summary>The written array does not fit the index range.</summary>
+    /// <summary>The written array does not match the index range.</summary>
     public static StatusCode BadIndexRangeDataMismatch => new(0x80EA_0000);
 
     /// <summary>The data encoding is not valid.</summary>
@@ -225,7 +225,7 @@ public static class StatusCodes
     /// <summary>The attribute cannot have this filter.</summary>
     public static StatusCode BadFilterNotAllowed => new(0x8045_0000);
 
-    /// <summary>A structure that must be there is missing.</summary>
+    /// <summary>A required structure is missing.</summary>
     public static StatusCode BadStructureMissing => new(0x8046_0000);
 
     /// <summary>The continuation point is no longer valid.</summary>
@@ -297,7 +297,7 @@ public static class StatusCodes
     /// <summary>Status or timestamps of this value cannot be written.</summary>
     public static StatusCode BadWriteNotSupported => new(0x8073_0000);
 
-    /// <summary>The value has another type than the attribute.</summary>
+    /// <summary>The types of the value and the attribute differ.</summary>
     public static StatusCode BadTypeMismatch => new(0x8074_0000);
 
     /// <summary>The object has no such method.</summary>
@@ -348,7 +348,7 @@ public static class StatusCodes
     /// <summary>The message is larger than the receiver allows.</summary>
     public static StatusCode BadTcpMessageTooLarge => new(0x8080_0000);
 
-    /// <summary>The server has not enough resources.</summary>
+    /// <summary>The server does not have enough resources.</summary>
     public static StatusCode BadTcpNotEnoughResources => new(0x8081_0000);
 
     /// <summary>The receiver has an internal error.</summary>

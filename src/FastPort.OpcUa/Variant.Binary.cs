@@ -19,7 +19,7 @@ public readonly partial struct Variant
     /// <summary>Reads a variant in OPC UA Binary.</summary>
     /// <param name="bytes">All of its bytes.</param>
     /// <param name="variant">The variant, on success.</param>
-    /// <returns>False if the bytes are no variant, or more than one.</returns>
+    /// <returns>False if the bytes are not exactly one variant.</returns>
     public static bool TryReadBinary(ReadOnlySpan<byte> bytes, out Variant variant)
     {
         var decoder = new BinaryDecoder(bytes, EncodingLimits.Default);

@@ -5,15 +5,15 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa;
 
 /// <summary>
-/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, texts, byte strings, node ids, status
-/// codes and times are held without another object; GUIDs, localized texts, expanded node ids and data values are boxed.
+/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, strings, byte strings, node ids, status
+/// codes and times are stored without a further object; GUIDs, localized texts, expanded node ids and data values are boxed.
 /// </summary>
 public readonly partial struct Variant : IEquatable<Variant>
 {
     // Text, array, identifier of a node id, or a boxed value; null for numbers.
     private readonly object? _object;
 
-    // The bits of a number, or the part of the value that its reference does not hold.
+    // The bits of a number, or the part of the value outside its reference.
     private readonly ulong _bits;
 
     private Variant(BuiltInType type, bool isArray, object? reference, ulong bits)
@@ -85,14 +85,14 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>Creates an array value.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; also <see cref="Variant"/>.</typeparam>
     /// <param name="elements">The elements, which must not be changed later; null for a null array.</param>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not the type of a built-in type.</exception>
     public static Variant FromArray<T>(T[]? elements) => new(BuiltInTypes.OfElement<T>(), isArray: true, elements, 0);
 
     /// <summary>Creates an array with two or more dimensions.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; also <see cref="Variant"/>.</typeparam>
     /// <param name="elements">The elements, row by row, which must not be changed later.</param>
     /// <param name="dimensions">The lengths of the dimensions, each 0 or more; their product is the number of elements.</param>
-    /// <exception cref="ArgumentException">The dimensions do not fit the elements.</exception>
+    /// <exception cref="ArgumentException">The dimensions do not match the elements.</exception>
     public static Variant FromMatrix<T>(T[] elements, params int[] dimensions)
     {
         ArgumentNullException.ThrowIfNull(elements);
@@ -118,7 +118,7 @@ public readonly partial struct Variant : IEquatable<Variant>
 
     /// <summary>The elements of an array of any number of dimensions, row by row; null for a null array. Do not change them.</summary>
     /// <typeparam name="T">The .NET type of <see cref="Type"/>.</typeparam>
-    /// <exception cref="InvalidCastException">The value has another type, or is no array.</exception>
+    /// <exception cref="InvalidCastException">The value has another type, or is not an array.</exception>
     public T[]? GetArray<T>() =>
         IsArray && Type == BuiltInTypes.OfElement<T>()
             ? (T[]?)Reference
@@ -222,7 +222,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// </summary>
     internal Variant BytesAsArray() => TryGet(out ByteString bytes) ? FromArray(bytes.ToArray()) : this;
 
-    /// <summary>A scalar value whose 64 bits are all there is to it.</summary>
+    /// <summary>A scalar value that consists of its 64 bits.</summary>
     internal static Variant Scalar(BuiltInType type, ulong bits) => new(type, isArray: false, null, bits);
 
     /// <summary>A scalar value that a reference holds.</summary>
@@ -239,7 +239,7 @@ public readonly partial struct Variant : IEquatable<Variant>
     internal static Variant OfArray(BuiltInType type, Array? elements, int[]? dimensions) =>
         new(type, isArray: true, dimensions is null ? elements : new Matrix(elements!, dimensions), 0);
 
-    // Numbers, times and texts without boxing; elements as their Equals says, so NaN is NaN, and -0.0 is 0.0.
+    // Numbers, times and texts without boxing; elements by their Equals, so NaN is NaN, and -0.0 is 0.0.
     private bool ElementsEqual(Array? left, Array? right)
     {
         if (ReferenceEquals(left, right) || left is null || right is null)

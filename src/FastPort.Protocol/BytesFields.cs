@@ -3,8 +3,8 @@ using Google.Protobuf;
 namespace FastPort.Protocol;
 
 /// <summary>
-/// Who owns the memory of a request's <c>bytes</c> fields. A copy allocates, clears and fills an array; avoiding it is worthwhile from 1
-/// KiB on, for handlers that do not need the payload after they have ended.
+/// The owner of the memory of a request's <c>bytes</c> fields. A copy allocates, clears and fills an array; avoiding it is worthwhile from
+/// 1 KiB on, for handlers that do not need the payload after they have ended.
 /// </summary>
 public enum BytesFields
 {

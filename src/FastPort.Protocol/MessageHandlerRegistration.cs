@@ -16,12 +16,12 @@ public static class MessageHandlerRegistration
     /// <typeparam name="THandler">The class; an existing registration of the class is used.</typeparam>
     /// <typeparam name="TRequest">The request.</typeparam>
     /// <typeparam name="TReply">The reply.</typeparam>
-    /// <param name="builder">What AddFastPort returned.</param>
+    /// <param name="builder">The return value of AddFastPort.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public static FastPortBuilder AddHandler<
@@ -48,12 +48,12 @@ public static class MessageHandlerRegistration
     /// <summary>Registers a handler class of messages without a reply.</summary>
     /// <typeparam name="THandler">The class; an existing registration of the class is used.</typeparam>
     /// <typeparam name="TMessage">The message.</typeparam>
-    /// <param name="builder">What AddFastPort returned.</param>
+    /// <param name="builder">The return value of AddFastPort.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public static FastPortBuilder AddHandler<

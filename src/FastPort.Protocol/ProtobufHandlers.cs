@@ -19,7 +19,7 @@ public static class ProtobufHandlers
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="handler">Takes the request and its session, returns the reply. The reply to a one-way message is dropped.</param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     public static MessageHandlers MapInline<TRequest, TReply>(
         this MessageHandlers handlers,
@@ -65,7 +65,7 @@ public static class ProtobufHandlers
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">Takes the message and its session.</param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     public static MessageHandlers MapInline<TMessage>(
         this MessageHandlers handlers,
@@ -112,7 +112,7 @@ public static class ProtobufHandlers
     /// answered through the context, for example with <see cref="RequestContext.Fail"/>.
     /// </param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     public static MessageHandlers MapQueued<TRequest, TReply>(
         this MessageHandlers handlers,
@@ -171,7 +171,7 @@ public static class ProtobufHandlers
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">Takes the message and its context.</param>
     /// <param name="bytesFields">
-    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// The owner of the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
     public static MessageHandlers MapQueued<TMessage>(
         this MessageHandlers handlers,

@@ -1,8 +1,8 @@
 namespace FastPort.Redis;
 
 /// <summary>
-/// A node cannot join the others: Redis cannot be used, or another node has its name. The message says which, and what to do. The host's
-/// start throws it.
+/// A node cannot join the others: Redis cannot be used, or another node has its name. The message states the cause and the remedy. The
+/// host's start throws it.
 /// </summary>
 public sealed class BackplaneException : InvalidOperationException
 {

@@ -8,8 +8,9 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Redis;
 
 /// <summary>
-/// Makes a server one of several nodes: a routing id belongs to one session of all nodes, relays reach it wherever it is, and publications
-/// reach the subscribers of all nodes. Registered by <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
+/// Makes a server a node in a group of servers: a routing id belongs to one session on all nodes, relays reach that session on any node,
+/// and publications reach the subscribers of all nodes. Registered by <c>AddRedisBackplane</c>, which starts and stops it with the host.
+/// Thread-safe.
 /// </summary>
 public sealed class RedisBackplane : IRoutingIdClaims, INodes
 {
@@ -32,7 +33,7 @@ public sealed class RedisBackplane : IRoutingIdClaims, INodes
 
     /// <summary>
     /// Whether this node has its lease. Without it, for example while Redis cannot be reached, its sessions still reach each other; relays
-    /// to other nodes and Hellos with routing ids are answered Unavailable.
+    /// to other nodes and Hellos with routing ids are answered with Unavailable.
     /// </summary>
     public bool IsConnected => Running is { Members.IsValid: true };
 
@@ -63,7 +64,7 @@ public sealed class RedisBackplane : IRoutingIdClaims, INodes
         return new BackplaneRouter(this, local);
     }
 
-    /// <summary>The directory of sessions over the server's own one.</summary>
+    /// <summary>The directory of sessions on top of the server's own.</summary>
     internal IPeers Attach(IPeers local)
     {
         _localPeers = local;

@@ -4,16 +4,16 @@ using StackExchange.Redis;
 
 namespace FastPort.Redis;
 
-/// <summary>Options of a server that is one of several nodes; configuration section <c>FastPort:Backplane</c>.</summary>
+/// <summary>Options of a server that is a node in a group of servers; configuration section <c>FastPort:Backplane</c>.</summary>
 public sealed class RedisBackplaneOptions : IDescribedOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "FastPort:Backplane";
 
     /// <summary>
-    /// Where Redis is, as StackExchange.Redis writes it: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or Sentinels
-    /// with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a comma
-    /// needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
+    /// The address of Redis, in the format of StackExchange.Redis: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or
+    /// Sentinels with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a
+    /// comma needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
     /// </summary>
     public string Connection { get; set; } = "127.0.0.1:6379";
 
@@ -29,14 +29,15 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     public string Node { get; set; } = Environment.MachineName;
 
     /// <summary>
-    /// Time after which a node that Redis hears nothing of is dead: its routing ids are free, and relays on their way to it are answered.
-    /// It is renewed three times in it. 1 s to 1 min; defaults to 5 s.
+    /// The lease of a node at Redis. A node that does not renew it in this time counts as dead: its routing ids are free, and relays on
+    /// their way to it are answered. Nodes renew it three times in this time. 1 s to 1 min; defaults to 5 s.
     /// </summary>
     public TimeSpan Lease { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Bytes of relays that may wait until Redis says where their targets are; beyond, others are answered Unavailable. As many may wait
-    /// for sessions of this node, a sixteenth of it for one; beyond, they are answered Overloaded. 1 MiB to 1 GiB; defaults to 64 MiB.
+    /// Bytes of relays that may wait until Redis has located their targets; further relays are answered with Unavailable. The same number
+    /// of bytes may wait for sessions of this node, a sixteenth of it for one session; further relays are answered with Overloaded. 1 MiB
+    /// to 1 GiB; defaults to 64 MiB.
     /// </summary>
     public int QueueBytes { get; set; } = 64 * 1024 * 1024;
 
@@ -62,7 +63,7 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         text is { Length: > 0 and <= 64 }
         && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
 
-    // The text may have a password, wherever it was written: only the number of the wrong part is told.
+    // The text may contain a password anywhere: the message names only the number of the wrong part.
     private static string? WhatIsWrong(string? text)
     {
         const string example = "give addresses and options of Redis, for example 127.0.0.1:6379";
@@ -83,17 +84,17 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
         {
             return whole.EndPoints.Count == 0 ? $"it has no address; {example}"
                 : RestOfPassword(parts) is { } rest
-                    ? $"part {rest + 1} of {parts.Length}, between commas, is an address behind a password. Put addresses first; a "
+                    ? $"part {rest + 1} of {parts.Length}, between commas, is an address after a password. Put addresses first; a "
                         + "password with a comma is given as redis://:PASSWORD@127.0.0.1:6379 with %2C for the comma"
                 : null;
         }
 
         int wrong = Array.FindIndex(parts, static part => part.Length != 0 && Parse(part) is null);
         return wrong < 0 ? example
-            : $"part {wrong + 1} of {parts.Length}, between commas, is no address and no known option with a value; {example}";
+            : $"part {wrong + 1} of {parts.Length}, between commas, is neither an address nor a known option with a value; {example}";
     }
 
-    // What follows the comma of a password would be taken for one more server, and named in messages.
+    // The text after a comma in a password would be read as another server, and appear in messages.
     private static int? RestOfPassword(string[] parts)
     {
         int password = Array.FindIndex(parts, static part => part.TrimStart().StartsWith("password=", StringComparison.OrdinalIgnoreCase));

@@ -16,7 +16,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 {
     private static readonly TimeSpan LeavingCheckInterval = TimeSpan.FromMilliseconds(20);
 
-    // An operator may change it while Redis runs, or a server with another one takes over.
+    // An operator may change it while Redis runs, or a server with another value may take over.
     private static readonly TimeSpan EvictionReadInterval = TimeSpan.FromMinutes(1);
 
     private readonly RedisBackplaneOptions _options;
@@ -94,7 +94,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         {
             Members.ConnectionRestored();
 
-            // Nodes could not tell this one of take-overs while its channel was down.
+            // Nodes could not notify this one of take-overs while its channel was down.
             Directory.KeepNow();
             Transport.ConnectionRestored();
             Topics.TellAndAskAll();
@@ -146,7 +146,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
 
-            // What else the node will need, so that a permission that is missing is said now. Nobody receives the publication.
+            // The other commands of the node, so that a missing permission is reported now. The publication has no receiver.
             await running.Transport.PublishAsync(channel, ReadOnlyMemory<byte>.Empty).ConfigureAwait(false);
             await running.Directory.ProbeAsync().ConfigureAwait(false);
             ChannelMessageQueue queue = await SubscribeAsync(
@@ -191,7 +191,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         _evictionReads.Dispose();
         await _readingEviction.ConfigureAwait(false);
 
-        // A killed node answers nothing, so it would be told all topics again and again.
+        // A killed node does not answer, so all topics would be sent to it repeatedly.
         Topics.Dispose();
         await FinishAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
@@ -219,9 +219,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
     }
 
-    // The server has stopped and its ids are free, but the other nodes still know them at this one and send relays here. This node tells
-    // each of them that it is leaving. They stop sending relays and acknowledge the message behind their last ones, so every relay has
-    // arrived here then. Relays that arrived after this node had left would be lost, and their senders would time out. Waits for a lease at
+    // The server has stopped and its ids are free, but the other nodes still know them at this one and send relays here. This node notifies
+    // each of them that it is leaving. They stop sending relays and acknowledge the message after their last ones, so every relay has then
+    // arrived here. Relays that arrived after this node had left would be lost, and their senders would time out. Waits for a lease at
     // most.
     private async Task FinishAsync()
     {
@@ -237,7 +237,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
                 }
             }
 
-            // In the order in which relays pass through them: a relay is in the next one before it has left the one before.
+            // In the order in which relays pass through them: a relay is in the next one before it has left the previous one.
             if (Lookups.IsIdle && _targets.Bytes == 0 && Transport.Links.All(static link => link.IsIdle))
             {
                 return;
@@ -275,7 +275,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     private async Task ClaimAgainAsync()
     {
-        // Others have forgotten what is wanted here, and have not told what has changed there.
+        // Others have forgotten this node's interests, and have not sent their changes.
         Topics.TellAndAskAll();
         int before = Directory.Count;
         int lost = await Directory.ClaimAgainAsync().ConfigureAwait(false);

@@ -5,12 +5,12 @@ using FastPort.Security.Files;
 namespace FastPort.Security;
 
 /// <summary>
-/// Changes files of bans (<see cref="SecurityOptions.BansFile"/>), for programs that manage them and for the server itself. A file beside
-/// it, with <c>.lock</c> behind its name, lets one change it at a time. Thread-safe.
+/// Changes ban files (<see cref="SecurityOptions.BansFile"/>), for programs that manage them and for the server itself. A lock file next to
+/// it, with <c>.lock</c> appended to its name, allows one change at a time. Thread-safe.
 /// </summary>
 public static class BanFiles
 {
-    /// <summary>The bans of a file that have not ended, those that end first at the beginning; none if there is no file.</summary>
+    /// <summary>The bans of a file that are in force, ordered by the time they end; none if there is no file.</summary>
     /// <param name="path">The file.</param>
     /// <exception cref="IOException">The file cannot be read or is wrong.</exception>
     public static IReadOnlyList<Ban> Read(string path)
@@ -21,7 +21,7 @@ public static class BanFiles
     }
 
     /// <summary>
-    /// Adds a ban, or replaces the one of the same subject. Bans that have ended leave the file, and beyond
+    /// Adds a ban, or replaces the ban of the same subject. Expired bans are removed from the file, and beyond
     /// <see cref="BanList.MaxEntries"/> those that end first.
     /// </summary>
     /// <param name="path">The file; created if it does not exist.</param>
@@ -35,17 +35,15 @@ public static class BanFiles
         Change(path, bans => [.. bans.Where(other => other.Subject != ban.Subject), ban]);
     }
 
-    /// <summary>
-    /// As <see cref="Add(string, Ban)"/>, with one change of the file for all, but a ban of the file that ends later is not replaced.
-    /// </summary>
+    /// <summary>As <see cref="Add(string, Ban)"/>, but changes the file only once, and does not replace a ban that ends later.</summary>
     internal static void AddLonger(string path, IReadOnlyCollection<Ban> added) => Change(
         path,
         bans => [.. bans.Concat(added).GroupBy(static ban => ban.Subject).Select(static same => same.MaxBy(static ban => ban.Until)!)]);
 
-    /// <summary>Ends a ban; false if the file has none of this subject that has not ended.</summary>
+    /// <summary>Ends a ban; false if the file has no ban in force of this subject.</summary>
     /// <param name="path">The file.</param>
     /// <param name="subject">The subject in any form: an address, a network, an identity.</param>
-    /// <exception cref="ArgumentException">The subject is none.</exception>
+    /// <exception cref="ArgumentException">The subject is not valid.</exception>
     /// <exception cref="IOException">The file cannot be read or written, is wrong, or is being changed for too long.</exception>
     /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
     public static bool Lift(string path, string subject)
@@ -74,7 +72,7 @@ public static class BanFiles
     {
         using IDisposable _ = FileChange.Begin(path);
 
-        // As many as a server keeps, and the same ones: a file that grew on would be too large for the next start.
+        // As many as a server keeps, and the same ones: a file that kept growing would be too large for the next start.
         PrivateFile.Replace(path, BanFile.Write(change(Read(path)).OrderBy(static ban => ban.Until).TakeLast(BanList.MaxEntries)));
     }
 

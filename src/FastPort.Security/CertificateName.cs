@@ -1,12 +1,14 @@
 namespace FastPort.Security;
 
-/// <summary>Which name of a client's certificate is its user's. Of several names of that kind the certificate's first one counts.</summary>
+/// <summary>
+/// The name in a client's certificate that identifies the user. If there are several names of that kind, the first one counts.
+/// </summary>
 public enum CertificateName
 {
-    /// <summary>None: certificates name no users.</summary>
+    /// <summary>None: certificates do not identify users.</summary>
     None,
 
-    /// <summary>The common name (CN) of the subject. Other names do not stand in for it.</summary>
+    /// <summary>The common name (CN) of the subject. Other names are not used instead.</summary>
     CommonName,
 
     /// <summary>The DNS name of the alternative names (subjectAltName).</summary>

@@ -1,6 +1,6 @@
 namespace FastPort.Security;
 
-/// <summary>What a policy allows by name.</summary>
+/// <summary>An action that a policy allows by name.</summary>
 public enum PolicyAction
 {
     /// <summary>Relay to the session with a routing id.</summary>
@@ -21,6 +21,6 @@ public enum PolicyAction
     /// <summary>Call methods.</summary>
     CallMethods,
 
-    /// <summary>Publish tags of one's own.</summary>
+    /// <summary>Publish tags.</summary>
     PublishTags,
 }

@@ -4,7 +4,7 @@ using FastPort.Security.Policies;
 
 namespace FastPort.Security;
 
-/// <summary>Reads a policy (<see cref="SecurityOptions.PolicyFile"/>) as the server does and says what it means. Immutable.</summary>
+/// <summary>Reads a policy (<see cref="SecurityOptions.PolicyFile"/>) as the server does and reports what it allows. Immutable.</summary>
 public sealed class PolicyCheck
 {
     private readonly Policy? _policy;
@@ -33,7 +33,7 @@ public sealed class PolicyCheck
         }
     }
 
-    /// <summary>What somebody may do, a line for each kind of action; empty if there are errors.</summary>
+    /// <summary>The permissions of a user, one line for each kind of action; empty if there are errors.</summary>
     /// <param name="user">The user's name; null for an anonymous peer.</param>
     /// <param name="roles">The user's roles.</param>
     public IReadOnlyList<string> Describe(string? user, IEnumerable<string> roles)

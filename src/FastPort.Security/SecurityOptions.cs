@@ -3,8 +3,8 @@ using FastPort.Configuration;
 namespace FastPort.Security;
 
 /// <summary>
-/// Options of a server's identities, permissions and audit; a host binds them from configuration section <c>Security</c>. Files are looked
-/// at every <see cref="ReloadInterval"/>, and what changed is in force without a restart.
+/// Options of a server's identities, permissions and audit; a host binds them from configuration section <c>Security</c>. Files are checked
+/// every <see cref="ReloadInterval"/>, and changes take effect without a restart.
 /// </summary>
 public sealed class SecurityOptions : IDescribedOptions
 {
@@ -14,14 +14,14 @@ public sealed class SecurityOptions : IDescribedOptions
     private static readonly TimeSpan Hour = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// File with the users of the token <c>Basic base64(user:password)</c>, a line each: <c>name:hash:role,role</c> with an Argon2id hash
+    /// File with the users of the token <c>Basic base64(user:password)</c>, one per line: <c>name:hash:role,role</c> with an Argon2id hash
     /// in the PHC format. Defaults to empty: no such users.
     /// </summary>
     public string UsersFile { get; set; } = string.Empty;
 
     /// <summary>
-    /// File with the keys that sign JSON Web Tokens: a JSON Web Key Set, or public keys or certificates in PEM. For a rotation it holds the
-    /// old and the new key for a while. Defaults to empty: no such tokens.
+    /// File with the keys that sign JSON Web Tokens: a JSON Web Key Set, or public keys or certificates in PEM. During a rotation it holds
+    /// both the old and the new key. Defaults to empty: no such tokens.
     /// </summary>
     public string TokenKeysFile { get; set; } = string.Empty;
 
@@ -35,75 +35,75 @@ public sealed class SecurityOptions : IDescribedOptions
     public string TokenNameClaim { get; set; } = "sub";
 
     /// <summary>
-    /// The claim with the user's roles: an array, or a text. Within other claims, names with dots in between, such as Keycloak's
-    /// <c>realm_access.roles</c>; a claim that has the whole text as its name goes first. Defaults to <c>roles</c>.
+    /// The claim with the user's roles: an array, or a string. For a nested claim, names separated by dots, such as Keycloak's
+    /// <c>realm_access.roles</c>; a claim whose name is the whole string takes precedence. Defaults to <c>roles</c>.
     /// </summary>
     public string TokenRolesClaim { get; set; } = "roles";
 
     /// <summary>
-    /// What is between the roles where the claim is a text, such as a space in <c>"operator night"</c>. Defaults to empty: a text is one
-    /// role.
+    /// The separator of the roles if the claim is a string, such as a space in <c>"operator night"</c>. Defaults to empty: the string is
+    /// one role.
     /// </summary>
     public string TokenRolesSeparator { get; set; } = string.Empty;
 
     /// <summary>
-    /// How much earlier than its <c>nbf</c> a token is accepted, for clocks that differ; 0 to an hour. Its end (<c>exp</c>) is exact: the
-    /// session ends with it. Defaults to 30 s.
+    /// The time before its <c>nbf</c> from which a token is accepted, to allow for clock differences; 0 to an hour. Its expiry (<c>exp</c>)
+    /// is exact: the session ends with it. Defaults to 30 s.
     /// </summary>
     public TimeSpan TokenClockSkew { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Whether a peer without a token is let in, as <c>anonymous</c> in the policy. Defaults to false: if there are users, token keys, Unix
-    /// users or certificate users, a peer must be one of them.
+    /// Whether a peer without a token is accepted, as <c>anonymous</c> in the policy. Defaults to false: if there are users, token keys,
+    /// Unix users or certificate users, a peer must be one of them.
     /// </summary>
     public bool AllowAnonymous { get; set; }
 
     /// <summary>
-    /// Whether a peer of a Unix socket that sends no token is known by its user id, which the kernel vouches for, as user <c>uid:1000</c>
+    /// Whether a peer of a Unix socket that sends no token is identified by its user id, which the kernel reports, as user <c>uid:1000</c>
     /// with role <c>gid:1000</c>. Defaults to false.
     /// </summary>
     public bool UnixUsers { get; set; }
 
     /// <summary>
-    /// Which name of its client certificate is the user of a peer of a <c>tls://</c> endpoint that sends no token; the user has no roles. A
-    /// certificate without that name is refused. The server must ask for certificates of its own authority
+    /// The name in the client certificate that identifies the user of a peer of a <c>tls://</c> endpoint that sends no token; the user has
+    /// no roles. A certificate without that name is refused. The server must request certificates of a configured authority
     /// (<see cref="Tls.TlsServerOptions.ClientCertificates"/>, <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>). Defaults to
-    /// <see cref="CertificateName.None"/>: certificates name no users.
+    /// <see cref="CertificateName.None"/>: certificates do not identify users.
     /// </summary>
     public CertificateName CertificateUsers { get; set; }
 
-    /// <summary>File with the policy: who may do what. Defaults to empty: whoever was let in may do everything.</summary>
+    /// <summary>File with the policy, which defines permissions. Defaults to empty: every accepted peer may do everything.</summary>
     public string PolicyFile { get; set; } = string.Empty;
 
-    /// <summary>Whether what the policy forbids is only audited and counted, and done all the same. Defaults to false.</summary>
+    /// <summary>Whether actions that the policy forbids are only audited and counted, but still executed. Defaults to false.</summary>
     public bool PolicyReportOnly { get; set; }
 
     /// <summary>
-    /// The audit log: who connected, what was refused to whom, what was changed; a JSON object a line. Rename it at any time, a new one is
-    /// begun. Defaults to empty: none is written.
+    /// The audit log: connections, refusals and changes, with their peers; one JSON object per line. It can be renamed at any time; a new
+    /// file is then started. Defaults to empty: no log is written.
     /// </summary>
     public string AuditFile { get; set; } = string.Empty;
 
     /// <summary>
-    /// File of bans: addresses and identities that may not connect for a while, a JSON object a line. The command <c>bans</c> changes it,
-    /// and so does the server for <see cref="BanAfterRefusals"/>. It is created if it does not exist. Defaults to empty: bans are in memory
-    /// only.
+    /// The ban file: addresses and identities that may not connect for a limited time, one JSON object per line. The command <c>bans</c>
+    /// changes it, as does the server for <see cref="BanAfterRefusals"/>. It is created if it does not exist. Defaults to empty: bans are
+    /// in memory only.
     /// </summary>
     public string BansFile { get; set; } = string.Empty;
 
     /// <summary>
     /// Refused Hellos of one address, for IPv6 of one /64 network, within <see cref="BanTime"/> that ban it; 0 to 10,000, 0 for none. An
-    /// address of <see cref="Limits.RateOptions.Exempt"/> is not rejected all the same. Defaults to 0.
+    /// address in <see cref="Limits.RateOptions.Exempt"/> is not rejected even then. Defaults to 0.
     /// </summary>
     public int BanAfterRefusals { get; set; }
 
     /// <summary>How long such a ban lasts; 1 s to 30 days. Defaults to 10 minutes.</summary>
     public TimeSpan BanTime { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>How often the files are looked at; 1 s to an hour. Defaults to 5 s.</summary>
+    /// <summary>How often the files are checked for changes; 1 s to an hour. Defaults to 5 s.</summary>
     public TimeSpan ReloadInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Whether peers have to show who they are, or may.</summary>
+    /// <summary>Whether peers must, or may, authenticate.</summary>
     internal bool HasIdentities =>
         UsersFile.Length != 0 || TokenKeysFile.Length != 0 || UnixUsers || CertificateUsers != CertificateName.None;
 
@@ -131,8 +131,8 @@ public sealed class SecurityOptions : IDescribedOptions
         ReloadInterval = section.Time(nameof(ReloadInterval), ReloadInterval, TimeSpan.FromSeconds(1), Hour);
 
         string Optional(string key, string value) =>
-            section.Text(key, value, static text => text is not null, "give a text, empty for none") ?? string.Empty;
+            section.Text(key, value, static text => text is not null, "give a string, empty for none") ?? string.Empty;
         string Needed(string key, string value, string why) =>
-            section.Text(key, value, static text => !string.IsNullOrEmpty(text), $"give a text: {why}") ?? string.Empty;
+            section.Text(key, value, static text => !string.IsNullOrEmpty(text), $"give a string: {why}") ?? string.Empty;
     }
 }

@@ -11,7 +11,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security;
 
 /// <summary>
-/// The policy of a server, for handlers that check names of their own, such as those of tags. A service of the host where
+/// The policy of a server, for handlers that check application-defined names, such as those of tags. A service of the host if
 /// <see cref="SecurityOptions.PolicyFile"/> is set, under the server's name. Messages and topics are checked without it. Safe from any
 /// thread.
 /// </summary>
@@ -39,7 +39,7 @@ public sealed class ServerPolicy : IDisposable
         {
             EndSubscriptions();
 
-            // A Subscribe that the policy before has allowed may be under way.
+            // A Subscribe that the previous policy has allowed may be in progress.
             _again.Change(options.ReloadInterval, Timeout.InfiniteTimeSpan);
             Changed?.Invoke();
         };
@@ -52,10 +52,10 @@ public sealed class ServerPolicy : IDisposable
     /// <summary>Raised when the policy has changed and is in force. A handler must not block.</summary>
     public event Action? Changed;
 
-    /// <summary>Whether a session may do something; nothing is counted. Always true while refusals are only reported.</summary>
+    /// <summary>Whether a session may perform an action; nothing is counted. Always true while refusals are only reported.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it would do.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     public bool Allows(Session session, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(session);
@@ -63,12 +63,12 @@ public sealed class ServerPolicy : IDisposable
     }
 
     /// <summary>
-    /// Whether an identity may do something, for doors that are not the server's own; nothing is counted. Always true while refusals are
-    /// only reported.
+    /// Whether an identity may perform an action, for entry points other than the server's endpoints; nothing is counted. Always true while
+    /// refusals are only reported.
     /// </summary>
     /// <param name="user">The identity; null for an anonymous peer.</param>
-    /// <param name="action">What it would do.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     public bool Allows(ClaimsPrincipal? user, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -76,11 +76,11 @@ public sealed class ServerPolicy : IDisposable
     }
 
     /// <summary>
-    /// Whether a session may do something with this name or with one that begins with it; nothing is counted. Always true while refusals
-    /// are only reported.
+    /// Whether a session may perform an action on this name or on any name that begins with it; nothing is counted. Always true while
+    /// refusals are only reported.
     /// </summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it would do.</param>
+    /// <param name="action">The action.</param>
     /// <param name="start">The beginning of a name.</param>
     public bool AllowsAnyOf(Session session, PolicyAction action, string start)
     {
@@ -89,10 +89,10 @@ public sealed class ServerPolicy : IDisposable
         return _reportOnly || Grants(session).Names(action).AllowAnyOf(start);
     }
 
-    /// <summary>Whether a session that attempts something may do it. A refusal is counted and audited.</summary>
+    /// <summary>Whether a session that attempts an action may perform it. A refusal is counted and audited.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     public bool Authorize(Session session, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(session);
@@ -107,12 +107,13 @@ public sealed class ServerPolicy : IDisposable
     }
 
     /// <summary>
-    /// Whether an identity that attempts something may do it, for doors that are not the server's own. A refusal is counted and audited.
+    /// Whether an identity that attempts an action may perform it, for entry points other than the server's endpoints. A refusal is counted
+    /// and audited.
     /// </summary>
     /// <param name="user">The identity; null for an anonymous peer.</param>
-    /// <param name="peer">Where it is; null if that is not known.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
     public bool Authorize(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -125,10 +126,12 @@ public sealed class ServerPolicy : IDisposable
         return _reportOnly;
     }
 
-    /// <summary>Audits that something which a session had was ended, because the policy has changed.</summary>
+    /// <summary>
+    /// Audits that an earlier permitted action of a session, such as a subscription, was ended because the policy has changed.
+    /// </summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it may no longer do.</param>
-    /// <param name="name">With what.</param>
+    /// <param name="action">The action that is no longer allowed.</param>
+    /// <param name="name">The name that the action applies to.</param>
     public void AuditEnd(Session session, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(session);
@@ -136,7 +139,7 @@ public sealed class ServerPolicy : IDisposable
         _events.SubscriptionEnded(session, action, name);
     }
 
-    /// <summary>Stops looking at the file.</summary>
+    /// <summary>Stops checking the file.</summary>
     public void Dispose()
     {
         _file.Dispose();
@@ -165,7 +168,7 @@ public sealed class ServerPolicy : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            // The host is being disposed: its services cannot be asked for any more, and its sessions have ended.
+            // The host is being disposed: its services are no longer available, and its sessions have ended.
         }
         catch (Exception e)
         {

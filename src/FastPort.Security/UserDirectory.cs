@@ -10,9 +10,9 @@ using FastPort.Sessions;
 namespace FastPort.Security;
 
 /// <summary>
-/// The users of a server, for doors that are not its own, such as a server of another protocol in the same program: they let in whom the
-/// server lets in. A service of the host under the server's name. Every check is counted and audited, refused ones also count for
-/// <see cref="SecurityOptions.BanAfterRefusals"/>, and banned users are refused. Safe from any thread.
+/// The users of a server, for entry points other than its endpoints, such as a server of another protocol in the same program, which then
+/// accepts the same users as the server. A service of the host under the server's name. Every check is counted and audited, refusals also
+/// count toward <see cref="SecurityOptions.BanAfterRefusals"/>, and banned users are refused. Safe from any thread.
 /// </summary>
 public sealed class UserDirectory
 {
@@ -39,7 +39,7 @@ public sealed class UserDirectory
     public bool HasCertificates => _chains is not null;
 
     /// <summary>
-    /// Whether peers are let in that do not show who they are: no users are configured, or <see cref="SecurityOptions.AllowAnonymous"/> is
+    /// Whether peers that do not authenticate are accepted: no users are configured, or <see cref="SecurityOptions.AllowAnonymous"/> is
     /// set.
     /// </summary>
     public bool AllowsAnonymous => _options.AllowAnonymous || !_options.HasIdentities;
@@ -47,11 +47,11 @@ public sealed class UserDirectory
     /// <summary>Finds a user by name and password. Passwords are hashed on the thread pool, a few at a time.</summary>
     /// <param name="name">The name.</param>
     /// <param name="password">The password.</param>
-    /// <param name="peer">Where the user is, for the audit log and bans of the address; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="peer">The user's address, for the audit log and bans of the address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     /// <returns>
-    /// The identity with its roles; null if there is no such user, the password is wrong, or the user is banned. Which of these is only in
-    /// the audit log.
+    /// The identity with its roles; null if there is no such user, the password is wrong, or the user is banned. Only the audit log says
+    /// which.
     /// </returns>
     /// <exception cref="OperationCanceledException">The peer has gone.</exception>
     public async ValueTask<ClaimsPrincipal?> FindAsync(
@@ -66,14 +66,16 @@ public sealed class UserDirectory
     }
 
     /// <summary>
-    /// Finds a user by certificate: it leads to an authority of <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>, which also holds
-    /// the authorities between, and has the name that <see cref="SecurityOptions.CertificateUsers"/> asks for. That its owner has the key
-    /// is for the caller to check. The chain is built on the thread pool.
+    /// Finds a user by certificate: its chain must lead to an authority of <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>, which
+    /// also contains the intermediate authorities, and it must have the name that <see cref="SecurityOptions.CertificateUsers"/> selects.
+    /// The caller must check that its owner has the key. The chain is built on the thread pool.
     /// </summary>
     /// <param name="certificate">The certificate; not used when the returned task has completed.</param>
-    /// <param name="peer">Where the user is, for the audit log and bans of the address; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
-    /// <returns>The identity; null if the certificate is none of a user, or the user is banned. Why is only in the audit log.</returns>
+    /// <param name="peer">The user's address, for the audit log and bans of the address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
+    /// <returns>
+    /// The identity; null if the certificate does not identify a user, or the user is banned. Only the audit log says which.
+    /// </returns>
     /// <exception cref="OperationCanceledException">The peer has gone.</exception>
     public async ValueTask<ClaimsPrincipal?> FindAsync(
         X509Certificate2 certificate, EndPoint? peer, CancellationToken cancellationToken)
@@ -94,7 +96,7 @@ public sealed class UserDirectory
         }
         else if (_bans().Find(result.User!.Identity!.Name!) is { } ban)
         {
-            // Not counted against the address: a ban is no guess.
+            // Not counted against the address: a ban is not a wrong guess.
             result = AuthenticationResult.Refuse(ban.ToString());
         }
 

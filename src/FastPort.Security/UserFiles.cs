@@ -5,14 +5,14 @@ using FastPort.Security.Identities;
 namespace FastPort.Security;
 
 /// <summary>
-/// Changes files of users (<see cref="SecurityOptions.UsersFile"/>), for programs that manage them. A file beside it, with <c>.lock</c>
-/// behind its name, lets one change it at a time. Thread-safe.
+/// Changes user files (<see cref="SecurityOptions.UsersFile"/>), for programs that manage them. A lock file next to it, with <c>.lock</c>
+/// appended to its name, allows one change at a time. Thread-safe.
 /// </summary>
 public static class UserFiles
 {
     /// <summary>
-    /// Adds a user, or gives one a new password and roles. The other lines of the file stay as they are. A new file can be read by its
-    /// owner only. The file is replaced in one step, so a server that looks at it reads the one before or the one after.
+    /// Adds a user, or gives an existing user a new password and new roles. The other lines of the file stay unchanged. Only the owner can
+    /// read a new file. The file is replaced atomically, so a server reads either the old or the new file.
     /// </summary>
     /// <param name="path">The file; created if it does not exist.</param>
     /// <param name="name">
@@ -60,7 +60,7 @@ public static class UserFiles
         Write(path, lines);
     }
 
-    /// <summary>Removes a user; false if the file has none of this name.</summary>
+    /// <summary>Removes a user; false if the file has no user of this name.</summary>
     /// <param name="path">The file.</param>
     /// <param name="name">The user's name.</param>
     /// <exception cref="IOException">The file cannot be read or written, or is being changed for too long.</exception>

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace FastPort.Tags;
 
-/// <summary>Values that are held in OPC UA Binary (OPC 10000-6, 5.2.2), as the text that people know them by.</summary>
+/// <summary>Values that are held in OPC UA Binary (OPC 10000-6, 5.2.2), in their usual text form.</summary>
 internal static class BinaryText
 {
     private const byte HasUri = 0x80;
@@ -12,7 +12,7 @@ internal static class BinaryText
     private const byte HasLocale = 1;
     private const byte HasText = 2;
 
-    /// <summary>The text; null if the type has none, or the bytes are not of it.</summary>
+    /// <summary>The text; null if the type has no text form, or the bytes are not a value of it.</summary>
     public static string? Of(TagType type, ReadOnlySpan<byte> bytes)
     {
         var reader = new Reader(bytes);

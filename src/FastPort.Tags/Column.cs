@@ -44,7 +44,7 @@ internal struct Column<T>
 
     public void Append(ReadOnlySpan<T> items) => items.CopyTo(Append(items.Length));
 
-    /// <summary>Appends values that lie in little-endian order; false if the length is no whole number of them.</summary>
+    /// <summary>Appends values that lie in little-endian order; false if the length is not a multiple of their size.</summary>
     public bool TryAppendLittleEndian(ReadOnlySpan<byte> bytes)
     {
         int size = System.Runtime.CompilerServices.Unsafe.SizeOf<T>();

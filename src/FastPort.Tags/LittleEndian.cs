@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Tags;
 
-/// <summary>The order of bytes of fixed-width values on the wire.</summary>
+/// <summary>The byte order of fixed-width values on the wire.</summary>
 internal static class LittleEndian
 {
     /// <summary>Changes values in memory to the order of the wire, or back; nothing on little-endian machines.</summary>

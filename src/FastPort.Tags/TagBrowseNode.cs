@@ -1,6 +1,6 @@
 namespace FastPort.Tags;
 
-/// <summary>What a node is.</summary>
+/// <summary>The kind of a node.</summary>
 public enum TagBrowseKind
 {
     /// <summary>Holds other nodes.</summary>
@@ -15,7 +15,7 @@ public enum TagBrowseKind
 
 /// <summary>A node that browsing has found.</summary>
 /// <param name="Name">The name of a tag or a method; for every node the path to browse.</param>
-/// <param name="DisplayName">A short name for people.</param>
-/// <param name="Kind">What it is.</param>
+/// <param name="DisplayName">A short display name.</param>
+/// <param name="Kind">Its kind.</param>
 /// <param name="HasChildren">Whether there may be nodes below it.</param>
 public readonly record struct TagBrowseNode(string Name, string DisplayName, TagBrowseKind Kind, bool HasChildren);

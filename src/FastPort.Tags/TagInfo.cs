@@ -1,11 +1,11 @@
 namespace FastPort.Tags;
 
-/// <summary>What is known about a tag. Immutable.</summary>
+/// <summary>The description of a tag. Immutable.</summary>
 /// <param name="Tag">The source's number for it, from 0. A client has a handle instead.</param>
 /// <param name="Name">Its name.</param>
 public sealed record TagInfo(int Tag, string Name)
 {
-    /// <summary>Type of the value, or of its elements. Defaults to Null: not known, or different ones.</summary>
+    /// <summary>Type of the value, or of its elements. Defaults to Null: unknown, or varying.</summary>
     public TagType Type { get; init; }
 
     /// <summary>
@@ -15,7 +15,7 @@ public sealed record TagInfo(int Tag, string Name)
     public int Rank { get; init; } = -2;
 
     /// <summary>
-    /// The number of the tag of which this one is a part, such as some elements of an array: what is written to one of them may change the
+    /// The number of the tag of which this tag is a part, for example some elements of an array: a write to one of them may change the
     /// others. Defaults to null: none.
     /// </summary>
     public int? PartOf { get; init; }
@@ -26,28 +26,30 @@ public sealed record TagInfo(int Tag, string Name)
     /// <summary>Whether the tag can be written. Defaults to false.</summary>
     public bool IsWritable { get; init; }
 
-    /// <summary>The unit, such as "°C". Defaults to none: empty.</summary>
+    /// <summary>The unit, such as "°C". Defaults to empty: none.</summary>
     public string Unit { get; init; } = string.Empty;
 
     /// <summary>The lowest and the highest value in normal operation (EURange, OPC 10000-8). Defaults to null: not known.</summary>
     public (double Low, double High)? Range { get; init; }
 
     /// <summary>
-    /// How often the source is asked to report the tag's changes, whoever subscribes to it, and also if nobody does: so the server's cache
-    /// has its value. Defaults to null: as often as subscribers ask for, and only while there are some.
+    /// How often the source reports the tag's changes, regardless of subscribers, even if there are none, so that the server's cache has
+    /// its value. Defaults to null: as often as subscribers request, and only while there are any.
     /// </summary>
     public TimeSpan? Interval { get; init; }
 
     /// <summary>
-    /// What answers the tag's writes, where a source has several: the server asks each of them by itself, so that one that does not answer
-    /// holds up writes of its own tags only. Defaults to empty.
+    /// The device that answers the tag's writes, if a source has several: the server writes to each of them separately, so that a device
+    /// that does not answer delays only the writes of its own tags. Defaults to empty.
     /// </summary>
     public string Device { get; init; } = string.Empty;
 
-    /// <summary>Whether the source reports every change. False if it leaves some out, as by a deadband. Defaults to true.</summary>
+    /// <summary>
+    /// Whether the source reports every change. False if it leaves some out, for example by a deadband. Defaults to true.
+    /// </summary>
     public bool ReportsAllChanges { get; init; } = true;
 
-    /// <summary>A text for people. Defaults to none: empty.</summary>
+    /// <summary>A description for people. Defaults to empty: none.</summary>
     public string Description { get; init; } = string.Empty;
 
     /// <summary>

@@ -24,7 +24,7 @@ public static class TagMessageType
     /// <summary>Acknowledges updates, one-way to the server.</summary>
     public const ushort Acknowledge = 0x0206;
 
-    /// <summary>Lists what lies below a path.</summary>
+    /// <summary>Lists the nodes below a path.</summary>
     public const ushort Browse = 0x0207;
 
     /// <summary>Calls a method.</summary>

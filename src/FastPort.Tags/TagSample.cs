@@ -3,8 +3,8 @@ namespace FastPort.Tags;
 /// <summary>A value with its status and times.</summary>
 /// <param name="Value">The value; null for none.</param>
 /// <param name="Status">Whether the value is good. Defaults to good.</param>
-/// <param name="SourceTime">When the source had the value, UTC; default for not known. Defaults to not known.</param>
-/// <param name="ServerTime">When the server last knew it to be so, UTC; default for not known. Defaults to not known.</param>
+/// <param name="SourceTime">When the source had the value, UTC; default if unknown. Defaults to unknown.</param>
+/// <param name="ServerTime">When the server last confirmed the value, UTC; default if unknown. Defaults to unknown.</param>
 public readonly record struct TagSample(
     TagValue Value, TagStatus Status = default, DateTime SourceTime = default, DateTime ServerTime = default)
 {

@@ -13,8 +13,8 @@ public sealed partial class TagSamples
     /// <summary>Adds a row.</summary>
     /// <param name="value">The value; texts and arrays are copied.</param>
     /// <param name="status">The status. Defaults to good.</param>
-    /// <param name="sourceTime">When the source had the value; default for not known. Defaults to not known.</param>
-    /// <param name="serverTime">When the server last knew it to be so; default for not known. Defaults to not known.</param>
+    /// <param name="sourceTime">When the source had the value; default if unknown. Defaults to unknown.</param>
+    /// <param name="serverTime">When the server last confirmed the value; default if unknown. Defaults to unknown.</param>
     public void Add(in TagValue value, TagStatus status = default, DateTime sourceTime = default, DateTime serverTime = default)
     {
         BeginRow(value.Encoding, status.Code, TagTime.ToWire(sourceTime), TagTime.ToWire(serverTime));

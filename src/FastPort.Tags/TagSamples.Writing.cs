@@ -27,7 +27,7 @@ public sealed partial class TagSamples
         + WireWriter.BytesSize(SamplesField.Lengths, _lengths.Count * sizeof(int))
         + WireWriter.BytesSize(SamplesField.Dimensions, _dimensions.Count * sizeof(int));
 
-    /// <summary>At least as many bytes as <see cref="Size"/>, known without a look at the rows.</summary>
+    /// <summary>At least as many bytes as <see cref="Size"/>, known without examining the rows.</summary>
     internal int MaxSize => FieldsSize + (Count * (sizeof(byte) + sizeof(uint) + sizeof(long) + sizeof(long))) + ValuesSize;
 
     /// <summary>At most as many bytes as <see cref="Size"/>: those of the values alone.</summary>
@@ -58,7 +58,7 @@ public sealed partial class TagSamples
         writer.Fixed(SamplesField.Dimensions, _dimensions.Items);
     }
 
-    /// <summary>The message in an array of its own.</summary>
+    /// <summary>The message in a separate array.</summary>
     internal byte[] ToBytes()
     {
         var bytes = new byte[Size];
@@ -66,7 +66,7 @@ public sealed partial class TagSamples
         return bytes;
     }
 
-    // How many entries of a column say it all: none if all are 0, one if all are the same.
+    // Number of entries that a column needs: none if all are 0, one if all are the same.
     private static int Needed<T>(ReadOnlySpan<T> column)
         where T : unmanaged, IEquatable<T>
     {

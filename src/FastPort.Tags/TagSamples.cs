@@ -4,9 +4,9 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Tags;
 
 /// <summary>
-/// Samples of many tags, as columns: numbers lie in arrays of their type, texts in one array of UTF-8 bytes, and none of them is an object
-/// of its own. Row i belongs to tag i of the request. Reuse an instance to read without allocations. Not safe for use by several threads at
-/// a time.
+/// Samples of many tags, as columns: numbers are stored in arrays of their type, strings in one array of UTF-8 bytes, and none of them is a
+/// separate object. Row i belongs to tag i of the request. Reuse an instance to read without allocations. Not safe for use by several
+/// threads at a time.
 /// </summary>
 public sealed partial class TagSamples
 {
@@ -39,7 +39,7 @@ public sealed partial class TagSamples
     /// <summary>Number of rows.</summary>
     public int Count => _types.Count;
 
-    /// <summary>The sample of a row. Makes an object for a text, bytes or an array.</summary>
+    /// <summary>The sample of a row. Allocates an object for a string, bytes or an array.</summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
     public TagSample this[int row] => new(GetValue(row), GetStatus(row), GetSourceTime(row), GetServerTime(row));
@@ -63,7 +63,7 @@ public sealed partial class TagSamples
         return new TagStatus(_statuses[row]);
     }
 
-    /// <summary>When the source had the value of a row, UTC; default for not known.</summary>
+    /// <summary>When the source had the value of a row, UTC; default if unknown.</summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
     public DateTime GetSourceTime(int row)
@@ -72,7 +72,7 @@ public sealed partial class TagSamples
         return TagTime.FromWire(_sourceTimes[row]);
     }
 
-    /// <summary>When the server last knew the value of a row to be so, UTC; default for not known.</summary>
+    /// <summary>When the server last confirmed the value of a row, UTC; default if unknown.</summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
     public DateTime GetServerTime(int row)
@@ -81,7 +81,7 @@ public sealed partial class TagSamples
         return TagTime.FromWire(_serverTimes[row]);
     }
 
-    /// <summary>The value of a row. Makes an object for a text, bytes or an array.</summary>
+    /// <summary>The value of a row. Allocates an object for a string, bytes or an array.</summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
     public TagValue GetValue(int row)
@@ -122,8 +122,8 @@ public sealed partial class TagSamples
     }
 
     /// <summary>
-    /// The bytes of a row's scalar value that is a text (UTF-8), a byte string or of another type held as bytes, where they lie; empty for
-    /// a null value. Valid until the samples change.
+    /// The bytes, in place, of a row's scalar value that is a string (UTF-8), a byte string or of another type held as bytes; empty for a
+    /// null value. Valid until the samples change.
     /// </summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
@@ -137,7 +137,7 @@ public sealed partial class TagSamples
                 $"Row {row} has type {GetTagType(row)}{(IsArray(row) ? "[]" : "")}, which is not held as bytes.");
     }
 
-    /// <summary>Removes all rows; the memory stays for the next ones.</summary>
+    /// <summary>Removes all rows; the memory is kept for the next rows.</summary>
     public void Clear()
     {
         _types.Clear();
@@ -162,9 +162,9 @@ public sealed partial class TagSamples
     }
 
     /// <summary>
-    /// Samples without rows: these, whose memory stays for the next ones, or others if the rows were larger than this.
+    /// Samples without rows: these, whose memory is kept for the next ones, or new ones if the rows were larger than the limit.
     /// </summary>
-    /// <param name="maxKept">Bytes of a message with the rows, at most, whose memory stays.</param>
+    /// <param name="maxKept">Maximum bytes of a message whose memory is kept.</param>
     internal TagSamples Cleared(int maxKept)
     {
         if (MaxSize > maxKept)
@@ -176,7 +176,7 @@ public sealed partial class TagSamples
         return this;
     }
 
-    /// <summary>A row as it lies in the columns. False if its value is no number: the bits are 0 then.</summary>
+    /// <summary>A row as it lies in the columns. False if its value is not a number: the bits are then 0.</summary>
     internal bool TryGetRaw(int row, out RawSample sample)
     {
         byte encoding = EncodingOf(row);

@@ -3,13 +3,13 @@ using FastPort.OpcUa;
 namespace FastPort.Tags;
 
 /// <summary>
-/// Whether a sample or an operation is good, and why not: an OPC UA StatusCode (OPC 10000-4, 7.39). Those named here are the ones that
-/// FastPort itself gives, and those of index ranges; a device's own pass through unchanged.
+/// Whether a sample or an operation is good, or why not: an OPC UA StatusCode (OPC 10000-4, 7.39). The codes named here are those that
+/// FastPort returns, and those of index ranges; a device's codes pass through unchanged.
 /// </summary>
 /// <param name="Code">The code; its upper two bits are 0 for good, 1 for uncertain, 2 for bad.</param>
 public readonly record struct TagStatus(uint Code)
 {
-    /// <summary>All is well.</summary>
+    /// <summary>The sample or operation is good.</summary>
     public static readonly TagStatus Good;
 
     /// <summary>An error inside the server that serves the tag.</summary>
@@ -24,7 +24,7 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The server is about to stop.</summary>
     public static readonly TagStatus BadShutdown = new(0x800C_0000);
 
-    /// <summary>There are more operations in the request than one may have.</summary>
+    /// <summary>The request contains more operations than allowed.</summary>
     public static readonly TagStatus BadTooManyOperations = new(0x8010_0000);
 
     /// <summary>The bridge does not allow it.</summary>
@@ -39,7 +39,7 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The session has not resolved the handle. (BadMonitoredItemIdInvalid, which no device answers to a read or write.)</summary>
     public static readonly TagStatus BadHandleInvalid = new(0x8042_0000);
 
-    /// <summary>The value is larger than the device takes.</summary>
+    /// <summary>The value is larger than the device accepts.</summary>
     public static readonly TagStatus BadEncodingLimitsExceeded = new(0x8008_0000);
 
     /// <summary>The value is too large for a frame.</summary>
@@ -54,7 +54,7 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The array has no elements in the index range; a write needs all of them.</summary>
     public static readonly TagStatus BadIndexRangeNoData = new(0x8037_0000);
 
-    /// <summary>The written part has another size than the index range.</summary>
+    /// <summary>The written part and the index range differ in size.</summary>
     public static readonly TagStatus BadIndexRangeDataMismatch = new(0x80EA_0000);
 
     /// <summary>The tag cannot be read.</summary>
@@ -66,10 +66,10 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The cursor is not one of this session, or has ended.</summary>
     public static readonly TagStatus BadContinuationPointInvalid = new(0x804A_0000);
 
-    /// <summary>Somebody else has the name.</summary>
+    /// <summary>Another publisher has the name.</summary>
     public static readonly TagStatus BadNodeIdExists = new(0x805E_0000);
 
-    /// <summary>The value has another type than the tag.</summary>
+    /// <summary>The types of the value and the tag differ.</summary>
     public static readonly TagStatus BadTypeMismatch = new(0x8074_0000);
 
     /// <summary>There is no method of this name.</summary>

@@ -5,7 +5,7 @@ internal static class TagTime
 {
     private static readonly long Epoch = new DateTime(1601, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
 
-    /// <summary>The time of a wire value; default for none. What lies outside of the calendar becomes its first or last time.</summary>
+    /// <summary>The time of a wire value; default for none. Times outside the calendar become its first or last time.</summary>
     public static DateTime FromWire(long time) =>
         time == 0 ? default
         : new DateTime(time > DateTime.MaxValue.Ticks - Epoch ? DateTime.MaxValue.Ticks : Math.Max(time + Epoch, 0), DateTimeKind.Utc);

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace FastPort.Tags;
 
-/// <summary>What is known about the types: the column that holds their values, and their .NET types.</summary>
+/// <summary>Properties of the types: the column that holds their values, and their .NET types.</summary>
 internal static class TagTypes
 {
     /// <summary>Bit of a row's type: the value is an array.</summary>
@@ -14,7 +14,7 @@ internal static class TagTypes
     /// <summary>The bits of the type itself.</summary>
     public const byte TypeBits = 0x3F;
 
-    // By type. A table, since each row of each message asks.
+    // By type. A table, because it is read for each row of each message.
     private static readonly TagColumn[] Columns =
         [.. Enumerable.Range(0, (int)TagType.DiagnosticInfo + 1).Select(static type => (TagType)type switch
         {
@@ -29,7 +29,7 @@ internal static class TagTypes
             _ => TagColumn.Data,
         })];
 
-    /// <summary>The column of a type's values; null for numbers that are no type.</summary>
+    /// <summary>The column of a type's values; null for numbers that are not a type.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static TagColumn? ColumnOf(TagType type) => (uint)type < (uint)Columns.Length ? Columns[(int)type] : null;
 

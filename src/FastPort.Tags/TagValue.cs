@@ -4,12 +4,12 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Tags;
 
 /// <summary>
-/// The value of a tag with its exact type: one of <see cref="TagType"/>, or an array of it. Immutable. Numbers are held without another
+/// The value of a tag with its exact type: one of <see cref="TagType"/>, or an array of it. Immutable. Numbers are stored without a further
 /// object.
 /// </summary>
 public readonly partial struct TagValue : IEquatable<TagValue>
 {
-    // Bytes of an object beside its content, about.
+    // Approximate overhead of an object, in bytes.
     private const int ObjectBytes = 24;
 
     // Text, bytes, or the elements of an array; null for numbers.
@@ -52,7 +52,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     internal object? Reference => _object;
 
-    /// <summary>Bytes of memory that the value takes beside this struct, about: 0 for a number.</summary>
+    /// <summary>Approximate bytes of memory of the value in addition to this struct: 0 for a number.</summary>
     internal long ReferenceBytes => _object switch
     {
         null => 0,
@@ -71,7 +71,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <summary>Creates a scalar value.</summary>
     /// <typeparam name="T">A .NET type that <see cref="TagType"/> names; an array of <see cref="byte"/> gives a ByteString.</typeparam>
     /// <param name="value">The value. A null text gives a null String.</param>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no value.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not a type of values.</exception>
     public static TagValue From<T>(T value)
     {
         TagType type = TagTypes.Of<T>();
@@ -101,8 +101,8 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <param name="dimensions">
     /// The lengths of two or more dimensions, whose product is the number of elements. Defaults to none: one dimension.
     /// </param>
-    /// <exception cref="ArgumentException">The dimensions do not fit the elements.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no value.</exception>
+    /// <exception cref="ArgumentException">The dimensions do not match the elements.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not a type of values.</exception>
     public static TagValue FromArray<T>(T[]? elements, params int[] dimensions)
     {
         ArgumentNullException.ThrowIfNull(dimensions);
@@ -135,7 +135,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// The elements in OPC UA Binary; UTF-8 for texts. They must not be changed later. Null for a null array.
     /// </param>
     /// <param name="dimensions">As in FromArray.</param>
-    /// <exception cref="ArgumentException">Such values are not held as bytes, or the dimensions do not fit the elements.</exception>
+    /// <exception cref="ArgumentException">Such values are not held as bytes, or the dimensions do not match the elements.</exception>
     public static TagValue FromElements(TagType type, byte[]?[]? elements, params int[] dimensions)
     {
         Array? held = elements is not null && TagTypes.IsText(type)
@@ -187,7 +187,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     /// <summary>The elements of an array of any number of dimensions, row by row; null for a null array. Do not change them.</summary>
     /// <typeparam name="T">The .NET type of <see cref="Type"/>.</typeparam>
-    /// <exception cref="InvalidCastException">The value has another type, or is no array.</exception>
+    /// <exception cref="InvalidCastException">The value has another type, or is not an array.</exception>
     public T[]? GetArray<T>() =>
         IsArray && (_object is T[] || (_object is null && IsHeldAs(TagTypes.Of<T>())))
             ? (T[]?)_object
@@ -286,7 +286,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     private static long BytesOf(string? text) => text is null ? 0 : ObjectBytes + ((long)sizeof(char) * text.Length);
 
-    private static NotSupportedException NotSupported<T>() => new($"{typeof(T)} is the type of no tag's value; see TagType.");
+    private static NotSupportedException NotSupported<T>() => new($"{typeof(T)} is not a type of tag values; see TagType.");
 
     private string Describe() => IsNull ? "not there" : IsArray ? $"an array of {Type}" : $"a {Type}";
 }

@@ -2,7 +2,7 @@ using FastPort.Framing;
 
 namespace FastPort.Testing;
 
-/// <summary>What a handler answered, as its client received it.</summary>
+/// <summary>The answer of a handler, as its client received it.</summary>
 /// <param name="Body">The reply's body; empty for an error.</param>
 /// <param name="Error">The error's code; <see cref="ErrorCode.None"/> for a reply.</param>
 /// <param name="Message">The error's sentence; empty for a reply.</param>

@@ -6,9 +6,8 @@ using FastPort.Sessions;
 namespace FastPort.Testing;
 
 /// <summary>
-/// A request to call a queued handler with: make one, pass its <see cref="Context"/> to the handler, and look at what the client received
-/// with <see cref="CompleteAsync"/>. It is a real request of a real session, over a link within the process. One thread at a time may use
-/// it.
+/// A request for a test of a queued handler: create it, pass its <see cref="Context"/> to the handler, and get the client's answer with
+/// <see cref="CompleteAsync"/>. It is a real request of a real session, over a link within the process. One thread at a time may use it.
 /// </summary>
 public sealed class TestRequest : IAsyncDisposable
 {
@@ -22,7 +21,7 @@ public sealed class TestRequest : IAsyncDisposable
     {
     }
 
-    /// <summary>What the handler gets. Valid until <see cref="CompleteAsync"/>.</summary>
+    /// <summary>The handler's argument. Valid until <see cref="CompleteAsync"/>.</summary>
     public RequestContext Context { get; private set; } = null!;
 
     /// <summary>Sends a request that waits for a handler.</summary>
@@ -59,7 +58,7 @@ public sealed class TestRequest : IAsyncDisposable
         }
     }
 
-    /// <summary>Calls an inline handler with a request, on the session's own thread, and returns what the client received.</summary>
+    /// <summary>Calls an inline handler with a request, on the session's loop, and returns the client's answer.</summary>
     /// <param name="type">Message type, below 0xFF00.</param>
     /// <param name="body">The body.</param>
     /// <param name="handler">The handler. If it throws, the client receives an error, as in production.</param>
@@ -74,14 +73,14 @@ public sealed class TestRequest : IAsyncDisposable
     }
 
     /// <summary>
-    /// Cancels the request as its client would: <see cref="RequestContext.Aborted"/> is canceled when the server has read that.
+    /// Cancels the request as its client would: <see cref="RequestContext.Aborted"/> is canceled when the server has read the cancellation.
     /// <see cref="CompleteAsync"/> then throws <see cref="OperationCanceledException"/>.
     /// </summary>
     public void Cancel() => _canceling.Cancel();
 
     /// <summary>
-    /// Ends the handler's time and returns what the client received: the answer given through <see cref="Context"/>, or an empty body
-    /// without one.
+    /// Ends the handler's work and returns the client's answer: the answer given through <see cref="Context"/>, or an empty body without
+    /// one.
     /// </summary>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OperationCanceledException">The request was canceled.</exception>

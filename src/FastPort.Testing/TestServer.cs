@@ -7,8 +7,8 @@ using Microsoft.Extensions.Hosting;
 namespace FastPort.Testing;
 
 /// <summary>
-/// A server in a host of its own, and a client that is connected to it over a link within the process: no port, no socket, no certificate.
-/// Everything else is as in production. Servers do not see one another, so tests that have their own may run in parallel. Thread-safe.
+/// A server in a separate host, and a client that is connected to it over a link within the process: no port, no socket, no certificate.
+/// Everything else is as in production. Servers do not affect each other, so tests with separate servers may run in parallel. Thread-safe.
 /// </summary>
 public sealed class TestServer : IAsyncDisposable
 {
@@ -62,8 +62,8 @@ public sealed class TestServer : IAsyncDisposable
 
     /// <summary>Connects another client. The caller disposes it.</summary>
     /// <param name="configure">Changes its options, such as its routing id or token. Defaults to nothing.</param>
-    /// <param name="handlers">Its handlers for what the server sends unsolicited. Defaults to none.</param>
-    /// <param name="cancellationToken">Cancels the connecting.</param>
+    /// <param name="handlers">Its handlers for unsolicited messages of the server. Defaults to none.</param>
+    /// <param name="cancellationToken">Cancels the connection attempt.</param>
     /// <exception cref="Sessions.RequestFailedException">The server refused the client.</exception>
     public async Task<FastPortClient> ConnectAsync(
         Action<FastPortClientOptions>? configure = null, MessageHandlers? handlers = null, CancellationToken cancellationToken = default)

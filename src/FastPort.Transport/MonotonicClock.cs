@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace FastPort;
 
-/// <summary>The clock of timing blocks and latencies: monotonic, in nanoseconds, with an origin that means nothing.</summary>
+/// <summary>The clock of timing blocks and latencies: monotonic, in nanoseconds, with an arbitrary origin.</summary>
 internal static class MonotonicClock
 {
     private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;

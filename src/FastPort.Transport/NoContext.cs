@@ -2,17 +2,17 @@ namespace FastPort;
 
 /// <summary>
 /// The execution context of application code that the library calls: none. Such a context has the values of AsyncLocal, the culture, the
-/// principal, the current activity and the scopes of logs; the synchronization context belongs to it here. The thread pool keeps it from
-/// one work item to the next. A thread that makes many calls, of many sessions, has to do that itself.
+/// principal, the current activity and the scopes of logs; here it includes the synchronization context. The thread pool isolates work
+/// items from each other. A thread that makes many calls, for many sessions, has to do that itself.
 /// <para>
-/// A loop and a work item begin without a context and call <see cref="Restore"/> after each call of application code. What may happen on a
-/// caller's thread goes through <see cref="Run"/>, and what would keep a caller's context for its life through <see cref="Start"/> and
-/// <see cref="CreateTimer"/>. Thread-safe.
+/// A loop and a work item begin without a context and call <see cref="Restore"/> after each call of application code. Work that may run on
+/// a caller's thread goes through <see cref="Run"/>; work that would keep a caller's context for its lifetime goes through
+/// <see cref="Start"/> and <see cref="CreateTimer"/>. Thread-safe.
 /// </para>
 /// </summary>
 internal static class NoContext
 {
-    // The runtime's own object for a thread without a context, which it does not show otherwise.
+    // The runtime's internal object for a thread without a context, which is not accessible otherwise.
     private static readonly ExecutionContext None = OfNewThread();
 
     private static bool IsCurrent => ReferenceEquals(ExecutionContext.Capture(), None) && SynchronizationContext.Current is null;

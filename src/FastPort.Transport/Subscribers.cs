@@ -1,8 +1,8 @@
 namespace FastPort;
 
 /// <summary>
-/// Calls the subscribers of an event: one that throws keeps no other one from being called, and each is called without the execution
-/// context of whoever raises it.
+/// Calls the subscribers of an event: if one throws, the others are still called, and each is called without the execution context of the
+/// raising code.
 /// </summary>
 internal static class Subscribers
 {

@@ -4,11 +4,12 @@ using System.Text;
 namespace FastPort.Programs;
 
 /// <summary>
-/// Standard output or standard error, which may be full or closed: what cannot be written is dropped, and the program goes on. Every write
-/// is tried, for a disk may have room again. Thread-safe by <see cref="Console.SetOut"/>, which makes one write wait for the other.
+/// Standard output or standard error, which may be full or closed: output that cannot be written is dropped, and the program continues.
+/// Every write is tried, because a disk may have room again. Thread-safe by <see cref="Console.SetOut"/>, which makes one write wait for
+/// the other.
 /// </summary>
 /// <param name="output">The console's own writer.</param>
-/// <param name="tell">Told why a write has failed, the first time. Defaults to nobody.</param>
+/// <param name="tell">Called with the reason when a write first fails. Defaults to no callback.</param>
 internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = null) : TextWriter(CultureInfo.InvariantCulture)
 {
     private bool _isTold;
@@ -16,7 +17,8 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
     public override Encoding Encoding => output.Encoding;
 
     /// <summary>
-    /// Lets nothing fail that this process writes on either. For programs whose work is more than their output: others report what is lost.
+    /// Prevents failures of this process's writes to both streams. For programs whose work is more than their output: others report lost
+    /// output.
     /// </summary>
     public static void Protect()
     {
@@ -24,7 +26,7 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
         Console.SetOut(new ConsoleOutput(Open(static () => Console.Out, TellErrors), TellErrors));
     }
 
-    /// <summary>Lets nothing fail that this process writes on standard error.</summary>
+    /// <summary>Prevents failures of this process's writes to standard error.</summary>
     public static void ProtectErrors() => Console.SetError(new ConsoleOutput(Open(static () => Console.Error)));
 
     public override void Write(char value) => Write(new ReadOnlySpan<char>(in value));
@@ -60,10 +62,10 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
         }
     }
 
-    // A closed descriptor is told as missing access.
+    // A closed descriptor is reported as missing access.
     private static bool IsTrouble(Exception e) => e is IOException or UnauthorizedAccessException or ObjectDisposedException;
 
-    // Where there is no stream at all, the console's writer cannot be made.
+    // Without a stream, the console's writer cannot be created.
     private static TextWriter Open(Func<TextWriter> console, Action<string>? tell = null)
     {
         try
@@ -78,7 +80,7 @@ internal sealed class ConsoleOutput(TextWriter output, Action<string>? tell = nu
     }
 
     private static void TellErrors(string why) =>
-        Console.Error.WriteLine($"Standard output cannot be written: {why.TrimEnd('.')}. The program goes on without it.");
+        Console.Error.WriteLine($"Standard output cannot be written: {why.TrimEnd('.')}. The program continues without it.");
 
     private void Tell(Exception e)
     {

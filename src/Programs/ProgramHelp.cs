@@ -4,7 +4,7 @@ using System.CommandLine.Invocation;
 
 namespace FastPort.Programs;
 
-/// <summary>What <c>--help</c> prints: lines that are wrapped also where output is no terminal, and an example at the end.</summary>
+/// <summary>The output of <c>--help</c>: lines that are wrapped even if the output is not a terminal, and an example at the end.</summary>
 internal sealed class ProgramHelp : SynchronousCommandLineAction
 {
     private const int LeastWidth = 40;

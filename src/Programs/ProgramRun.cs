@@ -126,12 +126,12 @@ internal static class ProgramRun
         }
     }
 
-    // Once, for every line fails where one does. Lines that a flood left no room for are no trouble of the log.
+    // Once, for every line fails where one does. Lines dropped in a flood are not a failure of the log.
     private static void TellLogTrouble(string text)
     {
         if (text.Contains("(Temporary, ", StringComparison.Ordinal))
         {
-            // It is tried again; only here is the file's name.
+            // The write is retried; only this text contains the file's name.
             _logTrouble = Shorten(text);
         }
         else if (!text.Contains("unable to enqueue", StringComparison.OrdinalIgnoreCase)
@@ -139,7 +139,7 @@ internal static class ProgramRun
         {
             Console.Error.WriteLine(
                 $"The log cannot be written: {Shorten(text)}. Its directory must be writable and, for a file that several programs share, "
-                + $"/tmp too. The program goes on without it. {_logTrouble}".TrimEnd());
+                + $"/tmp too. The program continues without it. {_logTrouble}".TrimEnd());
         }
     }
 
@@ -166,7 +166,7 @@ internal static class ProgramRun
     /// program reports it in a sentence.
     /// </summary>
     /// <param name="configuration">The program's configuration.</param>
-    /// <param name="configure">Changes what the section says. Defaults to nothing.</param>
+    /// <param name="configure">Changes the section's settings. Defaults to nothing.</param>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
     public static Logger CreateLogger(IConfiguration configuration, Action<LoggerConfiguration>? configure = null)
     {

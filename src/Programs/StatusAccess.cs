@@ -6,16 +6,16 @@ using Microsoft.Extensions.Configuration;
 
 namespace FastPort.Programs;
 
-/// <summary>Who is told the live figures of the server: configuration key <c>Status:Access</c>.</summary>
+/// <summary>The clients that may see the live figures of the server: configuration key <c>Status:Access</c>.</summary>
 internal enum StatusAccess
 {
     /// <summary>Peers on this machine.</summary>
     Local,
 
-    /// <summary>Everybody.</summary>
+    /// <summary>All clients.</summary>
     All,
 
-    /// <summary>Nobody.</summary>
+    /// <summary>No clients.</summary>
     None,
 }
 
@@ -24,14 +24,14 @@ internal static class StatusAccessRegistration
 {
     private const string Key = "Status:Access";
 
-    /// <summary>Answers those whom the configuration allows; without the key, peers on this machine.</summary>
+    /// <summary>Answers the peers that the configuration allows; without the key, peers on this machine.</summary>
     /// <exception cref="FastPortOptionsException">The key has another value.</exception>
     public static FastPortBuilder MapStatus(this FastPortBuilder builder, IConfiguration configuration)
     {
         string text = configuration[Key] ?? nameof(StatusAccess.Local);
         if (!Enum.TryParse(text, ignoreCase: true, out StatusAccess access) || !Enum.IsDefined(access))
         {
-            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed are {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
+            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed: {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
         }
 
         Func<Session, bool> allow = access == StatusAccess.All ? static _ => true : ServerStatusHandler.IsLocal;

@@ -60,7 +60,7 @@ internal sealed class TransportOptions
             return $"--transport is '{text}'; give {allowed}.";
         }
 
-        return kind == TransportKind.Epoll && !hasEpoll ? $"--transport is '{text}', which only Linux has; give {allowed}." : null;
+        return kind == TransportKind.Epoll && !hasEpoll ? $"--transport is '{text}', which exists only on Linux; give {allowed}." : null;
     }
 
     private static TransportKind? ReadKind(ArgumentResult result)

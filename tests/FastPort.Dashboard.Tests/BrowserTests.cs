@@ -122,7 +122,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         }
 
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
-        await page.ShowsAsync("#state", "no figures, trying again");
+        await page.ShowsAsync("#state", "no figures, retrying");
         open.ForEach(static stream => stream.Dispose());
 
         await page.ShowsAsync("#state", "running");
@@ -141,7 +141,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop the server" }).ClickAsync();
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop", Exact = true }).ClickAsync();
 
-        await page.ShowsAsync("#action-result", "The server has not answered; whether it has done it is not known.");
+        await page.ShowsAsync("#action-result", "The server did not answer; it is unknown whether it has done this.");
     }
 
     [BrowserFact]
@@ -193,13 +193,13 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         Assert.EndsWith("/login", page.Page.Url, StringComparison.Ordinal);
         await page.Page.GetByLabel("Token").FillAsync("a-wrong-token-of-the-tests");
         await page.Page.Keyboard.PressAsync("Enter");
-        await page.ShowsAsync("[role=alert]", "This token is wrong. It is the one in Dashboard:Token of the configuration.");
+        await page.ShowsAsync("[role=alert]", "This token is wrong. Use the token in Dashboard:Token of the configuration.");
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "running");
 
         await page.Page.GetByRole(AriaRole.Button, new() { Name = $"Close session {id}", Exact = true }).ClickAsync();
-        await page.ShowsAsync("#confirm-text", $"Close session {id}? Its client may connect again.");
+        await page.ShowsAsync("#confirm-text", $"Close session {id}? Its client may reconnect.");
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Close it" }).ClickAsync();
 
         await page.ShowsAsync("#action-result", $"Session {id} is closed.");

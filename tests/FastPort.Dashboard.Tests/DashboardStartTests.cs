@@ -80,7 +80,7 @@ public sealed class DashboardStartTests
         "Url", "http://[::]:6680")]
     [InlineData("Dashboard:Token is not usable (6 characters); give 16 to 256 visible ASCII characters", "Token", "s3cret")]
     [InlineData("Dashboard:AllowActions: actions change the server and need a token", "AllowActions", "true")]
-    [InlineData("Dashboard:Uri is no known key; known are Url, Token", "Uri", "http://127.0.0.1:6680")]
+    [InlineData("Dashboard:Uri is not a known key; known keys: Url, Token", "Uri", "http://127.0.0.1:6680")]
     [InlineData("Dashboard:ServerName is 'other'; no server was added with that name.", "ServerName", "other")]
     public async Task WrongOptionsAreRefused(string expected, string key, string value)
     {

@@ -48,7 +48,7 @@ public sealed class ProxyTests(Chromium chromium) : IClassFixture<Chromium>
         await using NginxProcess nginx = await NginxProcess.StartAsync(host.Url, settings);
         await using BrowserPage page = await BrowserPage.OpenAsync(chromium, nginx.Url, script: RecordStates);
 
-        await page.ShowsAsync("#state", "no figures, trying again");
+        await page.ShowsAsync("#state", "no figures, retrying");
 
         Assert.DoesNotContain(await page.Page.EvaluateAsync<string[]>("() => states"), static state => state.Contains("stopped"));
     }

@@ -244,7 +244,7 @@ public sealed class SecurityTests
     [InlineData("page=-1", "page is '-1'; give 0 to 100000.")]
     [InlineData("page=99999999999999", "page is '99999999999999'; give 0 to 100000.")]
     [InlineData("sort=id&sort=name", "sort is given 2 times; give it once.")]
-    [InlineData("sorted=id", "'sorted' is no parameter; known are sort, desc, filter, page.")]
+    [InlineData("sorted=id", "'sorted' is not a parameter; known parameters: sort, desc, filter, page.")]
     [InlineData("sort=%00%ff", "sort is ' ")]
     public async Task AMalformedQueryIsToldSo(string query, string expected)
     {

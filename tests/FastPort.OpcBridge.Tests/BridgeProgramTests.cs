@@ -108,10 +108,10 @@ public sealed class BridgeProgramTests
         Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed are 1 to", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Published:MaxValueBytes is '4 GiB'; allowed are 1 to", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxValueBytes is '4 GiB'; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:WriteTimeout is 00:00:00; allowed are", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Published:MaxWrites is no known key; known are MaxTags, ", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxWrites is not a known key; known keys: MaxTags, ", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
     }
 

@@ -140,7 +140,7 @@ public sealed class SimulateTests
     [InlineData("--max-message-mib", "1025", "--max-message-mib is '1025'; give a whole number from 1 to 1024.")]
     [InlineData("--security-policy", "Basic128Rsa15", "--security-policy is 'Basic128Rsa15'; give None, Basic256Sha256, ")]
     [InlineData("--security-mode", "None", "--security-mode is 'None'; give Sign or SignAndEncrypt.")]
-    [InlineData("--user", "secret", "--user number 1 is no user; give NAME:PASSWORD.")]
+    [InlineData("--user", "secret", "--user number 1 is not a user; give NAME:PASSWORD.")]
     [InlineData("--users", "no-such-file", "--users: Could not find file")]
     [InlineData("--no-anonymous", null, "--no-anonymous without --user and --users lets nobody in.")]
     public async Task A_wrong_option_is_exit_code_2_with_a_sentence(string option, string? value, string sentence)
@@ -160,7 +160,7 @@ public sealed class SimulateTests
 
         Assert.Equal(2, await bridge.ExitAsync());
         Assert.Contains("OpcUaServer:MaxNodesPerRead is 'many'; ", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcUaServer:MaxNodesPerRaed is no known key; known are ", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcUaServer:MaxNodesPerRaed is not a known key; known keys: ", bridge.Errors, StringComparison.Ordinal);
     }
 
     [Fact]

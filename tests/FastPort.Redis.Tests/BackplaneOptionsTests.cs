@@ -13,9 +13,10 @@ public sealed class BackplaneOptionsTests
     private const string Example = "give addresses and options of Redis, for example 127.0.0.1:6379.";
 
     [Theory]
-    [InlineData("redis:6379,pasword=s3cret", "part 2 of 2, between commas, is no address and no known option with a value; ")]
-    [InlineData("password=s3c,ret=,redis:6379", "part 2 of 3, between commas, is no address and no known option with a value; ")]
-    [InlineData("redis:6379,user=a,connectTimeout=s3cret", "part 3 of 3, between commas, is no address and no known option with a value; ")]
+    [InlineData("redis:6379,pasword=s3cret", "part 2 of 2, between commas, is neither an address nor a known option with a value; ")]
+    [InlineData("password=s3c,ret=,redis:6379", "part 2 of 3, between commas, is neither an address nor a known option with a value; ")]
+    [InlineData(
+        "redis:6379,user=a,connectTimeout=s3cret", "part 3 of 3, between commas, is neither an address nor a known option with a value; ")]
     [InlineData("password=s3cret", "it has no address; ")]
     public void A_connection_that_cannot_be_used_is_not_shown(string connection, string why)
     {
@@ -33,7 +34,7 @@ public sealed class BackplaneOptionsTests
         OptionsValidationException failure = Assert.Throws<OptionsValidationException>(
             () => Read("FastPort:Backplane", "redis:6379,password=s3cret"));
 
-        Assert.Equal("FastPort:Backplane is a text; give a section with keys.", Assert.Single(failure.Failures));
+        Assert.Equal("FastPort:Backplane is a single value; give a section with keys.", Assert.Single(failure.Failures));
     }
 
     [Fact]
@@ -54,7 +55,7 @@ public sealed class BackplaneOptionsTests
         int parts = connection.Split(',').Length;
         Assert.Equal(
             $"FastPort:Backplane:Connection is not usable ({connection.Length} characters); part {parts} of {parts}, between commas, is an "
-            + "address behind a password. Put addresses first; a password with a comma is given as redis://:PASSWORD@127.0.0.1:6379 with "
+            + "address after a password. Put addresses first; a password with a comma is given as redis://:PASSWORD@127.0.0.1:6379 with "
             + "%2C for the comma.",
             Assert.Single(failure.Failures));
     }

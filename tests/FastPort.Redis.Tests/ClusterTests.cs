@@ -105,6 +105,6 @@ public sealed class ClusterTests
         BackplaneException failure = await Assert.ThrowsAsync<BackplaneException>(() => Node.StartAsync(redis.Connection, "a"));
 
         Assert.EndsWith(
-            " A cluster has to be of Redis 7.0 or later: nodes use sharded channels.", failure.Message, StringComparison.Ordinal);
+            " A cluster must run Redis 7.0 or later: nodes use sharded channels.", failure.Message, StringComparison.Ordinal);
     }
 }

@@ -86,7 +86,7 @@ public sealed class DeploymentTests
             () => Node.StartAsync($"{redis.Connection},{RedisUser.Credentials}", "a"));
 
         Assert.EndsWith(
-            " A permission of the Redis user is missing; nodes need ~fastport:* ~{fastport:* &fastport:* +@all -@admin -@dangerous +info "
+            " The Redis user lacks a permission; nodes need ~fastport:* ~{fastport:* &fastport:* +@all -@admin -@dangerous +info "
             + "(ACL SETUSER).",
             failure.Message,
             StringComparison.Ordinal);

@@ -153,7 +153,7 @@ public sealed class RelayTests
         await sender.RelayAsync("target", Type, new byte[] { 2 });
 
         Assert.Equal((ErrorCode.MalformedBody, ErrorCode.MalformedBody), (whereUnknown.Code, whereKnown.Code));
-        Assert.Contains("what servers pass on", whereKnown.Message, StringComparison.Ordinal);
+        Assert.Contains("what servers forward", whereKnown.Message, StringComparison.Ordinal);
         Assert.Equal(1, a.Backplane.Running!.Transport.Counters.LostPublications);
         Assert.Equal(["01", "02"], [(await received.NextAsync()).Body, (await received.NextAsync()).Body]);
     }

@@ -97,7 +97,7 @@ public sealed partial class OptionKeyTests
             .SelectMany(static code => Word().Matches(code.Value).Select(static word => word.Value));
     }
 
-    [GeneratedRegex($"{Unknown} is no known key; known are (.+)\\.")]
+    [GeneratedRegex($"{Unknown} is not a known key; known keys: (.+)\\.")]
     private static partial Regex KnownKeys();
 
     [GeneratedRegex("^#{2,4} ")]

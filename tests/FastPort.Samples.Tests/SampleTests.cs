@@ -39,7 +39,7 @@ public sealed class SampleTests
         using SampleProcess game = SampleProcess.Start("GameServer", "--Game:TicksPerSecond=0");
 
         Assert.NotEqual(0, await game.WaitAsync());
-        Assert.Contains("Game:TicksPerSecond is 0; allowed are 1 to 240.", game.Output, StringComparison.Ordinal);
+        Assert.Contains("Game:TicksPerSecond is 0; allowed: 1 to 240.", game.Output, StringComparison.Ordinal);
     }
 
     [Fact]

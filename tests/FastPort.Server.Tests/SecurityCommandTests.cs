@@ -110,7 +110,7 @@ public sealed class SecurityCommandTests : IDisposable
     }
 
     [Theory]
-    [InlineData("anna", "01:00:00", "'anna' cannot be banned; allowed are addresses")]
+    [InlineData("anna", "01:00:00", "'anna' cannot be banned; allowed: addresses")]
     [InlineData("user:anna", "soon", "--for is 'soon'; give a time as d.hh:mm:ss")]
     [InlineData("user:anna", "-01:00:00", "--for is '-01:00:00'")]
     [InlineData("user:anna", "30", "--for is '30'; give a time as d.hh:mm:ss")]

@@ -42,9 +42,9 @@ public sealed class ServerConfigurationTests
     }
 
     [Theory]
-    [InlineData("DASHBOARD", "Dashboard is a text; give a section with keys.")]
-    [InlineData("FASTPORT__SESSION", "FastPort:Session is a text; give a section with keys.")]
-    [InlineData("LatencyStats__Folder", "LatencyStats:Folder is no known key; known are ")]
+    [InlineData("DASHBOARD", "Dashboard is a single value; give a section with keys.")]
+    [InlineData("FASTPORT__SESSION", "FastPort:Session is a single value; give a section with keys.")]
+    [InlineData("LatencyStats__Folder", "LatencyStats:Folder is not a known key; known keys: ")]
     public async Task A_variable_of_the_environment_that_nobody_meant_for_it_is_named(string variable, string problem) =>
         await AssertUsageAsync(
             ServerProcess.Start([], (variable, "1")), problem, $" The environment variable {variable} sets it: unset or rename it.");
@@ -99,8 +99,8 @@ public sealed class ServerConfigurationTests
             """{ "FastPort": { "MaxConnections": -1, "Session": { "MaxConcurrency": 0 } } }""", []);
 
         await AssertUsageAsync(
-            server, "FastPort:MaxConnections is -1; allowed are 1 to 1000000.",
-            "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000.");
+            server, "FastPort:MaxConnections is -1; allowed: 1 to 1000000.",
+            "FastPort:Session:MaxConcurrency is 0; allowed: 1 to 10000.");
     }
 
     private static async Task AssertUsageAsync(ServerProcess server, params string[] parts)

@@ -112,9 +112,9 @@ public sealed class QueueLimitTests : IAsyncLifetime
 
         Assert.Equal(
             [
-                "TagServerOptions:SourceTimeout is 00:00:00; allowed are 00:00:00.0010000 to 1.00:00:00.",
-                "TagServerOptions:MaxQueueBytes is -1; allowed are 0 to 2147483647.",
-                "TagServerOptions:MaxNodesPerBrowse is 0; allowed are 1 to 2147483647.",
+                "TagServerOptions:SourceTimeout is 00:00:00; allowed: 00:00:00.0010000 to 1.00:00:00.",
+                "TagServerOptions:MaxQueueBytes is -1; allowed: 0 to 2147483647.",
+                "TagServerOptions:MaxNodesPerBrowse is 0; allowed: 1 to 2147483647.",
             ],
             refused.Problems);
     }

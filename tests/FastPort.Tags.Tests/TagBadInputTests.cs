@@ -64,7 +64,7 @@ public sealed class TagBadInputTests : IAsyncLifetime
         {
             RequestFailedException e = await Loopback.FailureAsync(client, type, request.ToByteArray());
             Assert.Equal(ErrorCode.Overloaded, e.Code);
-            Assert.Contains($"has {MaxTags + 1} tags; one has at most {MaxTags}", e.Message, StringComparison.Ordinal);
+            Assert.Contains($"has {MaxTags + 1} tags; at most {MaxTags} are allowed", e.Message, StringComparison.Ordinal);
         }
 
         Assert.Empty(_written);
@@ -205,7 +205,7 @@ public sealed class TagBadInputTests : IAsyncLifetime
         byte[] denied = await stranger.RequestAsync(TagMessageType.Call, call);
 
         Assert.Equal(ErrorCode.Overloaded, e.Code);
-        Assert.Contains("has 200000 inputs; one has at most 1000", e.Message, StringComparison.Ordinal);
+        Assert.Contains("has 200000 inputs; at most 1000 are allowed", e.Message, StringComparison.Ordinal);
         Assert.Equal(TagStatus.BadUserAccessDenied.Code, MethodResult.Parser.ParseFrom(denied).Status);
         Assert.Equal(["xx"], await _client.CallAsync("repeat", [.. Enumerable.Repeat<TagValue>(2, 1000)]));
     }

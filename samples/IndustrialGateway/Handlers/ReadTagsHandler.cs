@@ -16,7 +16,7 @@ internal sealed class ReadTagsHandler(DeviceLink device, TimeProvider time) : IM
         if (request.Names.Count > MostTags)
         {
             throw new RequestRefusedException(
-                ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; allowed are up to {MostTags}.");
+                ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; at most {MostTags} are allowed.");
         }
 
         // Created at its first use, so read it once. Canceled when the client cancels the request or disconnects.

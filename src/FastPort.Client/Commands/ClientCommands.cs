@@ -86,7 +86,7 @@ internal sealed class ClientCommands : ICommands
         },
         Console.Error);
 
-    // Only an interrupted run may have measured nothing. An overloaded server may have served nothing but after the measured time.
+    // Only an interrupted run may have measured nothing. An overloaded server may have served messages only after the measured time.
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
         result.Errors == 0 && (result.Messages != 0 || result.RoundTrip is not null || interrupted.IsCancellationRequested);
 
@@ -97,7 +97,7 @@ internal sealed class ClientCommands : ICommands
         return MeasurementDifferences.Find(x.RootElement, y.RootElement);
     }
 
-    // Writes nothing without a path. A page needs more of a result than the table does.
+    // Writes nothing without a path. A page needs more data than the table.
     private static async Task<bool> SaveAsync(string? path, Func<byte[]> contents)
     {
         if (path is null)

@@ -37,7 +37,7 @@ internal interface ICommands
     /// <summary>Compares two results and returns the exit code.</summary>
     Task<int> CompareAsync(CompareSettings settings);
 
-    /// <summary>Runs a command of tags and returns the exit code.</summary>
+    /// <summary>Runs a tag command and returns the exit code.</summary>
     Task<int> TagsAsync(string command, TagSettings settings);
 
     /// <summary>Shows the live figures of a server and returns the exit code.</summary>

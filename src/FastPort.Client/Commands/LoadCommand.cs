@@ -91,11 +91,11 @@ internal sealed class LoadCommand
 
     private void Validate(CommandResult result)
     {
-        // By its text: a mode that is not understood has no value, and an error of its own.
+        // By its text: an unknown mode has no value, and a separate error.
         string? mode = result.GetResult(_mode)?.Tokens is [var token] ? token.Value : null;
         if (IsGiven(_rate) && mode is "sink" or "source")
         {
-            result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
+            result.AddError("--rate works with --mode echo only: one-way loads run as fast as the receiver accepts messages.");
         }
 
         if (IsGiven(_inFlight) && mode == "sink")

@@ -5,7 +5,7 @@ namespace FastPort.Client.Commands;
 /// <summary>A file that a command writes at its end.</summary>
 internal static class OutputFile
 {
-    /// <summary>Finds before the work what would keep the file from being written after it. Changes no file.</summary>
+    /// <summary>Checks before the run for problems that would prevent writing the file after it. Changes no file.</summary>
     /// <param name="option">The option that names the file.</param>
     /// <param name="path">The file; null for none.</param>
     /// <exception cref="OutputFileException">The file could not be written.</exception>
@@ -31,7 +31,7 @@ internal static class OutputFile
             }
             else if (file.Length != 0)
             {
-                // Not a pipe or a device, whose reader would see an end.
+                // Not for a pipe or a device, whose reader would see an end of file.
                 using FileStream opened = new(path, FileMode.Open, FileAccess.Write, FileShare.ReadWrite);
             }
         }
@@ -48,6 +48,6 @@ internal static class OutputFile
     }
 }
 
-/// <summary>A file cannot be written that an option names.</summary>
+/// <summary>A file that an option names cannot be written.</summary>
 internal sealed class OutputFileException(string message, Exception? inner = null) : ProgramFailedException(
     message, Programs.ExitCode.Usage, inner);

@@ -5,7 +5,7 @@ using FastPort.Clients;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>How the command line says to reach a server safely; empty for what was not given. Immutable.</summary>
+/// <summary>The security options of the command line for reaching a server; empty if not given. Immutable.</summary>
 internal sealed record ServerAccess
 {
     public string Authority { get; init; } = string.Empty;
@@ -115,7 +115,7 @@ internal sealed class ServerAccessOptions
         }
     }
 
-    // As written: the value of a wrong argument cannot be asked for, and its error is said already.
+    // As written: the value of a wrong argument cannot be read, and its error is already reported.
     private static string? Given(CommandResult result, Symbol symbol)
     {
         SymbolResult? found = symbol is Option option ? result.GetResult(option) : result.GetResult((Argument)symbol);

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>The option <c>--token-file</c>: a token itself would be seen by other users of the machine.</summary>
+/// <summary>The option <c>--token-file</c>: other users of the machine could see a token on the command line.</summary>
 internal static class TokenFileOption
 {
     /// <summary>Creates the option.</summary>

@@ -30,7 +30,7 @@ internal sealed class Interruption : IDisposable
         _interrupt.Dispose();
         _terminate.Dispose();
 
-        // The source stays: a signal of just before may still be on its way to another thread, which would find it disposed.
+        // The source is not disposed: another thread may still be handling an earlier signal.
     }
 
     private void OnSignal(PosixSignalContext context)

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Counts lost connections, and is the logger of the clients: their warnings say why they do not connect again. A server that stops ends
-/// all connections at once, so there is at most one line per second. Thread-safe.
+/// Counts lost connections, and is the logger of the clients: their warnings show why they do not reconnect. A server that stops ends all
+/// connections at once, so there is at most one line per second. Thread-safe.
 /// </summary>
 internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time) : ILoggerFactory, ILogger
 {
@@ -17,7 +17,7 @@ internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
     /// <summary>Connections that were lost or that the server closed; the client reconnects them.</summary>
     public long Lost => Interlocked.Read(ref _lost);
 
-    /// <summary>From now on this program closes connections itself: their ends do not count.</summary>
+    /// <summary>From now on, this program closes connections itself: their ends do not count.</summary>
     public void Closing() => _closing = true;
 
     public void OnDisconnected(CloseReason reason)

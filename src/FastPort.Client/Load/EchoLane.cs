@@ -155,7 +155,7 @@ internal sealed class EchoLane : ILane
                 }
                 else
                 {
-                    // Another session may have begun meanwhile. One that waits already sends them all.
+                    // Another session may have begun in the meantime. An existing wait sends all of them.
                     SendIdle();
                 }
 
@@ -174,7 +174,7 @@ internal sealed class EchoLane : ILane
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
 
-                // A new session may have started meanwhile.
+                // A new session may have started in the meantime.
                 SendIdle();
                 return;
         }

@@ -7,7 +7,7 @@ namespace FastPort.Client.Load;
 /// <summary>
 /// The echo load. Closed loop: each slot of each connection sends its next request when it has its reply. Open loop
 /// (<see cref="LoadSettings.Rate"/>): requests are due on a fixed schedule; a request without a free slot waits for one, and its latency
-/// starts when it was due. What is still to be sent when the measured time begins is dropped: it was due in the warm-up.
+/// starts when it was due. Unsent messages at the start of the measured time are dropped: they were due in the warm-up.
 /// </summary>
 internal sealed class EchoLoad : ILoad
 {

@@ -16,7 +16,7 @@ internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
     /// <summary>When the request was due, in monotonic nanoseconds (open loop); 0 in the closed loop.</summary>
     public long Due { get; private set; }
 
-    /// <summary>The session on which the request was sent last.</summary>
+    /// <summary>The session on which the request was last sent.</summary>
     public Session? SentOn { get; set; }
 
     /// <summary>Gives the slot its next request.</summary>

@@ -48,7 +48,7 @@ internal sealed record LoadMeasurement(DateTimeOffset Started, TimeSpan Duration
     /// <summary>What limited the rate.</summary>
     public string BoundBy { get; init; } = string.Empty;
 
-    /// <summary>How often nothing was answered, or of a one-way load nothing moved, for over a second.</summary>
+    /// <summary>Number of times that no reply came, or for a one-way load no message moved, for over a second.</summary>
     public long Interruptions { get; init; }
 
     /// <summary>How long <see cref="Interruptions"/> lasted in all.</summary>

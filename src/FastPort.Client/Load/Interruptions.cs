@@ -43,7 +43,7 @@ internal sealed class Interruptions
 
     /// <summary>The measured time begins.</summary>
     /// <param name="nanoseconds">Its beginning.</param>
-    /// <param name="schedule">When the requests of an open loop are due; null in the closed loop, where one always waits.</param>
+    /// <param name="schedule">When the requests of an open loop are due; null in the closed loop, where a request always waits.</param>
     public void Begin(long nanoseconds, SendSchedule? schedule)
     {
         lock (_gate)

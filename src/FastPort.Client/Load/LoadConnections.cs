@@ -11,8 +11,8 @@ namespace FastPort.Client.Load;
 /// <summary>The clients of a run, one per connection, all on one clock. They reconnect automatically.</summary>
 internal sealed class LoadConnections : IAsyncDisposable
 {
-    /// <summary>What is wrong with a connection that is one of <see cref="Disconnected"/>.</summary>
-    public const string NoSession = "The client was still connecting again.";
+    /// <summary>The problem of a connection that is one of <see cref="Disconnected"/>.</summary>
+    public const string NoSession = "The client was still reconnecting.";
 
     private const int ConnectingAtOnce = 64;
     private const int LargestQueue = 256 * 1024 * 1024;
@@ -40,8 +40,8 @@ internal sealed class LoadConnections : IAsyncDisposable
         _clients = new FastPortClient[settings.Connections];
         FastPortClientOptions options = Options(settings, server, bodySize);
 
-        // The first connection shows whether there is a server. The others wait longer: a machine that is busy with thousands of connects
-        // may delay one.
+        // The first connection shows whether there is a server. The others wait longer: a machine that is busy with thousands of connection
+        // attempts may delay one.
         FastPortClientOptions patient = Options(settings, server, bodySize);
         patient.ConnectTimeout = RampPatience;
         for (int i = 0; i < _clients.Length; i++)

@@ -6,9 +6,9 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Records replies during the measurement. Throughput and latencies have a filter each. Served is what was answered within the measured
-/// time. Latencies of a closed loop are those of the same messages, those of an open loop of the messages that were due within the measured
-/// time, also where the answer comes after it. <see cref="LatencyStats"/> is striped by processor, so loops do not contend here.
+/// Records replies during the measurement. Throughput and latencies have separate filters. Messages answered within the measured time count
+/// as served. Latencies of a closed loop are those of the same messages, those of an open loop of the messages that were due within the
+/// measured time, even if the answer comes after it. <see cref="LatencyStats"/> is striped by processor, so loops do not contend here.
 /// Thread-safe.
 /// </summary>
 /// <param name="stats">Records the latencies.</param>
@@ -36,7 +36,7 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
     public LatencySeries? ForConnection(int number) => measureSessions ? Stats.ForSession((ulong)number + 1) : null;
 
     /// <summary>
-    /// Discards the warm-up: the measured time begins, a millisecond later, so that no reply that belongs to it is looked at before.
+    /// Discards the warm-up: the measured time begins, a millisecond later, so that no reply of the measured time is handled before.
     /// </summary>
     /// <param name="schedule">The messages of an open loop; null in the closed loop.</param>
     /// <returns>When the measured time begins, in monotonic nanoseconds.</returns>
@@ -66,7 +66,7 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         Volatile.Write(ref _to, to);
         Interruptions.End(to);
 
-        // Last: a report that is being made holds it up.
+        // Last: a report in progress delays it.
         Stats.StopMeasuring();
         return to;
     }

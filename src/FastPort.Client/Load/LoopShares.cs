@@ -10,8 +10,8 @@ namespace FastPort.Client.Load;
 internal static class LoopShares
 {
     /// <summary>
-    /// The loops of both, at least one each. What the command line or the configuration sets stays. With loops bound to cores nothing is
-    /// divided: both sets begin at the first core.
+    /// The loops of both, at least one each. Values set by the command line or the configuration are kept. With loops bound to cores
+    /// nothing is divided: both sets begin at the first core.
     /// </summary>
     /// <param name="choice">The transport options of the command line.</param>
     /// <param name="server">The options of the server; its loops are set where they are not.</param>

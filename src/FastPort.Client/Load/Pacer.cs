@@ -38,7 +38,7 @@ internal sealed class Pacer : IDisposable
     }
 
     /// <summary>Visits the lanes of the requests that have become due; each sends all that it has due.</summary>
-    /// <param name="nowNanoseconds">The present time.</param>
+    /// <param name="nowNanoseconds">The current time.</param>
     /// <returns>When the next request is due.</returns>
     internal long SendDue(long nowNanoseconds)
     {

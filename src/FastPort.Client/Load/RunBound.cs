@@ -7,10 +7,10 @@ namespace FastPort.Client.Load;
 /// <summary>Finds what limited the rate of a run, by how busy processor and loops were from its creation on.</summary>
 internal sealed class RunBound
 {
-    // A loop, or all cores, that are busier than this have no room.
+    // A loop, or all cores together, that are busier than this have no capacity left.
     private const double Full = 0.85;
 
-    // A rate this near the one asked for is that rate.
+    // A rate this close to the requested one counts as reached.
     private const double Reached = 0.99;
 
     private readonly FastPortServer? _hosted;
@@ -72,7 +72,7 @@ internal sealed class RunBound
         };
     }
 
-    // Ticks of all cores together since the start of the machine; nothing where the system does not tell them.
+    // Ticks of all cores together since the start of the machine; nothing if the system does not report them.
     private static (long Busy, long All) ReadMachine()
     {
         try
@@ -99,7 +99,7 @@ internal sealed class RunBound
     /// <summary>What a run has used.</summary>
     /// <param name="Cores">Cores that this process has used.</param>
     /// <param name="Available">Cores that it may use.</param>
-    /// <param name="Machine">How busy all cores of the machine were, whoever used them, 0 to 1; 0 if unknown.</param>
+    /// <param name="Machine">How busy all cores of the machine were with any program, 0 to 1; 0 if unknown.</param>
     /// <param name="Loops">How busy each loop of the server inside this process was, 0 to 1; empty if unknown.</param>
     internal sealed record Use(double Cores, int Available, double Machine, double[] Loops);
 }

@@ -1,7 +1,7 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The due times of one connection's messages in an open loop: fixed intervals from the start of the run, whatever the server does. All
+/// The due times of one connection's messages in an open loop: fixed intervals from the start of the run, independent of the server. All
 /// connections share the rate equally, each with an offset to the next, so that the messages of the whole run are evenly spaced. Not
 /// thread-safe.
 /// </summary>
@@ -36,7 +36,7 @@ internal sealed class SendSchedule(double rate, int connections, int index)
         return true;
     }
 
-    /// <summary>Takes all messages that are due before a moment, and gives none of them.</summary>
+    /// <summary>Discards all messages that are due before a moment.</summary>
     public void SkipBefore(long nanoseconds) => _taken = Math.Max(_taken, CountBefore(nanoseconds));
 
     /// <summary>Number of messages that were due within [from, to) and were not taken.</summary>

@@ -174,7 +174,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
     {
         if (!ReferenceEquals(_countedOn, session))
         {
-            // The session before may have ended between two batches, and its client has connected again.
+            // The previous session may have ended between two batches, and its client has reconnected.
             AddLost();
             _countedOn = session;
             _sent = 0;
@@ -196,7 +196,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         }
     }
 
-    // A session that is alive, whose report is late or wrong, is ended: then the client brings the next one.
+    // A live session whose report is late or wrong is ended: the client then opens the next one.
     private void Forget(Session session)
     {
         session.Abort();

@@ -5,7 +5,7 @@ using Google.Protobuf;
 
 namespace FastPort.Client.Load;
 
-/// <summary>Waits for the server's count; without one, says which kind of error that is.</summary>
+/// <summary>Waits for the server's count; without one, returns the kind of error.</summary>
 internal sealed class SinkReportReply : PendingReply
 {
     private readonly TaskCompletionSource<(SinkReport? Report, LoadErrorKind Kind, string? Problem)> _result = new(

@@ -197,7 +197,7 @@ internal sealed class SourceLane : ILane
             }
         }
 
-        // The session is the one thing that is lost, with however many streams.
+        // The session is lost once, regardless of its number of streams.
         if (isFirst)
         {
             _errors.Add(LoadErrorKind.Lost, $"The streams of a connection could not be verified. {message}");

@@ -8,7 +8,7 @@ namespace FastPort.Client.Load;
 internal sealed record ThroughputColumn(TimeSpan Start, TimeSpan Length, long Messages, long Errors);
 
 /// <summary>
-/// The messages and errors of a one-way load over the measured time, looked at once a second. In at most <see cref="MaxColumns"/> columns:
+/// The messages and errors of a one-way load over the measured time, sampled once a second. In at most <see cref="MaxColumns"/> columns:
 /// when these are full, neighbors are merged, and columns are twice as long from then on. <see cref="_gate"/> guards the columns.
 /// </summary>
 internal sealed class ThroughputTimeline
@@ -46,7 +46,7 @@ internal sealed class ThroughputTimeline
         _timer = time.CreateTimer(static timeline => ((ThroughputTimeline)timeline!).Tick(), this, Interval, Interval);
     }
 
-    /// <summary>How often no message came for a second or longer. Read after the end.</summary>
+    /// <summary>Number of times that no message came for a second or longer. Read after the end.</summary>
     public long Interruptions { get; private set; }
 
     /// <summary>How long <see cref="Interruptions"/> lasted in all.</summary>
@@ -58,7 +58,7 @@ internal sealed class ThroughputTimeline
         _timer.Dispose();
         lock (_gate)
         {
-            // What is left is short: a column of its own would show a rate of nothing.
+            // The rest is short: a separate column would show a meaningless rate.
             Sample(joins: _columns.Count != 0 && _time.GetElapsedTime(_begun) - _end < Interval / 4);
             return [.. _columns];
         }

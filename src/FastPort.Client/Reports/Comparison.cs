@@ -44,7 +44,7 @@ internal sealed class Comparison
 
     /// <param name="before">The result before.</param>
     /// <param name="after">The result after.</param>
-    /// <param name="differences">In which settings and surroundings the runs differ, a sentence each.</param>
+    /// <param name="differences">The differences in settings and environment, one sentence each.</param>
     public Comparison(LoadResult before, LoadResult after, IReadOnlyList<string> differences)
     {
         List<ComparisonRow> rows =

@@ -8,7 +8,7 @@ internal static class ComparisonTable
     private static readonly string[] Headings = ["", "before", "after", "change"];
 
     /// <param name="comparison">The comparison.</param>
-    /// <param name="colored">Whether what should be zero is red where it is not. Defaults to not.</param>
+    /// <param name="colored">Whether non-zero values that should be zero are red. Defaults to false.</param>
     public static string Text(Comparison comparison, bool colored = false) =>
         Write(comparison, string.Empty, "  ", string.Empty, separator: false, colored);
 
@@ -26,7 +26,7 @@ internal static class ComparisonTable
             }
         }
 
-        // Above the figures: who reads them must know first that they are not of one test.
+        // Above the figures: readers must first know that they are not of the same test.
         var text = new StringBuilder();
         if (comparison.Differences.Count != 0)
         {

@@ -51,10 +51,10 @@ internal sealed record LoadResult
 
     public long Reconnects { get; init; }
 
-    /// <summary>How often nothing was answered for over a second; null in results of versions that do not tell it.</summary>
+    /// <summary>Number of times that no reply came for over a second; null in results of versions without it.</summary>
     public long? Interruptions { get; init; }
 
-    /// <summary>How long <see cref="Interruptions"/> lasted in all; null like these.</summary>
+    /// <summary>How long <see cref="Interruptions"/> lasted in total; null like these.</summary>
     public double? InterruptedSeconds { get; init; }
 
     /// <summary>What limited the rate; null in results read from JSON.</summary>
@@ -68,13 +68,13 @@ internal sealed record LoadResult
     /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions without this field.</summary>
     public string? Transport { get; init; }
 
-    /// <summary>The time before the measured time; null in results of versions that do not tell it and the next three.</summary>
+    /// <summary>The time before the measured time; null in results of versions without it and the next three.</summary>
     public double? WarmUpSeconds { get; init; }
 
     /// <summary>Event loops of the transport; null if not given.</summary>
     public int? Loops { get; init; }
 
-    /// <summary>How long a loop looks for work before it sleeps; null if not given.</summary>
+    /// <summary>How long a loop spins before it sleeps; null if not given.</summary>
     public int? SpinMicroseconds { get; init; }
 
     /// <summary>Whether loops are bound to cores; null if not given.</summary>

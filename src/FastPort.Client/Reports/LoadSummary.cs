@@ -32,7 +32,7 @@ internal static class LoadSummary
             """);
     }
 
-    /// <summary>The first lines of the report: what limited the rate, and which messages the latencies are about.</summary>
+    /// <summary>The first lines of the report: what limited the rate, and the messages that the latencies cover.</summary>
     public static string Beginning(LoadSettings settings, LoadMeasurement measured)
     {
         double rate = measured.Duration > TimeSpan.Zero ? measured.Messages / measured.Duration.TotalSeconds : 0;
@@ -49,7 +49,7 @@ internal static class LoadSummary
     /// <summary>The result of the run.</summary>
     /// <param name="result">The result.</param>
     /// <param name="errors">The errors of the run.</param>
-    /// <param name="colored">Whether what should be zero is red where it is not.</param>
+    /// <param name="colored">Whether non-zero values that should be zero are red.</param>
     public static string Text(LoadResult result, LoadErrors errors, bool colored)
     {
         var text = new StringBuilder();
@@ -60,17 +60,17 @@ internal static class LoadSummary
         string warmUp = result.WarmUpErrors == 0
             ? string.Empty
             : string.Create(CultureInfo.InvariantCulture, $" ({result.WarmUpErrors:#,##0} of them during warm-up)");
-        text.Append(Alarm(result.Errors, "errors", colored)).Append(warmUp);
+        text.Append(Alarm(result.Errors, "error", colored)).Append(warmUp);
         if (result.MissedSends is { } missed)
         {
-            text.Append(", ").Append(Alarm(missed, "missed sends", colored));
+            text.Append(", ").Append(Alarm(missed, "missed send", colored));
         }
 
-        text.Append(", ").Append(Alarm(result.Reconnects, "reconnects", colored));
-        text.Append(", ").Append(Alarm(result.Interruptions ?? 0, "interruptions", colored));
+        text.Append(", ").Append(Alarm(result.Reconnects, "reconnect", colored));
+        text.Append(", ").Append(Alarm(result.Interruptions ?? 0, "interruption", colored));
         if (result.InterruptedSeconds is > 0 and { } seconds)
         {
-            text.Append(CultureInfo.InvariantCulture, $" of {seconds:0.0} s in all");
+            text.Append(CultureInfo.InvariantCulture, $" of {seconds:0.0} s in total");
         }
 
         text.Append('\n');
@@ -86,7 +86,8 @@ internal static class LoadSummary
         rate is { } asked ? string.Create(CultureInfo.InvariantCulture, $" of {asked:#,##0.###} asked for") : string.Empty;
 
     private static string Alarm(long count, string name, bool colored) =>
-        TerminalText.Red(string.Create(CultureInfo.InvariantCulture, $"{count:#,##0} {name}"), colored && count != 0);
+        TerminalText.Red(
+            string.Create(CultureInfo.InvariantCulture, $"{count:#,##0} {name}{(count == 1 ? string.Empty : "s")}"), colored && count != 0);
 
     private static string Describe(LoadErrorKind kind) => kind switch
     {

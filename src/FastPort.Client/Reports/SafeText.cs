@@ -5,7 +5,7 @@ using System.Text.RegularExpressions;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>Texts that somebody else chose, for a terminal: they must not control it.</summary>
+/// <summary>Texts from elsewhere, for a terminal: they must not control it.</summary>
 internal static partial class SafeText
 {
     private const int LongestName = 200;
@@ -17,7 +17,7 @@ internal static partial class SafeText
     /// <summary>A name, whole, in a form that <see cref="NameFrom"/> reads.</summary>
     public static string Name(string name) => Escape(name.Replace("\\u", "\\u005Cu", StringComparison.Ordinal), int.MaxValue);
 
-    /// <summary>The name that somebody has typed, with <c>\u000A</c> and the like for characters that cannot be.</summary>
+    /// <summary>A typed name, with <c>\u000A</c> and the like for characters that cannot be typed.</summary>
     public static string NameFrom(string typed) => Escaped().Replace(
         typed, static match => $"{(char)int.Parse(match.ValueSpan[2..], NumberStyles.HexNumber, CultureInfo.InvariantCulture)}");
 
@@ -30,7 +30,7 @@ internal static partial class SafeText
         ReadOnlySpan<char> rest = text.Length <= longest ? text : string.Concat(text.AsSpan(0, longest), "...");
         while (!rest.IsEmpty)
         {
-            // Half of a surrogate pair is no character.
+            // Half of a surrogate pair is not a character.
             bool isSafe = Rune.DecodeFromUtf16(rest, out Rune rune, out int length) == OperationStatus.Done
                 && Rune.GetUnicodeCategory(rune) is not (UnicodeCategory.Control or UnicodeCategory.Format
                     or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator or UnicodeCategory.Surrogate);

@@ -8,7 +8,7 @@ namespace FastPort.Client.Reports;
 /// also goes through this writer and is printed above the status line. Thread-safe: <see cref="_gate"/> guards the output.
 /// </summary>
 /// <param name="output">The terminal; not disposed.</param>
-/// <param name="columns">The terminal's present width, in characters; 0 or less if unknown.</param>
+/// <param name="columns">The terminal's current width, in characters; 0 or less if unknown.</param>
 internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWriter(CultureInfo.InvariantCulture)
 {
     private const int UsualColumns = 80;
@@ -123,7 +123,7 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
             return;
         }
 
-        // A terminal that became narrower meanwhile has wrapped the text to several lines.
+        // A terminal that has become narrower has wrapped the text to several lines.
         int above = (_shown - 1) / Columns;
         output.Write(above == 0 ? "\r\u001b[K" : string.Create(CultureInfo.InvariantCulture, $"\r\u001b[{above}A\u001b[J"));
         _shown = 0;

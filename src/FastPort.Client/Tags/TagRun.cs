@@ -41,7 +41,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
             // Ctrl+C is how watch ends.
             return command == "watch"
                 ? ExitCode.Good
-                : throw new TagCommandFailedException($"Interrupted: tags {command} has not come to its end.", ExitCode.Failed, e);
+                : throw new TagCommandFailedException($"Interrupted: tags {command} did not finish.", ExitCode.Failed, e);
         }
     }
 
@@ -150,7 +150,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
         return TagText.TryParse(text, info, out TagValue value) ? value
             : TagText.HasForm(info) ? throw new TagCommandFailedException(
-                $"'{SafeText.Of(text)}' is no value for {SafeText.Name(info.Name)}; give {Form(info)}.", ExitCode.Usage)
+                $"'{SafeText.Of(text)}' is not a value for {SafeText.Name(info.Name)}; give {Form(info)}.", ExitCode.Usage)
             : throw new TagCommandFailedException(
                 $"{SafeText.Name(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
     }
@@ -159,7 +159,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         info.Rank >= 1 ? $"a list of {info.Type}, such as [1, 2, 3]" : $"a value of type {info.Type}";
 
     private static string TypeOf(TagInfo info) =>
-        info.Type == TagType.Null ? "not known, as it has no value" : info.Rank >= 1 ? $"{info.Type}[]" : $"{info.Type}";
+        info.Type == TagType.Null ? "unknown, because it has no value" : info.Rank >= 1 ? $"{info.Type}[]" : $"{info.Type}";
 
     private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
     {
@@ -258,7 +258,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         return await client.ResolveAsync(all, cancellationToken).ConfigureAwait(false);
     }
 
-    // What lies below a path and has a name that begins with the prefix; not recursive, directly below only.
+    // The nodes directly below a path whose names begin with the prefix; not recursive.
     private static async IAsyncEnumerable<TagBrowseNode> WalkAsync(
         TagClient client, string path, string prefix, bool isRecursive, [EnumeratorCancellation] CancellationToken cancellationToken)
     {

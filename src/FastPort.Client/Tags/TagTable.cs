@@ -56,7 +56,7 @@ internal static class TagTable
     private static string Time(DateTime time) =>
         time == default ? string.Empty : time.ToLocalTime().ToString("HH:mm:ss.fff", CultureInfo.InvariantCulture);
 
-    // A row has no markup: names and values are somebody else's text.
+    // A row has no markup: names and values come from elsewhere.
     private static void Write(TextWriter output, string[] columns, IEnumerable<string[]> rows)
     {
         Table table = new Table().Border(TableBorder.Rounded);

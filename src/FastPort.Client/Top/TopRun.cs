@@ -77,7 +77,7 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
             {
                 ServerStatus now = await AskAsync(client, cancellationToken).ConfigureAwait(false);
 
-                // The sizes of now: a terminal may have been resized. The line of the cursor is below the figures.
+                // The current sizes: a terminal may have been resized. The line of the cursor is below the figures.
                 Profile terminal = console.Profile;
                 show(view.Of(
                     TopFigures.Between(before, now),
@@ -87,7 +87,7 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
             }
             catch (RequestFailedException e)
             {
-                // The client connects again by itself.
+                // The client reconnects automatically.
                 show(view.Of(e.Message));
             }
         }

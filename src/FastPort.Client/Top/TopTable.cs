@@ -4,7 +4,7 @@ using Spectre.Console;
 
 namespace FastPort.Client.Top;
 
-/// <summary>The message types as a table. What does not fit is left out: first figures, then the ends of names.</summary>
+/// <summary>The message types as a table. If the table does not fit, figures are left out first, then the ends of names.</summary>
 internal static class TopTable
 {
     private const int Gap = 2;

@@ -11,7 +11,7 @@ namespace FastPort.Client.Top;
 /// <param name="sort">What message types are sorted by.</param>
 internal sealed class TopView(string endpoint, string sort)
 {
-    // More than a TimeSpan holds may be somebody's answer.
+    // An answer may exceed the range of TimeSpan.
     private const ulong LongestUptimeSeconds = long.MaxValue / TimeSpan.TicksPerSecond;
 
     // Each loop has its figure up to here.
@@ -52,11 +52,11 @@ internal sealed class TopView(string endpoint, string sort)
     /// <summary>A text that is at most this wide.</summary>
     public static string Cut(string text, int width) => text.Length <= width ? text : $"{text[..Math.Max(0, width - 1)]}…";
 
-    // What belongs together; short is what matters most.
+    // Groups of related facts; the short form has the most important ones.
     private List<Fact[]> Facts(TopFigures figures, bool isShort)
     {
         ServerStatus now = figures.Now;
-        Fact errors = Counted(now.ErrorsSent, "errors sent", figures.ErrorsPerSecond);
+        Fact errors = Counted(now.ErrorsSent, now.ErrorsSent == 1 ? "error sent" : "errors sent", figures.ErrorsPerSecond);
         Fact rejected = Counted(now.ConnectionsRejected, "rejected", figures.RejectedPerSecond);
         Fact dropped = Counted(now.FramesDropped, "dropped", figures.DroppedPerSecond);
         var slow = new Fact(Text($"{now.SlowConsumers:#,##0} slow"), now.SlowConsumers > 0);
@@ -70,7 +70,7 @@ internal sealed class TopView(string endpoint, string sort)
                 new Fact(Text($"in {figures.MessagesInPerSecond:#,##0} messages/s, {Bytes(figures.BytesInPerSecond)}/s")),
                 new Fact(Text($"out {figures.MessagesOutPerSecond:#,##0} messages/s, {Bytes(figures.BytesOutPerSecond)}/s")),
             ],
-            [.. Loops(figures.Loops), new Fact(Text($"{now.SessionsOpen:#,##0} sessions"))],
+            [.. Loops(figures.Loops), new Fact(Plural(now.SessionsOpen, "session"))],
             [errors, rejected, dropped, slow],
         ];
         if (!isShort)
@@ -78,14 +78,14 @@ internal sealed class TopView(string endpoint, string sort)
             groups[2] =
             [
                 .. groups[2],
-                new Fact(Text($"{now.ConnectionsOpen:#,##0} connections ({now.ConnectionsAccepted:#,##0} accepted)")),
-                new Fact(Text($"{now.TopicSubscriptions:#,##0} subscriptions")),
+                new Fact(Text($"{Plural(now.ConnectionsOpen, "connection")} ({now.ConnectionsAccepted:#,##0} accepted)")),
+                new Fact(Plural(now.TopicSubscriptions, "subscription")),
             ];
             groups[3] =
             [
                 .. groups[3],
                 new Fact(Text($"{now.ConnectionsTimedOut:#,##0} timed out")),
-                new Fact(Text($"{now.AcceptErrors:#,##0} accepts failed")),
+                new Fact(Plural(now.AcceptErrors, "failed accept")),
             ];
         }
 
@@ -135,6 +135,8 @@ internal sealed class TopView(string endpoint, string sort)
     private static Text Line(FormattableString text) => new(Text(text));
 
     private static Text Line(string text) => new(text);
+
+    private static string Plural(ulong count, string noun) => Text($"{count:#,##0} {noun}{(count == 1 ? string.Empty : "s")}");
 
     private static string Text(FormattableString text) => FormattableString.Invariant(text);
 

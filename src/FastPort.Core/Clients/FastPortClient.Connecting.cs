@@ -73,7 +73,7 @@ public sealed partial class FastPortClient
     }
 
     // Retries after any error (no server, no descriptors) until the user cancels or closes. A Hello that is too large is not retried. A
-    // token that was refused is not sent again: the source of tokens is asked until it gives another.
+    // refused token is not sent again: the token source is asked until it returns another.
     private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
     {
         string token = string.Empty;
@@ -140,7 +140,7 @@ public sealed partial class FastPortClient
             throw new OperationCanceledException("The client was closed while it connected.");
         }
 
-        // With what was given up since the look before, when the session was not there to be told.
+        // Includes subscriptions that were given up since the last check, before the session could be notified.
         later.AddRange(prefixes.Except(_routing.Prefixes, StringComparer.Ordinal));
         if (later.Count != 0)
         {
@@ -150,7 +150,7 @@ public sealed partial class FastPortClient
         return session;
     }
 
-    // False if the client was closed meanwhile; then the session is closed and no event is raised.
+    // False if the client was closed in the meantime; then the session is closed and no event is raised.
     private bool TryPublish(Session session)
     {
         if (_slot.TryEnter(session) is not { } ready)

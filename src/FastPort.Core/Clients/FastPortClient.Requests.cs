@@ -26,7 +26,7 @@ public sealed partial class FastPortClient
             ? RequestTracedAsync(type, body, reader, timeout, cancellationToken)
             : RequestCoreAsync(type, body, reader, timeout, cancellationToken);
 
-    // The activity covers the wait for a connection and a second attempt, too: what the caller waits for.
+    // The activity also covers the wait for a connection and a second attempt: the whole wait of the caller.
     private Task<TResult> RequestTracedAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody

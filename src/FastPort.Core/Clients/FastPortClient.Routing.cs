@@ -9,7 +9,7 @@ namespace FastPort.Clients;
 // Messages to and from other peers, through the server.
 public sealed partial class FastPortClient
 {
-    // A server that has refused a subscription for now may do so for long.
+    // A server that has refused a subscription may do so for a long time.
     private static readonly TimeSpan LongestSubscribeDelay = TimeSpan.FromSeconds(30);
 
     private readonly ClientRouting _routing = new();
@@ -18,12 +18,12 @@ public sealed partial class FastPortClient
     /// Sends a message to the session with a routing id. Completes when the target's send queue at the server has taken the message.
     /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="type">The application's message type, which selects the target's handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="timeout">
     /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
-    /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have forwarded the message.</param>
     /// <exception cref="RequestFailedException">
     /// NotFound: no session has the id. Overloaded: the target's queue is full and drops messages. UnknownType: the server does not relay.
     /// Or no reply came.
@@ -42,11 +42,11 @@ public sealed partial class FastPortClient
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>
-    /// Sends a message to the session with a routing id, one-way: the server counts a message that it cannot pass on, and the sender gets
+    /// Sends a message to the session with a routing id, one-way: the server counts a message that it cannot forward, and the sender gets
     /// no error.
     /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="type">The application's message type, which selects the target's handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
@@ -59,8 +59,8 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Registers a handler of messages that other peers relay to this one. Register it before connecting to miss no message: a message
-    /// without a handler is counted as a one-way failure and dropped.
+    /// Registers a handler of messages that other peers relay to this one. Register it before connecting so that no message is missed: a
+    /// message without a handler is counted as a one-way failure and dropped.
     /// </summary>
     /// <param name="type">The sender's message type.</param>
     /// <param name="handler">The handler.</param>
@@ -82,7 +82,9 @@ public sealed partial class FastPortClient
     /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
     /// <param name="cancellationToken">Cancels the call; the server may still have published the message.</param>
-    /// <returns>The number of sessions whose send queues at the server took the message; a session without room does not get it.</returns>
+    /// <returns>
+    /// The number of sessions whose send queues at the server accepted the message; a session without room does not get it.
+    /// </returns>
     /// <exception cref="RequestFailedException">
     /// MalformedBody: the topic is too long. UnknownType: the server has no topics. Or no reply came.
     /// </exception>
@@ -117,8 +119,8 @@ public sealed partial class FastPortClient
 
     /// <summary>
     /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
-    /// requests use it; one that the server refuses for now is asked for again. Messages published in between are missed. A message whose
-    /// topic has several subscribed prefixes is received once and passed to the handler of each.
+    /// requests use it; the client requests a temporarily refused subscription again. Messages published in between are missed. A message
+    /// whose topic has several subscribed prefixes is received once and passed to the handler of each.
     /// </summary>
     /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
     /// <param name="handler">The handler.</param>
@@ -152,8 +154,8 @@ public sealed partial class FastPortClient
         }
         catch
         {
-            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, and also where
-            // the queue is full: a Subscribe has no reply in time just then. A session that is just being made is told by who makes it.
+            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, even if the queue
+            // is full: that is when a Subscribe gets no reply in time. A session that is just being created is subscribed by its creator.
             _routing.TrySilence(prefix);
             Session?.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
@@ -162,7 +164,7 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Ends a subscription. The handler is not called any more, even if the request fails. Ignored if there is no subscription.
+    /// Ends a subscription. The handler is no longer called, even if the request fails. Ignored if there is no subscription.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
     /// <param name="timeout">
@@ -212,7 +214,7 @@ public sealed partial class FastPortClient
         return RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, (uint)limit, after), ReadPeers, timeout, cancellationToken);
     }
 
-    // The request is idempotent, so it is retried when the connection is lost meanwhile.
+    // The request is idempotent, so it is retried when the connection is lost in the meantime.
     private async Task RequestTopicAsync(ushort type, string prefix, TimeSpan? timeout, CancellationToken cancellationToken)
     {
         TimeSpan limit = timeout ?? _options.RequestTimeout;
@@ -231,8 +233,9 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends what was given up meanwhile. A refusal is
-    // logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the session.
+    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends those that were given up in the meantime.
+    // A refusal is logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the
+    // session.
     private async Task<List<string>> SubscribeAgainAsync(Session session, string[] prefixes, CancellationToken cancellationToken)
     {
         List<string> later = [];
@@ -273,8 +276,8 @@ public sealed partial class FastPortClient
             }
         }
 
-        // Who has given up a subscription meanwhile had no session to end it at. Who has subscribed anew since then may have done so before
-        // this Unsubscribe.
+        // A caller that gave up a subscription in the meantime had no session on which to end it. A new subscription since then may have
+        // been made before this Unsubscribe.
         string[] givenUp = [.. prefixes.Except(_routing.Prefixes, StringComparer.Ordinal)];
         foreach (string prefix in givenUp)
         {

@@ -122,7 +122,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>The client's counters, over all of its sessions.</summary>
     public SessionCounters Counters { get; } = new();
 
-    /// <summary>The session of requests; null while there is none.</summary>
+    /// <summary>The current session; null while there is none.</summary>
     public Session? Session => _slot.Current;
 
     /// <summary>
@@ -135,11 +135,11 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="ClientOptions.ConnectTimeout"/>.</exception>
     /// <exception cref="FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never retried.</exception>
-    /// <exception cref="OperationCanceledException">Canceled, or the client was closed meanwhile.</exception>
+    /// <exception cref="OperationCanceledException">Canceled, or the client was closed in the meantime.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The client is connecting, or was connected before. It reconnects by itself, or has ended, as without
-    /// <see cref="ClientOptions.Reconnect"/> or with a fixed token that was refused; then the message says why.
+    /// The client is connecting, or was connected before. It reconnects automatically, or it has ended (without
+    /// <see cref="ClientOptions.Reconnect"/>, or because a fixed token was refused); then the message says why.
     /// </exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
@@ -151,14 +151,14 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             {
                 throw new InvalidOperationException(
                     _slot.WhyEnded is { } why
-                        ? $"{why} A client that has ended does not connect again; make a new one."
+                        ? $"{why} A client does not reconnect after it has ended; create a new one."
                         : "The client is connecting or was connected before; it reconnects by itself. Call ConnectAsync again only if it "
                             + "has failed.");
             }
 
             // From now on requests and CloseAsync wait for this attempt.
             _slot.Expect();
-            // Reconnecting, and events, have nothing to do with what the first caller does.
+            // Reconnecting and events are independent of the first caller's context.
             _running = NoContext.Start(() => RunAsync(connected, cancellationToken));
         }
 
@@ -168,8 +168,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>
     /// Closes in order: sends Goodbye, waits for replies in flight for <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
     /// connection, within a second more. Requests that wait for a connection and new requests fail. When the task completes, every
-    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks: it is waited for 5 s more. Always
-    /// completes; idempotent. Do not await it in an event or handler of this client.
+    /// <see cref="Disconnected"/> has been raised, unless a subscriber or handler of this client blocks for 5 s longer. Always completes;
+    /// idempotent. Do not await it in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {
@@ -212,7 +212,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         Task over = Task.WhenAll(open.Select(static o => o.Left));
         try
         {
-            // The second is for the end of the connections: Goodbye and what was sent before go out also where no reply is waited for.
+            // The second is for the end of the connections: Goodbye and earlier messages are sent even if no reply is awaited.
             await over.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
         }
         catch (TimeoutException)
@@ -223,7 +223,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             }
         }
 
-        // An aborted session ends, and the task that connects, as soon as no code of the user's holds them up.
+        // An aborted session ends, and the task that connects, as soon as no code of the user blocks them.
         await Task.WhenAll(over, running ?? Task.CompletedTask)
             .WaitAsync(BlockedTimeout, _clock.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (_ownsClock)

@@ -41,26 +41,26 @@ public sealed class FastPortClientOptions : ClientOptions
     public string RoutingId { get; set; } = string.Empty;
 
     /// <summary>
-    /// Token for the server's authenticator; empty for none. A client whose token the server refuses stops connecting. Of this,
-    /// <see cref="TokenFile"/> and <see cref="TokenProvider"/> set at most one. Defaults to empty.
+    /// Token for the server's authenticator; empty for none. A client whose token the server refuses stops connecting. Set at most one of
+    /// this, <see cref="TokenFile"/> and <see cref="TokenProvider"/>. Defaults to empty.
     /// </summary>
     public string Token { get; set; } = string.Empty;
 
     /// <summary>
-    /// File with the token, read at each connect: as <see cref="TokenProvider"/>. White space around the token is ignored. Defaults to
-    /// empty: no file.
+    /// File with the token, read on each connection attempt, like <see cref="TokenProvider"/>. White space around the token is ignored.
+    /// Defaults to empty: no file.
     /// </summary>
     public string TokenFile { get; set; } = string.Empty;
 
     /// <summary>
-    /// Called at each connect for the token, within <see cref="ClientOptions.ConnectTimeout"/>; empty for none. While it returns a token
-    /// that the server has refused, the client does not connect and requests fail at once; it is asked again, with the delays of
-    /// reconnecting. An exception counts as an attempt that failed. Not a configuration key. Defaults to null.
+    /// Called on each connection attempt for the token, within <see cref="ClientOptions.ConnectTimeout"/>; empty for none. While it returns
+    /// a token that the server has refused, the client does not connect and requests fail at once; the client calls it again, with the
+    /// reconnect delays. An exception counts as a failed attempt. Not a configuration key. Defaults to null.
     /// </summary>
     public Func<CancellationToken, ValueTask<string>>? TokenProvider { get; set; }
 
     /// <summary>
-    /// Whether a token may be sent over <c>tcp://</c> to another machine, where everybody on the way can read it. Defaults to false: such
+    /// Whether a token may be sent over <c>tcp://</c> to another machine, where anyone on the path can read it. Defaults to false: such
     /// options are refused; use <c>tls://</c>.
     /// </summary>
     public bool AllowPlaintext { get; set; }
@@ -75,7 +75,7 @@ public sealed class FastPortClientOptions : ClientOptions
     public bool Timing { get; set; }
 
     /// <summary>
-    /// How the server of a <c>tls://</c> endpoint is checked, and what this client shows it. Refused for another endpoint.
+    /// How the client checks the server of a <c>tls://</c> endpoint, and the certificate that it presents. Not allowed for other endpoints.
     /// </summary>
     public TlsClientOptions Tls { get; } = new();
 
@@ -101,9 +101,9 @@ public sealed class FastPortClientOptions : ClientOptions
             nameof(RoutingId),
             RoutingId,
             static id => id is not null && RoutingIdLimits.IsName(id) && !id.StartsWith(RoutingIdLimits.ReservedMark),
-            $"give {RoutingIdLimits.Name}, and not '{RoutingIdLimits.ReservedMark}' first; empty for none");
-        Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a text, empty for none" : null);
-        TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a text, empty for none");
+            $"give {RoutingIdLimits.Name}, not beginning with '{RoutingIdLimits.ReservedMark}'; empty for none");
+        Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a string, empty for none" : null);
+        TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a string, empty for none");
         if (section.ChecksTogether
             && (Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
         {
@@ -115,7 +115,7 @@ public sealed class FastPortClientOptions : ClientOptions
         {
             section.Add(
                 nameof(Token),
-                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it all the same");
+                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it anyway");
         }
 
         ClientName = section.Text(
@@ -127,7 +127,7 @@ public sealed class FastPortClientOptions : ClientOptions
         section.Section(nameof(Tls), Tls.Describe);
         if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && endpoint.Scheme != TlsProtocols.Scheme)
         {
-            // It looks as if the connection were encrypted and the server checked.
+            // The options look as if the connection were encrypted and the server checked.
             section.Refuse(
                 nameof(Tls), "set, but the endpoint is not tls://", "give one, as tls://127.0.0.1:6628, or remove the section");
         }

@@ -71,7 +71,7 @@ public static class FastPortClientRegistration
         return builder;
     }
 
-    // What the application measures is published if it has registered it, under the client's name; a server's is the server's.
+    // The application's own measurements are published if it has registered them under the client's name; a server's belong to the server.
     private static LatencyStats? FindLatencies(IServiceProvider provider, string name)
     {
         LatencyStats? latencies = name.Length == 0 ? provider.GetService<LatencyStats>() : provider.GetKeyedService<LatencyStats>(name);

@@ -41,7 +41,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         catch (Exception e) when (
             connection?.Tls is not null && e is EndpointException or RequestFailedException { Failure: RequestFailure.ConnectionLost })
         {
-            // With TLS 1.3 a server looks at the client's certificate after the client's handshake has ended.
+            // With TLS 1.3 a server checks the client's certificate after the client's handshake has ended.
             await AbortAsync(connection).ConfigureAwait(false);
             throw new EndpointException(
                 Endpoint.Parse(options.Endpoint),
@@ -73,7 +73,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         };
     }
 
-    // On the loop, before it looks at the next frame: what both sides have agreed on holds from that one on.
+    // On the loop, before it reads the next frame: the agreed settings apply from that frame on.
     private static WelcomeBody ReadWelcome(FrameProtocol protocol, scoped in InboundReply reply)
     {
         byte[] body = reply.Body.ToArray();

@@ -21,7 +21,7 @@ internal sealed class SessionSlot
     private (RequestFailure Failure, string Message)? _none =
         (RequestFailure.NotConnected, "The client is not connected: call ConnectAsync first.");
 
-    /// <summary>The session of requests; null while there is none.</summary>
+    /// <summary>The current session; null while there is none.</summary>
     public Session? Current => Volatile.Read(ref _current);
 
     /// <summary>The current session, or the task of the next one.</summary>

@@ -2,15 +2,15 @@ using FastPort.Connections;
 
 namespace FastPort.Clients;
 
-/// <summary>Where a client's tokens come from. Used by the task that connects.</summary>
+/// <summary>The source of a client's tokens. Used by the task that connects.</summary>
 internal sealed class TokenSource(FastPortClientOptions options, ConnectionClock clock)
 {
     /// <summary>Whether there is one token for good.</summary>
     public bool IsFixed => options.TokenProvider is null && options.TokenFile.Length == 0;
 
-    /// <summary>What a client does whose token was refused: a sentence for the log.</summary>
-    public string Next => options.TokenProvider is not null ? "The client connects again when its TokenProvider returns another token."
-        : options.TokenFile.Length != 0 ? $"The client connects again when {options.TokenFile} has another token."
+    /// <summary>The next step of a client whose token was refused: a sentence for the log.</summary>
+    public string Next => options.TokenProvider is not null ? "The client reconnects when its TokenProvider returns another token."
+        : options.TokenFile.Length != 0 ? $"The client reconnects when {options.TokenFile} has another token."
         : "The client stops; set the right Token, or a TokenFile or TokenProvider that can give another.";
 
     /// <summary>The token for the next Hello; empty for none.</summary>

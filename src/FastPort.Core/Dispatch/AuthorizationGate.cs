@@ -71,7 +71,7 @@ internal sealed class AuthorizationGate(Authorizer authorizer, SessionSettings s
 
     public void OnClosed() => _wait.OnClosed();
 
-    // Not awaited here: most answers are there at once, and need no state machine.
+    // Not awaited here: most answers are available at once, and need no state machine.
     private ValueTask<bool> Call(AuthorizationRequest request, CancellationToken token)
     {
         try

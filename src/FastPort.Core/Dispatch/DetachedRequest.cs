@@ -7,8 +7,8 @@ using FastPort.Sessions.Tracing;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request whose handler has returned and whose answer comes later, from another thread. It counts as work under way until then, so that
-/// a session that ends in order answers it. <see cref="Complete"/> is called once, on any thread.
+/// A request whose handler has returned and whose answer comes later, from another thread. It counts as work in progress until then, so
+/// that a session that ends in order answers it. <see cref="Complete"/> is called once, on any thread.
 /// </summary>
 /// <param name="protocol">The session.</param>
 /// <param name="header">The request's header.</param>
@@ -20,10 +20,12 @@ internal abstract class DetachedRequest(FrameProtocol protocol, in FrameHeader h
     // The request's activity, which ends with the answer.
     private readonly Activity? _activity = Traces.IsOn ? Activity.Current : null;
 
-    /// <summary>Has <see cref="Complete"/> called when the answer is there, which may be now. Called once the work is counted.</summary>
+    /// <summary>
+    /// Arranges for <see cref="Complete"/> to be called when the answer is available, which may be now. Called once the work is counted.
+    /// </summary>
     public abstract void Begin();
 
-    /// <summary>Writes the answer. If the session has ended meanwhile, nobody waits for it.</summary>
+    /// <summary>Writes the answer. If the session has ended in the meantime, no caller waits for it.</summary>
     protected void Complete()
     {
         try
@@ -41,7 +43,7 @@ internal abstract class DetachedRequest(FrameProtocol protocol, in FrameHeader h
         protocol.Detached.End();
     }
 
-    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. What it throws before is answered as Internal.</summary>
+    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. An exception before that is answered as Internal.</summary>
     protected abstract void Answer();
 
     protected void Reply() => protocol.Output.Reply(_header, received, default(EmptyBody));

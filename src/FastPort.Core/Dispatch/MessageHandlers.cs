@@ -28,7 +28,7 @@ public sealed class MessageHandlers
     /// <param name="type">Message type, 0x0100 to 0xFFFF; application types begin at 0x1000.</param>
     /// <param name="handler">The handler; several sessions may call it at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
-    /// <exception cref="ArgumentException">The type is registered already or belongs to the session layer.</exception>
+    /// <exception cref="ArgumentException">The type is already registered or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
     public MessageHandlers MapInline(ushort type, InlineHandler handler, string? name = null)
     {
@@ -45,10 +45,10 @@ public sealed class MessageHandlers
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
     /// <param name="beginsOnLoop">
     /// Whether the handler begins on the session's loop if no earlier request waits and the session has a free place, of
-    /// <see cref="SessionOptions.MaxConcurrency"/> above 1. It saves a change of threads, which takes longer than a short handler. Until
-    /// its first await the handler must not block then, as an inline one. Defaults to false.
+    /// <see cref="SessionOptions.MaxConcurrency"/> above 1. It saves a thread switch, which takes longer than a short handler. Like an
+    /// inline handler, the handler must then not block before its first await. Defaults to false.
     /// </param>
-    /// <exception cref="ArgumentException">The type is registered already or belongs to the session layer.</exception>
+    /// <exception cref="ArgumentException">The type is already registered or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
     public MessageHandlers MapQueued(ushort type, QueuedHandler handler, string? name = null, bool beginsOnLoop = false)
     {
@@ -88,13 +88,13 @@ public sealed class MessageHandlers
     {
         if (_frozen)
         {
-            throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register handlers before.");
+            throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register it earlier.");
         }
 
         if (entry.Type <= ControlType.LastReserved)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own "
+                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); application "
                 + $"types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
         }
 
@@ -108,7 +108,7 @@ public sealed class MessageHandlers
         if (page[entry.Type & 0xFF] is { } other)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} is registered already, as {other.Name}; a type has one handler.", nameof(entry));
+                $"Type 0x{entry.Type:X4} is already registered, as {other.Name}; a type has one handler.", nameof(entry));
         }
 
         page[entry.Type & 0xFF] = entry;

@@ -3,7 +3,7 @@ using FastPort.Connections;
 
 namespace FastPort.Dispatch;
 
-/// <summary>What a postponed request waits for.</summary>
+/// <summary>The wait of a postponed request.</summary>
 /// <param name="until">Completes when a retry may succeed.</param>
 /// <param name="timeout">Time for all attempts; zero for no limit.</param>
 /// <param name="wait">Canceled when a wait for another peer ends before; null if the request waits for this side.</param>
@@ -13,7 +13,7 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
 
     public Task Until { get; } = until;
 
-    /// <summary>The request's activity, which goes on; null if it is not traced.</summary>
+    /// <summary>The request's activity, which continues; null if it is not traced.</summary>
     public Activity? Activity { get; set; }
 
     /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
@@ -33,12 +33,12 @@ internal class Postponement(Task until, TimeSpan timeout, CancellationTokenSourc
         }
     }
 
-    /// <summary>The request waits no more: neither does anything for it. Loop only.</summary>
+    /// <summary>The request no longer waits, nor does anything on its behalf. Loop only.</summary>
     public void End()
     {
         if (!Until.IsCompleted)
         {
-            // On the pool: who is told may be a program's router, which could throw, and many may wait for one target.
+            // On the pool: the callee may be a program's router, which could throw, and many may wait for one target.
             _ = wait?.CancelAsync();
         }
     }

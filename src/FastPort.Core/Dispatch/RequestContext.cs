@@ -93,7 +93,7 @@ public sealed class RequestContext
     /// Answers. The body is encoded into the send ring; if it exceeds the frame limit, the error ReplyTooLarge is sent instead.
     /// </summary>
     /// <param name="body">The reply's body.</param>
-    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
     public void Reply<TBody>(scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -113,7 +113,7 @@ public sealed class RequestContext
 
     /// <summary>Answers with these bytes as the body.</summary>
     /// <param name="body">The reply's body; copied.</param>
-    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
     public void Reply(scoped ReadOnlySpan<byte> body) => Reply(new RawBody(body));
 
     /// <summary>
@@ -122,7 +122,7 @@ public sealed class RequestContext
     /// <para>
     /// Ownership: the memory is lent in every case, also if no reply is sent (a one-way message). It must stay unchanged until
     /// <paramref name="release"/> is called, which happens exactly once: after the body was sent, copied or dropped. If this method throws
-    /// because the request has been answered already, <paramref name="release"/> is not called. Not for <see cref="Body"/>, which is valid
+    /// because the request has already been answered, <paramref name="release"/> is not called. Not for <see cref="Body"/>, which is valid
     /// only until the handler ends.
     /// </para>
     /// </summary>
@@ -132,7 +132,7 @@ public sealed class RequestContext
     /// callback.
     /// </param>
     /// <param name="state">Passed to <paramref name="release"/>.</param>
-    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
     public void ReplyBorrowed(ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null)
     {
         if (!MayAnswer())
@@ -155,7 +155,7 @@ public sealed class RequestContext
     /// <summary>Answers with an error. For a one-way message the error is only counted.</summary>
     /// <param name="code">The code. No code closes the connection.</param>
     /// <param name="message">A sentence for the requester. It must not contain internals.</param>
-    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
     public void Fail(ErrorCode code, string message)
     {
         if (_header.IsOneWay)
@@ -265,7 +265,7 @@ public sealed class RequestContext
 
         if (_answered)
         {
-            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
+            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has already been answered; answer it once.");
         }
 
         return true;

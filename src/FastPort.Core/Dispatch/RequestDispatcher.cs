@@ -34,7 +34,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     // Null otherwise.
     private HandlerEntry? _direct;
 
-    // What the current frame waits for; null if it does not wait.
+    // The operation that the current frame waits for; null if it does not wait.
     private Postponement? _postponed;
 
     public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
@@ -95,7 +95,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _direct = runsHere && _queue is null && _gate is null && !Traces.IsOn ? handler : null;
         if (!runsHere && (handler.StaysOnLoop || !(_queue ??= new RequestQueue(protocol, this, _settings.Options)).TryReserve()))
         {
-            // Before the authorizer is asked: its answer may be another one when the frame's turn has come.
+            // Before the authorizer is asked: its answer may differ when the frame's turn has come.
             return false;
         }
 

@@ -203,7 +203,8 @@ internal sealed class RequestQueue
         Interlocked.Add(ref _taken, MemoryStep);
         if (_enqueuedBytes - Interlocked.Read(ref _completedBytes) < MemoryBudget.FreeBytes)
         {
-            // Requests completed meanwhile, and no later one may: whoever completed the last has not seen what was taken.
+            // Requests completed in the meantime, and perhaps none will later: the code that completed the last one has not seen the taken
+            // requests.
             _memory.Give(Interlocked.Exchange(ref _taken, 0));
         }
 
@@ -220,8 +221,8 @@ internal sealed class RequestQueue
             long flushed = now;
             while (reader.TryRead(out RequestContext? request))
             {
-                // A full send queue delays the next request, as it pauses the session's reads. The connecting side goes on with what needs
-                // no reply: if both sides waited for the other to read, they would deadlock.
+                // A full send queue delays the next request, as it pauses the session's reads. The connecting side continues with messages
+                // that need no reply: if both sides waited for the other to read, they would deadlock.
                 if (_protocol.Output.QueueLimit.IsFull && (_protocol.Settings.Handshake is not null || !request.IsOneWay))
                 {
                     _protocol.Output.Flush();

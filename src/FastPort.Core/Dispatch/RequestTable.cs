@@ -77,7 +77,7 @@ internal sealed class RequestTable
         }
     }
 
-    // A product alone keeps numbers in a row in a row: with an unlucky factor they fall into few buckets.
+    // A product alone keeps consecutive numbers evenly spaced: with an unlucky factor they fall into few buckets.
     private static uint Key(uint number)
     {
         uint product = number * Multiplier;

@@ -5,8 +5,8 @@ using FastPort.Sessions.Tracing;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The handler of one traced request, with the request's activity. It takes the handler's own place, so that a request that is not traced
-/// is not larger for it.
+/// The handler of one traced request, with the request's activity. It takes the handler's own place, so that untraced requests are no
+/// larger.
 /// </summary>
 internal sealed class TracedEntry : HandlerEntry
 {

@@ -22,7 +22,9 @@ internal static class TraceBlock
         destination[FlagsAt] = (byte)context.TraceFlags;
     }
 
-    /// <summary>Reads the block of the frame at the head of a ring, where it may wrap. A context that W3C calls invalid is none.</summary>
+    /// <summary>
+    /// Reads the block of the frame at the head of a ring, where it may wrap. A context that is invalid by W3C's rules counts as none.
+    /// </summary>
     public static ActivityContext Read(ArrayPoolCircularBuffer frame)
     {
         Span<byte> block = stackalloc byte[Size];
@@ -43,8 +45,7 @@ internal static class TraceBlock
 }
 
 /// <summary>
-/// A body with a trace block in front of it. To the writer it is one body, so that frames without a trace are written as if there were no
-/// such blocks.
+/// A body with a trace block in front of it. The writer treats it as one body, so that writing frames without a trace costs nothing extra.
 /// </summary>
 internal readonly ref struct TracedBody<TBody>(in ActivityContext context, scoped in TBody body) : IFrameBody
     where TBody : IFrameBody, allows ref struct

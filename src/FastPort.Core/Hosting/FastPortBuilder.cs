@@ -54,11 +54,11 @@ public sealed class FastPortBuilder
     /// gets its own scope and instance, disposed when the handler's task ends; with Singleton one instance serves all messages.
     /// </summary>
     /// <typeparam name="THandler">
-    /// The handler class. If it is registered already (for example with a factory), that registration is used.
+    /// The handler class. If it is already registered (for example with a factory), that registration is used.
     /// </typeparam>
     /// <param name="type">Message type.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
-    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public FastPortBuilder AddHandler<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
         ushort type, ServiceLifetime lifetime = ServiceLifetime.Scoped)
@@ -72,11 +72,11 @@ public sealed class FastPortBuilder
 
     /// <summary>
     /// Registers a handler class with the container without mapping a type to it, for extensions that map it with
-    /// <see cref="ScopedHandler"/>. A class that is registered already keeps its registration, so one class can serve several types.
+    /// <see cref="ScopedHandler"/>. A class that is already registered keeps its registration, so one class can serve several types.
     /// </summary>
     /// <typeparam name="THandler">The handler class.</typeparam>
     /// <param name="lifetime">The class's lifetime.</param>
-    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public FastPortBuilder AddHandlerClass<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(ServiceLifetime lifetime)
         where THandler : class
@@ -89,7 +89,7 @@ public sealed class FastPortBuilder
         else if (existing.Lifetime != lifetime)
         {
             throw new ArgumentException(
-                $"{typeof(THandler).Name} is registered already as {existing.Lifetime} and cannot be {lifetime} as well; give both the "
+                $"{typeof(THandler).Name} is already registered as {existing.Lifetime} and cannot be {lifetime} as well; give both the "
                 + $"same lifetime.", nameof(lifetime));
         }
 
@@ -137,7 +137,7 @@ public sealed class FastPortBuilder
 
     /// <summary>Subscribes to <see cref="FastPortServer.HelloRefused"/> when the server is created, so before its first session.</summary>
     /// <param name="refused">
-    /// Receives the root service provider, the session and why. Runs on the session's loop; must not block.
+    /// Receives the root service provider, the session and the reason. Runs on the session's loop; must not block.
     /// </param>
     public FastPortBuilder OnHelloRefused(Action<IServiceProvider, Session, HelloRefusal> refused)
     {

@@ -21,7 +21,7 @@ public sealed partial class FastPortServer
 
     private bool IsHelloRequired => _components.Authenticator is not null || _options.RequireRoutingId;
 
-    // Twice what one address may have, so that one alone does not take all of them.
+    // Twice the limit of one address, so that one address cannot use all of them.
     private int MaxUnidentified => _options.MaxUnidentifiedConnections ?? Math.Max(1, _connections.MaxConnections / 2);
 
     private void CloseBanned(Connection connection, Ban ban)
@@ -39,7 +39,7 @@ public sealed partial class FastPortServer
         }
         else
         {
-            // Its start is under way: the peer has not said Hello, and is sent no Goodbye.
+            // Its start is in progress: the peer has not said Hello, and gets no Goodbye.
             connection.Close(reason);
         }
     }

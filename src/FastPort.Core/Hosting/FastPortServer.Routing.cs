@@ -14,8 +14,8 @@ public sealed partial class FastPortServer
     public event Action<Session>? SessionIdentified;
 
     /// <summary>
-    /// A well-formed Hello was refused: by the authenticator or for want of its answer, a ban, a rate, or the routing id. The session ends,
-    /// or its peer says another one. Raised before <see cref="SessionIdentified"/> and <see cref="SessionClosed"/>.
+    /// A well-formed Hello was refused: by the authenticator or because it did not answer, by a ban, a rate, or the routing id. The session
+    /// ends, or its peer sends another Hello. Raised before <see cref="SessionIdentified"/> and <see cref="SessionClosed"/>.
     /// </summary>
     public event Action<Session, HelloRefusal>? HelloRefused;
 

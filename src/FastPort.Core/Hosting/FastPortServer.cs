@@ -79,7 +79,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <inheritdoc cref="ConnectionServer.Certificates"/>
     public IReadOnlyList<CertificateInfo> Certificates => _connections.Certificates;
 
-    /// <summary>Addresses and identities that may not connect for a while.</summary>
+    /// <summary>The banned addresses and identities.</summary>
     public BanList Bans => _connections.Bans;
 
     /// <summary>The handlers by message type. Handlers can be added until the start.</summary>
@@ -101,7 +101,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <inheritdoc cref="ConnectionServer.IsStopping"/>
     public bool IsStopping => _connections.IsStopping;
 
-    /// <summary>The present load. Its time is that of a walk over all connections; for code that reads it every second or so.</summary>
+    /// <summary>The current load. Reading it visits all connections; for code that reads it about once a second.</summary>
     public ServerLoad ReadLoad() => _connections.ReadLoad();
 
     /// <summary>The session with this routing id; null if there is none.</summary>

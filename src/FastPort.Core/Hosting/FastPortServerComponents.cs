@@ -13,8 +13,8 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     public Authenticator? Authenticator { get; set; }
 
     /// <summary>
-    /// Whether the <see cref="Authenticator"/> also accepts peers that do not show who they are, so that everybody may connect: for
-    /// <see cref="FastPortServerOptions.RequireSecureDefaults"/> that is no authentication. Defaults to false.
+    /// Whether the <see cref="Authenticator"/> also accepts peers that do not authenticate, so that anyone may connect:
+    /// <see cref="FastPortServerOptions.RequireSecureDefaults"/> does not count that as authentication. Defaults to false.
     /// </summary>
     public bool AllowsAnonymous { get; set; }
 
@@ -22,8 +22,8 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     public Authorizer? Authorizer { get; set; }
 
     /// <summary>
-    /// Measures handled messages (role server). In a host it is the one of the services, which the reports read; another is refused.
-    /// Defaults to null: not measured.
+    /// Measures handled messages (role server). In a host it is the registered service, which the reports read; any other instance is
+    /// refused. Defaults to null: not measured.
     /// </summary>
     public LatencyStats? LatencyStats { get; set; }
 
@@ -35,13 +35,13 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
 
     /// <summary>
     /// Makes routing ids unique among several servers, together with a <see cref="Router"/> that forwards messages to them. Defaults to
-    /// null: the ids of this server are its own.
+    /// null: ids are unique within this server only.
     /// </summary>
     public IRoutingIdClaims? RoutingIdClaims { get; set; }
 
     /// <summary>
-    /// Told which topics the sessions of this server are subscribed to, together with a <see cref="Router"/> that forwards publications.
-    /// Defaults to null: nobody is told.
+    /// Learns which topics the sessions of this server are subscribed to; used together with a <see cref="Router"/> that forwards
+    /// publications. Defaults to null.
     /// </summary>
     public ITopicInterests? TopicInterests { get; set; }
 

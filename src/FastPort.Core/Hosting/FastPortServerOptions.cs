@@ -32,14 +32,14 @@ public sealed class FastPortServerOptions : ServerOptions
     public int? MaxUnidentifiedConnections { get; set; }
 
     /// <summary>
-    /// Whether latencies are also measured for each session, besides the total and each message type. Costs about 50 KB per session. In a
-    /// host it switches measuring on; without one it needs <see cref="FastPortServerComponents.LatencyStats"/>. Defaults to false.
+    /// Whether latencies are also measured for each session, in addition to the total and each message type. Costs about 50 KB per session.
+    /// In a host it switches measuring on; without one it needs <see cref="FastPortServerComponents.LatencyStats"/>. Defaults to false.
     /// </summary>
     public bool MeasureSessions { get; set; }
 
     /// <summary>
-    /// Whether the server refuses to start if an endpoint can be reached from other machines unencrypted, or by peers that need not show
-    /// who they are. Defaults to false: it warns (event 3009).
+    /// Whether the server refuses to start if an endpoint can be reached from other machines unencrypted, or by peers that need not
+    /// authenticate. Defaults to false: it warns (event 3009).
     /// </summary>
     public bool RequireSecureDefaults { get; set; }
 
@@ -74,7 +74,7 @@ public sealed class FastPortServerOptions : ServerOptions
         ServerName = section.Text(
             nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxUnidentifiedConnections = section.OptionalNumber(
-            nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed are 0 to 1000000");
+            nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed: 0 to 1000000");
         MeasureSessions = section.Flag(nameof(MeasureSessions), MeasureSessions);
         RequireSecureDefaults = section.Flag(nameof(RequireSecureDefaults), RequireSecureDefaults);
         RequireRoutingId = section.Flag(nameof(RequireRoutingId), RequireRoutingId);
@@ -83,7 +83,7 @@ public sealed class FastPortServerOptions : ServerOptions
             nameof(ShutdownGrace),
             ShutdownGrace,
             time => time >= TimeSpan.Zero && (!section.ChecksTogether || time <= ShutdownTimeout),
-            $"allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
+            $"allowed: 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
         section.Section(nameof(Session), Session.Describe);
         section.Section(nameof(Routing), Routing.Describe);
         section.Allow("Backplane");

@@ -26,7 +26,7 @@ public static class FastPortServerRegistration
     /// The host's configuration (its root), or the server's section, of any name; with a section, <c>LatencyStats</c> is not read.
     /// </param>
     /// <param name="configure">Changes the options after they were bound, as <c>services.Configure</c> does. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server without a name is already registered.</exception>
     public static FastPortBuilder AddFastPort(
         this IServiceCollection services, IConfiguration configuration, Action<FastPortServerOptions>? configure = null)
     {
@@ -50,7 +50,7 @@ public static class FastPortServerRegistration
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="FastPortServerOptions"/>.</param>
     /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server with that name is already registered.</exception>
     public static FastPortBuilder AddFastPort(
         this IServiceCollection services, string name, IConfigurationSection section, Action<FastPortServerOptions>? configure = null)
     {
@@ -126,7 +126,7 @@ public static class FastPortServerRegistration
         if (components.LatencyStats is { } given && given != NamedServices.Get<LatencyStats>(provider, builder.Name))
         {
             throw new InvalidOperationException(
-                "ConfigureComponents has set a LatencyStats that nothing would report; leave the one that the services have, or register "
+                "ConfigureComponents has set a LatencyStats that nothing would report; keep the one in the services, or register "
                 + "yours in its place.");
         }
 

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// The certificate of a listener that is not FastPort's, such as that of a web server in the same program: it is read again when its files
-/// change, and its changes and its end are told by the same events (3050 to 3053) and the same gauge as those of <c>tls://</c> endpoints.
+/// The certificate of a listener that is not FastPort's, such as a web server in the same program. It is reloaded when its files change;
+/// its changes and its expiry are reported by the same events (3050 to 3053) and the same gauge as those of <c>tls://</c> endpoints.
 /// Thread-safe.
 /// </summary>
 public sealed class WatchedCertificate : IDisposable
@@ -22,11 +22,11 @@ public sealed class WatchedCertificate : IDisposable
     /// Names the files: <see cref="TlsServerOptions.CertificateFile"/>, <see cref="TlsServerOptions.KeyFile"/> and
     /// <see cref="TlsServerOptions.PasswordFile"/>.
     /// </param>
-    /// <param name="section">The section of the configuration that has it, for messages.</param>
+    /// <param name="section">The configuration section that names it, for messages.</param>
     /// <param name="logger">For changes, and for a certificate that expires.</param>
     /// <param name="password">The password, in place of a file with it. Defaults to null: none.</param>
     /// <param name="time">Source of time. Defaults to null: the system's.</param>
-    /// <param name="meters">Owns the meter of the gauge. Defaults to null: an own one.</param>
+    /// <param name="meters">Owns the meter of the gauge. Defaults to null: the certificate creates its own.</param>
     /// <exception cref="FastPortOptionsException">It cannot be used; the message says why.</exception>
     public WatchedCertificate(
         TlsServerOptions options,
@@ -47,10 +47,10 @@ public sealed class WatchedCertificate : IDisposable
         _certificates.Watch();
     }
 
-    /// <summary>What a handshake takes at present.</summary>
+    /// <summary>The certificate for handshakes at this moment.</summary>
     public SslStreamCertificateContext Context => _certificates.Select(serverName: null).Context;
 
-    /// <summary>What others may know of it at present.</summary>
+    /// <summary>Its public details at this moment.</summary>
     public CertificateInfo Info => _certificates.Infos[0];
 
     /// <summary>Ends the watch; the certificate stays usable.</summary>

@@ -25,8 +25,8 @@ public interface IMessageRouter
         where TBody : IFrameBody, allows ref struct;
 
     /// <summary>
-    /// As <see cref="TrySend"/>, and says what became of the message: for relay requests and for programs that want to know. Completed at
-    /// the return if this server has the target, or if the message was not accepted.
+    /// As <see cref="TrySend"/>, and reports the outcome of the message, for relay requests and for programs that need it. Completed at the
+    /// return if this server has the target, or if the message was not accepted.
     /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type of the frame.</param>
@@ -43,7 +43,7 @@ public interface IMessageRouter
     /// Completes when a retry after Full may succeed: there is room, or no session has the id any more. Must complete in bounded time.
     /// </summary>
     /// <param name="routingId">The id.</param>
-    /// <param name="cancellationToken">Canceled when nobody waits any more: the router must not keep the wait.</param>
+    /// <param name="cancellationToken">Canceled when no caller waits any more: the router must then drop the wait.</param>
     Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default);
 
     /// <summary>
@@ -61,7 +61,7 @@ public interface IMessageRouter
     /// </param>
     /// <returns>
     /// The number of sessions of this server that this call has queued the message for. A router that forwards messages does not count the
-    /// sessions of other servers; which of these want a topic, it learns from their <see cref="ITopicInterests"/>.
+    /// sessions of other servers; their <see cref="ITopicInterests"/> report which of them want a topic.
     /// </returns>
     int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
         where TBody : IFrameBody, allows ref struct;

@@ -1,8 +1,8 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// The servers of which this one is a node, for whoever shows them, such as the dashboard. A backplane registers it as a service of the
-/// host, with the name of its server. Thread-safe.
+/// The nodes of a group of servers, this one included, for programs that show them, such as the dashboard. A backplane registers it as a
+/// service of the host, with the name of its server. Thread-safe.
 /// </summary>
 public interface INodes
 {

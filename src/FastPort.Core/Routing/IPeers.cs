@@ -4,8 +4,8 @@ namespace FastPort.Routing;
 
 /// <summary>
 /// Finds, lists and closes sessions by routing id, for Peers and for <see cref="ServerRouting"/>. The default knows the sessions of its
-/// server. Another one, set with <c>FastPortServerComponents.Peers</c>, can ask other servers too. What cannot be asked is left out: no
-/// method throws because of it. Thread-safe.
+/// server. Another one, set with <c>FastPortServerComponents.Peers</c>, can ask other servers too. Servers that cannot be reached are left
+/// out: no method throws because of them. Thread-safe.
 /// </summary>
 public interface IPeers
 {

@@ -5,7 +5,7 @@ namespace FastPort.Routing;
 /// <summary>A session with a routing id and its traffic, as of one moment. Immutable.</summary>
 /// <param name="SessionId">The session's number in its server's process.</param>
 /// <param name="RoutingId">The session's routing id.</param>
-/// <param name="ClientName">The name the peer gives itself.</param>
+/// <param name="ClientName">The peer's name for itself.</param>
 /// <param name="ConnectedAt">When the session was opened, to the millisecond.</param>
 /// <param name="MessagesIn">Messages the server has received from the session.</param>
 /// <param name="MessagesOut">Messages the server has queued for the session.</param>

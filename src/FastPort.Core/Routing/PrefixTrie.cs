@@ -124,7 +124,7 @@ internal sealed class PrefixTrie<TValue>
     /// changes the trie.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="visited">Number of nodes looked at.</param>
+    /// <param name="visited">Number of visited nodes.</param>
     public int DepthBelow(ReadOnlySpan<byte> prefix, out int visited)
     {
         visited = 0;
@@ -248,7 +248,7 @@ internal sealed class PrefixTrie<TValue>
         /// <summary>Something below this node changes.</summary>
         public void ForgetDepth()
         {
-            // Not written where nobody asks for depths: readers share the node.
+            // Not written if depths are not used: readers share the node.
             if (_below >= 0)
             {
                 _below = -1;

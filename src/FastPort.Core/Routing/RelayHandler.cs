@@ -38,7 +38,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
 
         if (!request.IsOneWay && !request.Detached.HasRoom)
         {
-            // As many requests wait for other servers as may.
+            // The maximum number of requests already waits for other servers.
             request.Postpone(request.Detached.WhenRoomAsync(), TimeSpan.Zero);
             return;
         }
@@ -92,7 +92,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         }
     }
 
-    /// <summary>Counts a relay that was not delivered, and says so to its sender.</summary>
+    /// <summary>Counts a relay that was not delivered, and reports that to its sender.</summary>
     public (ErrorCode Code, string Message) Failed(SendStatus status, ReadOnlySpan<byte> to)
     {
         (RelayFailure failure, ErrorCode code, string message) = status switch
@@ -100,7 +100,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             SendStatus.Dropped => (RelayFailure.Dropped, ErrorCode.Overloaded,
                 $"The send queue of '{Text(to)}' is full, and its policy drops messages then."),
             SendStatus.TooLarge => (RelayFailure.TooLarge, ErrorCode.MalformedBody,
-                $"With 'from' added the message exceeds the frame limit of '{Text(to)}', or what servers pass on to each other."),
+                $"With 'from' added the message exceeds the frame limit of '{Text(to)}', or the limit of what servers forward."),
             SendStatus.Full => (RelayFailure.TimedOut, ErrorCode.Timeout, NoRoom(to)),
             SendStatus.Unavailable => (RelayFailure.Unavailable, ErrorCode.Unavailable,
                 $"'{Text(to)}' is not on this server, and the other servers cannot be reached now; the message was not relayed."),
@@ -112,7 +112,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         return (code, message);
     }
 
-    // Without a limit of its own here, another server has one.
+    // If this server has no limit, the other server has one.
     private string NoRoom(ReadOnlySpan<byte> to)
     {
         string time = options.RelayTimeout > TimeSpan.Zero ? $"for {options.RelayTimeout.TotalSeconds:0.###} s" : "in time";

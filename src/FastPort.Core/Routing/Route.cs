@@ -28,7 +28,7 @@ public sealed class Route
 
     /// <summary>
     /// The session that has the id now; null if no session of this server has it. For batches (<see cref="Session.BeginBatch"/>), each of
-    /// which belongs to one session: after a take-over the batch returns Closed, and the next one is begun on this property's new value.
+    /// which belongs to one session: after a take-over the batch returns Closed; begin the next one on the new value of this property.
     /// </summary>
     public Session? Session
     {
@@ -76,7 +76,7 @@ public sealed class Route
     /// </param>
     /// <exception cref="SendFailedException">
     /// Nothing was sent: no session has the id, or the body is too large. With a router that forwards messages also: the other servers
-    /// cannot be reached, or one has not confirmed the message, which may have been delivered then.
+    /// cannot be reached, or one has not confirmed the message, which may still have been delivered.
     /// </exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
@@ -121,7 +121,7 @@ public sealed class Route
     {
         while (true)
         {
-            // Whoever confirms must not run this program's code.
+            // The confirming thread must not run this program's code.
             SendStatus status = await sending.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             if (status != SendStatus.Full)
             {

@@ -4,7 +4,7 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A routing id in use, independent of the session that has it. A take-over keeps this object, so a cached reference finds the present
+/// A routing id in use, independent of the session that has it. A take-over keeps this object, so a cached reference finds the current
 /// session. When no session has the id any more, the object is no longer used; the next session with that id gets a new one.
 /// </summary>
 internal sealed class RoutingIdentity : IClaimedId

@@ -27,8 +27,8 @@ public sealed class RoutingOptions
 
     /// <summary>
     /// Time that a Relay request may wait for room in the send queue of its target; then it is answered with
-    /// <see cref="Framing.ErrorCode.Timeout"/>. Accurate to 100 ms; zero disables it, but a relay to a session of
-    /// another server waits for a minute then. A one-way Relay waits until its target has room or is closed. Defaults to 10 s.
+    /// <see cref="Framing.ErrorCode.Timeout"/>. Accurate to 100 ms; zero disables it, but a relay to a session of another server then waits
+    /// for a minute. A one-way Relay waits until its target has room or is closed. Defaults to 10 s.
     /// </summary>
     public TimeSpan RelayTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
@@ -59,7 +59,7 @@ public sealed class RoutingOptions
         MaxTopicsPerSession = section.Number(nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
         MaxTopicChangesPerSecond = section.Number(nameof(MaxTopicChangesPerSecond), MaxTopicChangesPerSecond, 1, 1_000_000);
         MaxTopicBytes = section.Number(nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
-        SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of prefixes of topics");
+        SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of topic prefixes");
         foreach (string prefix in SharedTopics.Where(
             prefix => section.ChecksTogether && Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
         {

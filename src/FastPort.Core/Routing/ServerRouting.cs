@@ -78,7 +78,7 @@ public sealed class ServerRouting
     /// </param>
     /// <exception cref="SendFailedException">
     /// Nothing was sent: no session has the id, or the body is too large. With a router that forwards messages also: the other servers
-    /// cannot be reached, or one has not confirmed the message, which may have been delivered then.
+    /// cannot be reached, or one has not confirmed the message, which may still have been delivered.
     /// </exception>
     public ValueTask SendToAsync<TBody>(string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).SendAsync(type, body, cancellationToken);
@@ -106,7 +106,7 @@ public sealed class ServerRouting
         if (routingId.Length > RoutingIdLimits.MaxLength)
         {
             throw new ArgumentException(
-                $"The routing id has {routingId.Length} characters; allowed are 1 to {RoutingIdLimits.MaxLength}.", nameof(routingId));
+                $"The routing id has {routingId.Length} characters; allowed: 1 to {RoutingIdLimits.MaxLength}.", nameof(routingId));
         }
 
         return new Route(routingId, _identities, _router);
@@ -183,7 +183,7 @@ public sealed class ServerRouting
     /// Publishes: every session that this program has subscribed to a prefix of the topic receives a one-way Publish message whose
     /// <c>from</c> is <c>$server</c>. If the topic is one of <see cref="RoutingOptions.SharedTopics"/>, sessions subscribed by their peers
     /// receive it too. The call does not wait for room, but sends to all of them before it returns: publish to many thousands from a queued
-    /// handler or a thread of your own, not on a session's loop.
+    /// handler or a separate thread, not on a session's loop.
     /// </summary>
     /// <param name="topic">The topic; at most <see cref="RoutingOptions.MaxTopicBytes"/> long.</param>
     /// <param name="type">The application's message type.</param>
@@ -204,8 +204,8 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Subscribes a session to topics of this program, which makes named groups. Publications of peers do not reach such a subscription,
-    /// except on <see cref="RoutingOptions.SharedTopics"/>. False if the session has the maximum number of subscriptions
+    /// Subscribes a session to topics of this program, for example to form named groups. Publications of peers do not reach such a
+    /// subscription, except on <see cref="RoutingOptions.SharedTopics"/>. False if the session has the maximum number of subscriptions
     /// (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 of them nested), or has ended.
     /// </summary>
     /// <param name="session">The session; its peer must handle Publish messages.</param>
@@ -227,11 +227,11 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Ends the subscriptions that peers have made and may no longer have, for a program that has changed what is allowed. A Subscribe that
-    /// was allowed before may be under way: call it again a little later.
+    /// Ends the peers' subscriptions that are no longer allowed, for a program that has changed its rules. A Subscribe that was allowed
+    /// before may still be in progress: call this again a little later.
     /// </summary>
     /// <param name="isAllowed">Called once for each subscription, with its session and prefix.</param>
-    /// <returns>What was ended.</returns>
+    /// <returns>The ended subscriptions.</returns>
     public IReadOnlyList<(Session Session, string Prefix)> EndSubscriptions(Func<Session, string, bool> isAllowed)
     {
         ArgumentNullException.ThrowIfNull(isAllowed);

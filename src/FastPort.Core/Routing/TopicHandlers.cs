@@ -131,5 +131,5 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times per second; retry later.");
 
     private void TooLong(ref InlineRequest request, long bytes) =>
-        request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed are {options.MaxTopicBytes}.");
+        request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed: {options.MaxTopicBytes}.");
 }

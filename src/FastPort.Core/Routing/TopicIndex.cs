@@ -30,8 +30,8 @@ internal enum TopicChange
 /// <summary>
 /// The subscribers of each prefix; subscriptions by the server's program are kept apart from those by peers. <see cref="_gate"/> serializes
 /// changes; publishing reads without a lock. A session that ends is unsubscribed from all its prefixes. If it has many, the thread pool
-/// does so, some at a time, so that neither its loop nor other threads wait long for the gate. Others are told under the gate which
-/// prefixes have subscribers, so that they learn it in the order of the changes.
+/// does so, some at a time, so that neither its loop nor other threads wait long for the gate. Listeners are notified under the gate of
+/// prefixes with subscribers, so that they receive the changes in order.
 /// </summary>
 internal sealed class TopicIndex(RoutingOptions options, SessionCounters counters, ITopicInterests? interests = null)
     : ISessionHolder, IThreadPoolWorkItem

@@ -5,7 +5,7 @@ namespace FastPort.Sessions;
 /// <summary>The contents of a Hello and the session it came from.</summary>
 /// <param name="RoutingId">The requested routing id; empty for none.</param>
 /// <param name="Token">The token; empty for none. A secret: never log it.</param>
-/// <param name="ClientName">The name the peer gives itself.</param>
+/// <param name="ClientName">The peer's name for itself.</param>
 /// <param name="Session">The session, not yet identified.</param>
 public sealed record HelloRequest(string RoutingId, string Token, string ClientName, Session Session)
 {
@@ -39,7 +39,7 @@ public sealed class AuthenticationResult
     /// <summary>Accepts the peer.</summary>
     /// <param name="user">The peer's identity, for <see cref="Session.User"/>. Defaults to none: an anonymous peer.</param>
     /// <param name="expiresAt">
-    /// When the session must end: it says Goodbye with code <see cref="Framing.ErrorCode.Unauthenticated"/> then, answers the requests in
+    /// When the session must end: it then says Goodbye with code <see cref="Framing.ErrorCode.Unauthenticated"/>, answers the requests in
     /// flight and closes. A time that has passed refuses the peer. Defaults to null: never.
     /// </param>
     public static AuthenticationResult Accept(ClaimsPrincipal? user = null, DateTimeOffset? expiresAt = null) =>
@@ -56,20 +56,20 @@ public sealed class HelloRefusal
     internal HelloRefusal(string clientName, Framing.ErrorCode code, string message) =>
         (ClientName, Code, Message) = (clientName, code, message);
 
-    /// <summary>The name the peer gives itself; empty for none, or one that is not allowed.</summary>
+    /// <summary>The peer's name for itself; empty for none, or one that is not allowed.</summary>
     public string ClientName { get; }
 
-    /// <summary>What the peer was answered.</summary>
+    /// <summary>The answer to the peer.</summary>
     public Framing.ErrorCode Code { get; }
 
-    /// <summary>Sentence that may say more than the peer is told. It may quote the peer: escape it in a log.</summary>
+    /// <summary>Sentence that may contain more than the answer to the peer. It may quote the peer: escape it in a log.</summary>
     public string Message { get; }
 }
 
 /// <summary>
 /// Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello. An exception, or no
-/// answer in time, is no verdict: the peer receives <see cref="Framing.ErrorCode.Unavailable"/> and may try again, while a client whose
-/// token was refused does not try again with the same one.
+/// answer in time, is not a verdict: the peer receives <see cref="Framing.ErrorCode.Unavailable"/> and may retry, while a client does not
+/// retry with a refused token.
 /// </summary>
 /// <param name="hello">The contents of the Hello.</param>
 /// <param name="cancellationToken">Canceled when the session ends first, or the time for the answer is over.</param>

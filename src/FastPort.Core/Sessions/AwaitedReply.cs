@@ -10,8 +10,8 @@ public delegate TResult ReplyReader<out TResult>(scoped in InboundReply reply);
 /// <summary>A request in flight whose caller awaits a task.</summary>
 /// <param name="reader">Reads the reply.</param>
 /// <param name="continuesOnLoop">
-/// Whether the caller goes on on the loop when the reply has come. Otherwise, and if there is none, it goes on on the pool: who cancels a
-/// request or closes a session does not run other callers' code.
+/// Whether the caller continues on the loop when the reply has arrived. Otherwise, and without a reply, it continues on the pool: a thread
+/// that cancels a request or closes a session does not run other callers' code.
 /// </param>
 internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool continuesOnLoop = false) : PendingReply
 {
@@ -70,7 +70,7 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool co
         }
     }
 
-    // Observed here: possibly nobody awaits the task any more, as after a failed attempt to connect.
+    // Observed here: the task may no longer be awaited, for example after a failed connection attempt.
     private void SetException(Exception exception)
     {
         _result.TrySetException(exception);

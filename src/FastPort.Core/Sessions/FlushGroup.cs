@@ -3,9 +3,9 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Flushes messages to many sessions together: what the calling thread sends until the group is disposed goes to the kernel with one call a
-/// session. For threads of a program's own that send to many sessions, such as a game's tick. On a session's loop it does nothing, as a
-/// loop does so anyway. Dispose it on the thread that began it, before that thread awaits. Groups do not nest.
+/// Flushes messages to many sessions together: the messages that the calling thread sends until the group is disposed are passed to the
+/// kernel with one call per session. For a program's threads that send to many sessions, such as a game's tick. It does nothing on a
+/// session's loop, which groups flushes anyway. Dispose it on the thread that began it, before that thread awaits. Groups do not nest.
 /// </summary>
 public readonly ref struct FlushGroup
 {
@@ -14,7 +14,7 @@ public readonly ref struct FlushGroup
     private FlushGroup(HashSet<FrameOutput>? outputs) => _outputs = outputs;
 
     /// <summary>Begins a group.</summary>
-    /// <exception cref="InvalidOperationException">This thread has begun one that has not ended.</exception>
+    /// <exception cref="InvalidOperationException">This thread has begun a group that has not ended.</exception>
     public static FlushGroup Begin() => new(FrameOutput.BeginGroup());
 
     /// <summary>Flushes the messages.</summary>

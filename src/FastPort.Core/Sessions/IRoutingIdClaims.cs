@@ -8,15 +8,15 @@ namespace FastPort.Sessions;
 public interface IRoutingIdClaims
 {
     /// <summary>
-    /// Claims an id. Two claims of one server for the same id are no conflict: the newer one replaces the older, whose session the server
-    /// closes itself.
+    /// Claims an id. Two claims of one server for the same id do not conflict: the newer claim replaces the older one, and the server
+    /// closes the older session.
     /// </summary>
     /// <param name="claim">The claim; the same object is passed to <see cref="Release"/>.</param>
-    /// <param name="cancellationToken">Canceled if the session ends or the server waits no longer.</param>
+    /// <param name="cancellationToken">Canceled if the session ends or the server stops waiting.</param>
     ValueTask<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim, CancellationToken cancellationToken);
 
     /// <summary>
-    /// Gives a claim up. Called once for every call of <see cref="ClaimAsync"/>, also if the id was not granted or the answer is still due.
+    /// Gives up a claim. Called once for every call of <see cref="ClaimAsync"/>, also if the id was not granted or the answer is still due.
     /// </summary>
     /// <param name="claim">The claim.</param>
     void Release(RoutingIdClaim claim);
@@ -31,6 +31,6 @@ public enum RoutingIdGrant
     /// <summary>The id belongs to a session of another server, and the claim does not take it over.</summary>
     Taken,
 
-    /// <summary>Whether the id is free cannot be found out now; the peer may try again.</summary>
+    /// <summary>The server cannot determine now whether the id is free; the peer may retry.</summary>
     Unavailable,
 }

@@ -11,7 +11,7 @@ internal interface IRoutingIds
     /// </summary>
     /// <param name="routingId">The id, not empty.</param>
     /// <param name="session">The new owner.</param>
-    /// <param name="takeOver">Whether the new owner replaces the present one.</param>
+    /// <param name="takeOver">Whether the new owner replaces the current one.</param>
     IClaimedId? TryClaim(string routingId, Session session, bool takeOver);
 }
 

@@ -71,7 +71,7 @@ public readonly ref struct InboundReply
 /// <summary>
 /// A request in flight that waits for its reply, without an allocation per request, for callers with their own bookkeeping (load
 /// generators, bridges). For each request one of the two methods is called, at most once. After that call the instance can be used again.
-/// What a method throws is logged, and harms neither the session nor its caller.
+/// An exception from a method is logged and affects neither the session nor its caller.
 /// </summary>
 public abstract class PendingReply
 {

@@ -11,7 +11,7 @@ public sealed class RequestFailedException : Exception
     /// <summary>No reply arrived. For clients that are built on this one.</summary>
     /// <param name="failure">Why.</param>
     /// <param name="message">A sentence about it.</param>
-    /// <param name="inner">What was behind it. Defaults to nothing.</param>
+    /// <param name="inner">The cause. Defaults to null: none.</param>
     public RequestFailedException(RequestFailure failure, string message, Exception? inner = null)
         : base(message, inner)
     {

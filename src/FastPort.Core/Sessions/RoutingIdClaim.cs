@@ -21,12 +21,12 @@ public sealed class RoutingIdClaim
     /// <summary>Whether the session replaces another one that has the id.</summary>
     public bool TakesOver { get; }
 
-    /// <summary>Whether the session has begun to close: its id is free for others already.</summary>
+    /// <summary>Whether the session has begun to close: its id is already free for others.</summary>
     public bool IsEnding => Session.Protocol.End.HasBegun;
 
     /// <summary>
-    /// Ends the session as <see cref="CloseKind.TakenOver"/>: a session of another server has the id now. One that is closing already keeps
-    /// its own reason and still answers its requests in flight. Returns at once.
+    /// Ends the session as <see cref="CloseKind.TakenOver"/>: a session of another server has the id now. A session that is already closing
+    /// keeps its own reason and still answers its requests in flight. Returns at once.
     /// </summary>
     /// <param name="reason">Sentence for the peer and the log.</param>
     public void Lose(string reason)

@@ -41,7 +41,7 @@ public sealed class SendFailedException : Exception
     {
         SendStatus.Closed => "The message was not sent: the session is closed or closing.",
         SendStatus.TooLarge =>
-            "The message was not sent: its body is larger than the frame limit allows (Session.MaxBodyBytes), or than servers pass on to "
+            "The message was not sent: its body is larger than the frame limit allows (Session.MaxBodyBytes), or than servers forward to "
             + "each other; raise MaxFrameBytes on both sides, or send it in pieces.",
         SendStatus.NotFound => "The message was not sent: no session has the routing id.",
         SendStatus.NotReady =>

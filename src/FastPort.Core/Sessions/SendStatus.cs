@@ -17,9 +17,7 @@ public enum SendStatus
     /// <summary>The session is closed or closing.</summary>
     Closed,
 
-    /// <summary>
-    /// The message exceeds the frame limit, or what a router passes on to other servers; it was not queued.
-    /// </summary>
+    /// <summary>The message exceeds the frame limit, or the limit of what a router forwards to other servers; it was not queued.</summary>
     TooLarge,
 
     /// <summary>
@@ -28,7 +26,7 @@ public enum SendStatus
     NotFound,
 
     /// <summary>
-    /// The peer has not said Hello, and until then a server sends nothing unsolicited; the message was not queued. Send from
+    /// The peer has not said Hello, and until then a server sends no unsolicited messages; the message was not queued. Send from
     /// <c>FastPortServer.SessionIdentified</c> on. Messages that a request asked for can be sent earlier, through <c>RequestContext</c> or
     /// <c>InlineRequest</c>.
     /// </summary>

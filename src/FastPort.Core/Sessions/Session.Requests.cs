@@ -135,13 +135,13 @@ public sealed partial class Session
         }
         finally
         {
-            // The connection must not keep a wait that nobody waits for. Not left to the link with the caller's token: this wait may end
-            // before that is told.
+            // The connection must not keep an abandoned wait. Not left to the link with the caller's token: this wait may end before the
+            // token's callback runs.
             await wait.CancelAsync().ConfigureAwait(false);
         }
     }
 
-    /// <summary>A limit as timers take it: zero is none, as is one of more than their 49 days.</summary>
+    /// <summary>A limit as timers accept it: zero, or more than their maximum of 49 days, means none.</summary>
     internal static TimeSpan ForWait(TimeSpan limit) =>
         limit <= TimeSpan.Zero || limit.TotalMilliseconds >= uint.MaxValue - 1 ? Timeout.InfiniteTimeSpan : limit;
 }

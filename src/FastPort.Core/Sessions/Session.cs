@@ -37,7 +37,7 @@ public sealed partial class Session
     /// <summary>When the session was opened.</summary>
     public DateTimeOffset OpenedAt { get; }
 
-    /// <summary>The name the peer gives itself in Hello; empty before.</summary>
+    /// <summary>The peer's name for itself in Hello; empty before.</summary>
     public string ClientName { get; internal set; } = string.Empty;
 
     /// <summary>The identity from the authenticator; null if there is none.</summary>
@@ -49,7 +49,7 @@ public sealed partial class Session
     /// <summary>The peer's address; null if the transport has none.</summary>
     public EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
-    /// <summary>What the TLS handshake has agreed on, with the peer's certificate; null if the connection is not encrypted.</summary>
+    /// <summary>The result of the TLS handshake, with the peer's certificate; null if the connection is not encrypted.</summary>
     public TlsInfo? Tls => Connection.Tls;
 
     /// <summary>The application's own state for this session. Assign it once, for example when the session opens.</summary>
@@ -154,7 +154,7 @@ public sealed partial class Session
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; encoded into the send queue.</param>
     /// <param name="pending">
-    /// Receives the reply or the failure; must not be in flight already. Not called unless the result is Queued.
+    /// Receives the reply or the failure; must not already be in flight. Not called unless the result is Queued.
     /// </param>
     /// <param name="timing">Whether the reply must carry a timing block.</param>
     /// <param name="timeout">Time for the reply; zero for no limit. Checked by the coarse clock, every 100 ms.</param>
@@ -164,8 +164,8 @@ public sealed partial class Session
         where TBody : IFrameBody, allows ref struct => _protocol.Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
     /// <summary>
-    /// Cancels a request: its <see cref="PendingReply"/> fails with Canceled and the peer receives Cancel. False if the request has ended
-    /// already.
+    /// Cancels a request: its <see cref="PendingReply"/> fails with Canceled and the peer receives Cancel. False if the request has already
+    /// ended.
     /// </summary>
     /// <param name="correlation">The request's correlation.</param>
     public bool Cancel(uint correlation) => _protocol.Requests.Cancel(correlation);
@@ -179,7 +179,7 @@ public sealed partial class Session
     /// Closes in order: says Goodbye with a reason, refuses requests that cross it with ShuttingDown, answers those in flight, then ends
     /// the connection: when the peer has said its Goodbye or has sent nothing for about 100 ms. Begins at once, whether the task is awaited
     /// or not. The routing id is free at once. After <see cref="SessionOptions.CloseTimeout"/> the connection is aborted. Do not await it
-    /// in a handler of this session, whose own reply is in flight.
+    /// in a handler of this session: the handler's own reply is in flight.
     /// </summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>
     /// <param name="message">Sentence for the peer and the log. Defaults to a general one.</param>
@@ -195,7 +195,7 @@ public sealed partial class Session
     /// <summary>
     /// Says Goodbye with a reason, if the peer has said Hello, and closes without waiting for requests in flight. This does not ban the
     /// peer: a FastPort client reconnects; to refuse it, use the <see cref="Authenticator"/>. The routing id is free at once. After
-    /// <see cref="SessionOptions.CloseTimeout"/> the connection is aborted, whatever the peer has read by then.
+    /// <see cref="SessionOptions.CloseTimeout"/> the connection is aborted, however much the peer has read by then.
     /// </summary>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. It must not contain internals.</param>

@@ -22,7 +22,7 @@ internal abstract class SessionDispatcher
     /// <summary>Whether the current frame was passed to it already and waits: for the authorizer, or by its handler.</summary>
     public abstract bool HoldsFrame { get; }
 
-    /// <summary>Whether the current frame waits for another peer: its handler has no room for it there.</summary>
+    /// <summary>Whether the current frame waits for another peer: its handler has no room for it at that peer.</summary>
     public abstract bool WaitsForPeer { get; }
 
     /// <summary>Begins a burst. The latencies of the messages handled in it are recorded together.</summary>

@@ -17,7 +17,7 @@ public sealed class SessionGroup : ISessionHolder
     /// <summary>Number of members.</summary>
     public int Count => _members.Count;
 
-    /// <summary>Adds a session. Does nothing if it is a member already, or has ended.</summary>
+    /// <summary>Adds a session. Does nothing if it is already a member, or has ended.</summary>
     /// <param name="session">The session.</param>
     public void Add(Session session)
     {

@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions;
 
-/// <summary>What happens to a send when the bytes waiting for the peer reach the bound.</summary>
+/// <summary>What happens to a send when the bytes pending for the peer reach the limit.</summary>
 public enum SendQueueFullPolicy
 {
     /// <summary>The sender waits (asynchronously) until there is room.</summary>
@@ -49,13 +49,13 @@ public sealed class SessionOptions
     public SendQueueFullPolicy SendQueueFull { get; set; } = SendQueueFullPolicy.Wait;
 
     /// <summary>
-    /// Requests of one session that may wait or run at the same time: queued ones, and inline ones that wait behind them. At the bound the
-    /// socket is not read. 1 to 1,000,000. Defaults to 1,024.
+    /// Requests of one session that may wait or run at the same time: queued requests, and inline requests that wait behind them. At the
+    /// limit, the socket is not read. 1 to 1,000,000. Defaults to 1,024.
     /// </summary>
     public int MaxInFlightRequests { get; set; } = 1024;
 
     /// <summary>
-    /// Bytes of bodies of those requests for one session. At the bound the socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.
+    /// Bytes of bodies of those requests for one session. At the limit, the socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.
     /// </summary>
     public int MaxQueuedBytes { get; set; } = 16 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ public sealed class SessionOptions
     public int MaxConcurrency { get; set; } = 1;
 
     /// <summary>
-    /// Time for the first Hello, if one is required, until it is accepted; a component that is asked about it then is given up. Zero
+    /// Time for the first Hello, if one is required, until it is accepted; a component that has not answered by then is abandoned. Zero
     /// disables it. Defaults to 10 s.
     /// </summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
@@ -95,7 +95,7 @@ public sealed class SessionOptions
     public int MinimumSendRate { get; set; } = 1024;
 
     /// <summary>
-    /// Maximum time to close a session, whatever its peer and its handlers do; after it the session is aborted. A stopping server uses
+    /// Maximum time to close a session, regardless of its peer and its handlers; after it the session is aborted. A stopping server uses
     /// <c>ServerOptions.ShutdownTimeout</c> instead. 1 s to 1 day. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(30);
@@ -113,7 +113,7 @@ public sealed class SessionOptions
     public TimeSpan SlowHandlerThreshold { get; set; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>
-    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, which is as much as Linux takes; zero
+    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, the maximum that Linux accepts; zero
     /// disables it. Defaults to 60 s.
     /// </summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
@@ -157,7 +157,7 @@ public sealed class SessionOptions
             nameof(CloseTimeout),
             CloseTimeout,
             static time => time >= TimeSpan.FromSeconds(1) && time <= TimeSpan.FromDays(1),
-            "allowed are 00:00:01 to 1.00:00:00");
+            "allowed: 00:00:01 to 1.00:00:00");
         HeartbeatInterval = section.Timeout(nameof(HeartbeatInterval), HeartbeatInterval);
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         KeepAlive = section.Time(nameof(KeepAlive), KeepAlive, TimeSpan.Zero, ConnectionSettings.LongestKeepAlive);

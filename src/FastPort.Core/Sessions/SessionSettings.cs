@@ -70,7 +70,7 @@ internal sealed class SessionSettings
     /// <summary>Time in which a stopping server still accepts requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }
 
-    /// <summary>Whether those who await replies of <see cref="Session"/> go on on the session's loop; otherwise on the pool.</summary>
+    /// <summary>Whether code that awaits replies of <see cref="Session"/> continues on the session's loop; otherwise on the pool.</summary>
     public bool ContinuesOnLoop { get; init; }
 
     /// <summary>Records the latencies of each session; null if they are not recorded.</summary>
@@ -86,7 +86,7 @@ internal sealed class HandshakeSettings
 
     public Authenticator? Authenticator { get; init; }
 
-    /// <summary>Makes routing ids unique among several servers. Defaults to null: they are this server's own.</summary>
+    /// <summary>Makes routing ids unique among several servers. Defaults to null: they are unique within this server only.</summary>
     public IRoutingIdClaims? Claims { get; init; }
 
     /// <summary>Banned identities. Defaults to null: none.</summary>

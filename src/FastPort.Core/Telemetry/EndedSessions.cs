@@ -16,7 +16,9 @@ internal sealed class EndedSessions
     private readonly Queue<LatencyScopeReport> _ended = [];
     private long _leftOut;
 
-    /// <summary>Keeps a session's figures; where there are too many, those that ended first go. Without a cut the latest matter.</summary>
+    /// <summary>
+    /// Keeps a session's figures; if there are too many, those that ended first are dropped. Without a cut, the latest matter.
+    /// </summary>
     internal void Add(LatencyScopeReport last)
     {
         lock (_gate)

@@ -4,7 +4,7 @@ using FastPort.Telemetry.Metering;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Publishes what a server counts and measures through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
+/// <summary>Publishes a server's counts and measurements through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
 /// All instruments are observable: nothing is done until a listener reads them, and nothing is recorded for them per message. Names, units
 /// and tags are stable; docs/metrics.md lists them. Thread-safe.
@@ -60,7 +60,7 @@ internal sealed class FastPortMeter : IDisposable
 
         if (bans is not null)
         {
-            _meter.CreateObservableUpDownCounter("fastport.bans", bans, "{ban}", "Addresses and identities that are banned now");
+            _meter.CreateObservableUpDownCounter("fastport.bans", bans, "{ban}", "Currently banned addresses and identities");
         }
 
         if (latencies is not null)
@@ -95,7 +95,8 @@ internal sealed class FastPortMeter : IDisposable
     /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
 
-    // Zeros too: a counter that appears with its first event has no rate of it, and no panel can tell "none" from "not there".
+    // Zeros too: a counter that first appears with its first event shows no rate for it, and a panel cannot distinguish "none" from
+    // "missing".
     private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
     {
         for (var tag = 0; tag < tags; tag++)
@@ -126,18 +127,18 @@ internal sealed class FastPortMeter : IDisposable
     private void ObserveTotals(SessionCounters counters)
     {
         _meter.CreateObservableUpDownCounter(
-            "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
+            "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Open connections");
         _meter.CreateObservableUpDownCounter(
-            "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
+            "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Open sessions");
         Count("fastport.connections.accepted", "{connection}", "Connections accepted", () => counters.Snapshot().ConnectionsAccepted);
-        Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
+        Count("fastport.accept.errors", "{error}", "Failed accepts", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
         Count("fastport.traffic.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
         Count("fastport.traffic.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
             "fastport.subscriptions.open", () =>
-                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions at present");
+                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Current topic subscriptions");
         Count("fastport.relays", "{message}", "Relays that the targets' send queues took", () => counters.Snapshot().Relayed);
         Count("fastport.relays.waited", "{message}", "How often a full target delayed a relay", () =>
             counters.Snapshot().RelaysWaited);

@@ -89,7 +89,7 @@ internal sealed class HandledBurst
         _ends[_count++] = _last = now;
     }
 
-    /// <summary>Other work begins on this thread: it has no part in the messages so far, which are recorded.</summary>
+    /// <summary>Other work begins on this thread, which does not count for the messages so far; they are recorded.</summary>
     /// <param name="now">The clock's reading.</param>
     public void Interrupt(long now)
     {

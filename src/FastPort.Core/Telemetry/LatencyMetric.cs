@@ -5,15 +5,15 @@ namespace FastPort.Telemetry;
 /// <param name="Title">Name in tables.</param>
 internal sealed record LatencyMetric(string Name, string Title)
 {
-    /// <summary>What a client measures of its requests: the whole, then its two parts.</summary>
+    /// <summary>A client's latencies of its requests: the total, then its two parts.</summary>
     public static IReadOnlyList<LatencyMetric> Client { get; } =
         [new("round_trip", "round trip"), new("server", "server"), new("network", "network")];
 
-    /// <summary>What a server measures of its messages: the whole, then its two parts.</summary>
+    /// <summary>A server's latencies of its messages: the total, then its two parts.</summary>
     public static IReadOnlyList<LatencyMetric> Server { get; } =
         [new("decode_to_send", "decode to send"), new("queue", "queue"), new("handler", "handler")];
 
-    /// <summary>What is measured of an application's operation, in both roles.</summary>
+    /// <summary>The latency of an application's operation, in both roles.</summary>
     public static IReadOnlyList<LatencyMetric> Operation { get; } = [new("call", "call")];
 
     /// <summary>The three latencies of a role's messages.</summary>

@@ -3,7 +3,7 @@ using FastPort.Telemetry.Reports;
 
 namespace FastPort.Telemetry;
 
-/// <content>How reports are made.</content>
+/// <content>How reports are created.</content>
 public sealed partial class LatencyStats
 {
     private LatencyReport ReportWithSessions(bool cut)

@@ -6,8 +6,9 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// The latencies of one client or one server: over all messages, per message type, and per measured session; and what its application adds:
-/// latencies of its operations, and counts. All for an interval and for the lifetime. Thread-safe; it can be read while it records.
+/// The latencies of one client or one server: over all messages, per message type, and per measured session; and the latencies of
+/// operations and the counts that its application adds. All figures cover an interval and the lifetime. Thread-safe; it can be read while
+/// it records.
 /// </summary>
 /// <remarks>
 /// A message is recorded once, with its type; a read merges the types into the figures over all, so these cost nothing per message. Memory:
@@ -51,8 +52,8 @@ public sealed partial class LatencyStats
     /// <param name="role">Which end this is.</param>
     /// <param name="maxSamplesInMemory">Recent samples kept individually, 0 to 10,000,000. Defaults to 0: none.</param>
     /// <param name="typeName">
-    /// Returns the name of a message type, or null if it has none; called once per type. A name that another type has already gets the
-    /// type's number behind it. Defaults to null: no names.
+    /// Returns the name of a message type, or null if it has none; called once per type. If another type already has the name, the type's
+    /// number is appended. Defaults to null: no names.
     /// </param>
     /// <param name="time">The clock. Defaults to <see cref="TimeProvider.System"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxSamplesInMemory"/> is out of range.</exception>
@@ -138,8 +139,8 @@ public sealed partial class LatencyStats
     /// object.
     /// </param>
     /// <param name="per">
-    /// Another such function: reports then have how much <paramref name="count"/> has grown, divided by how much this has. Defaults to
-    /// null: how much the count has grown.
+    /// Another such function: reports then show the growth of <paramref name="count"/> divided by the growth of this count. Defaults to
+    /// null: the growth of the count.
     /// </param>
     public void AddCount(string owner, string name, Func<long> count, Func<long>? per = null)
     {
@@ -153,8 +154,8 @@ public sealed partial class LatencyStats
     }
 
     /// <summary>
-    /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut, of such
-    /// sessions the last 1,000; the figures over all and per type keep its messages.
+    /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut (only the last
+    /// 1,000 such sessions); the figures over all and per type keep its messages.
     /// </summary>
     /// <param name="sessionId">The session id.</param>
     /// <returns>The session's figures; null if the session was not measured.</returns>
@@ -165,7 +166,7 @@ public sealed partial class LatencyStats
             return null;
         }
 
-        // A cut: a report that is being made, and has the series in its list still, does not count these messages a second time.
+        // A cut: a report in progress that still has the series in its list does not count these messages a second time.
         var last = series.Report(cut: true, Now);
         if (IsWorthTelling(last))
         {
@@ -205,7 +206,7 @@ public sealed partial class LatencyStats
 
     /// <summary>
     /// Ends the measured time: what is recorded from now on, for example the last replies of a load, still counts, but the times of reports
-    /// and the rates made of them end here. <see cref="StartMeasuring"/> begins anew.
+    /// and the rates computed from them end here. <see cref="StartMeasuring"/> starts over.
     /// </summary>
     public void StopMeasuring()
     {
@@ -216,14 +217,14 @@ public sealed partial class LatencyStats
     }
 
     /// <summary>
-    /// The present figures; the interval continues. For readers other than the one that cuts intervals; see
+    /// The current figures; the interval continues. For readers other than the one that cuts intervals; see
     /// <see cref="LatencySnapshot.Since"/>.
     /// </summary>
     public LatencyReport Read() => ReportWithSessions(cut: false);
 
     /// <summary>
-    /// The present figures over all, per type and per operation, without sessions, recent samples and the application's counts: the cost
-    /// does not depend on the number of sessions, and nothing of the application is called. For code that reads often.
+    /// The current figures over all, per type and per operation, without sessions, recent samples and the application's counts: the cost
+    /// does not depend on the number of sessions, and no function of the application is called. For code that reads often.
     /// </summary>
     public LatencyReport ReadTotals()
     {
@@ -248,7 +249,7 @@ public sealed partial class LatencyStats
         }
     }
 
-    /// <summary>The present counts of the application, in the order in which they were added.</summary>
+    /// <summary>The current counts of the application, in the order in which they were added.</summary>
     public IReadOnlyList<ApplicationCount> ReadCounts()
     {
         lock (_readers)
@@ -261,7 +262,7 @@ public sealed partial class LatencyStats
         }
     }
 
-    /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
+    /// <summary>The current figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     internal LatencyReport CutInterval() => ReportWithSessions(cut: true);
 
     // Called under _naming.

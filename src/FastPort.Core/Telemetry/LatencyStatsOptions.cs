@@ -25,8 +25,8 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     public bool EnableFileOutput { get; set; } = true;
 
     /// <summary>
-    /// Whether handled messages are measured even if no report is written, for <see cref="LatencyStats.Read"/>. Reports always are of
-    /// measured messages. Defaults to false, which saves some tens of KiB per message type and processor.
+    /// Whether handled messages are measured even if no report is written, for <see cref="LatencyStats.Read"/>. Reports always measure
+    /// handled messages. Defaults to false, which saves some tens of KiB per message type and processor.
     /// </summary>
     public bool MeasureAlways { get; set; }
 
@@ -37,7 +37,7 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     public bool EnableHistogramLog { get; set; }
 
     /// <summary>
-    /// Whether the report is also written as a page <c>.html</c> with charts, which needs no network. Ignored without
+    /// Whether the report is also written as an <c>.html</c> page with charts that works offline. Ignored without
     /// <see cref="EnableFileOutput"/>. Defaults to false.
     /// </summary>
     public bool EnableHtmlOutput { get; set; }

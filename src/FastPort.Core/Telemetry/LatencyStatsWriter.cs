@@ -11,7 +11,7 @@ namespace FastPort.Telemetry;
 /// <remarks>
 /// A failed output does not affect the traffic: the writer logs a warning at the first failure, counts each failure in
 /// <see cref="FailedWrites"/>, retries at each interval, and logs when the output works again. Files are written before the console, and
-/// go on while a console that nobody reads holds up a table; those that come meanwhile are left out there. The files are named
+/// continue to be written while a blocked console holds up a table; the console skips the tables of that time. The files are named
 /// <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
 /// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> and with <see cref="LatencyStatsOptions.EnableHtmlOutput"/>
 /// <c>.html</c> too, the start in local time. Thread-safe.
@@ -52,7 +52,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     /// <see cref="Console.Out"/>.
     /// </param>
     /// <param name="name">
-    /// The name of the server, for files: behind the role in their names, and in the <c>.json</c> file. Defaults to null: it has none.
+    /// The name of the server, for files: after the role in their names, and in the <c>.json</c> file. Defaults to null: it has none.
     /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
     public LatencyStatsWriter(
@@ -81,7 +81,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _columns = new PeriodicTimer(ColumnLength, stats.Time);
     }
 
-    /// <summary>Number of failed writes to files and to the console, and of reports that could not be made.</summary>
+    /// <summary>Number of failed writes to files and to the console, and of reports that could not be created.</summary>
     public long FailedWrites => Interlocked.Read(ref _failedWrites);
 
     /// <summary>Starts to write in the background. Without this call only the final report is written.</summary>
@@ -161,7 +161,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         await TryWriteReportAsync(final: true, next: null).ConfigureAwait(false);
     }
 
-    // Counts of the application can throw, and many sessions take memory. Later reports and the last one are made all the same.
+    // Counts of the application can throw, and many sessions take memory. Later reports and the last one are still created.
     private async Task TryWriteReportAsync(bool final, Task? next)
     {
         try

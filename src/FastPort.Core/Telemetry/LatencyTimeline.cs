@@ -66,9 +66,7 @@ internal sealed class LatencyTimeline
         (_last, _lastErrors, _end) = (latencies, errors, now);
     }
 
-    /// <summary>
-    /// The columns with the time since the last sample: a column of its own, or where it is short a part of the last one.
-    /// </summary>
+    /// <summary>The columns with the time since the last sample: a separate column, or if it is short a part of the last one.</summary>
     /// <inheritdoc cref="Sample"/>
     internal IReadOnlyList<LatencyColumn> Read(TimeSpan now, LatencySnapshot latencies, long errors)
     {
@@ -78,7 +76,7 @@ internal sealed class LatencyTimeline
             : [.. _columns, since];
     }
 
-    // The pace of samples does not begin anew with the measured time, so the first one may come at once. It is no column of its own.
+    // The pace of samples does not restart with the measured time, so the first one may come at once. It is not a separate column.
     private bool FirstIsShort(LatencyColumn since) => _columns is [var first] && first.Length < since.Length / 4;
 
     private LatencyColumn Since(TimeSpan now, LatencySnapshot latencies, long errors)

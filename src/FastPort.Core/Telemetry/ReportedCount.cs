@@ -25,7 +25,7 @@ internal sealed class ReportedCount
     /// <summary>The counts of all, in the order in which they were added; those with the same owner and name as one.</summary>
     public static IReadOnlyList<CountReport> ReportAll(List<ReportedCount> counts, bool cut)
     {
-        // All are read before any interval is cut: where one throws, the intervals of all go on.
+        // All are read before any interval is cut: if one throws, the intervals of all continue.
         List<CountIncrease> now = counts.ConvertAll(static count => count.Read());
         return
         [

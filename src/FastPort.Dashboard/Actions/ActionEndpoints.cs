@@ -11,8 +11,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard.Actions;
 
 /// <summary>
-/// What a reader with the token may do, if the options allow it: close a session, drain the server, change the log level. Each leaves a
-/// line in the log with the address it came from. That it came from the dashboard's own page was checked before.
+/// Actions for readers with the token, if the options allow them: close a session, drain the server, change the log level. Each is logged
+/// with the address it came from. The origin, the dashboard's own page, was checked before.
 /// </summary>
 internal sealed class ActionEndpoints(
     DashboardOptions options,
@@ -64,13 +64,13 @@ internal sealed class ActionEndpoints(
             return AnswerAsync(context, StatusCodes.Status404NotFound, "This program's log level cannot be changed.");
         }
 
-        // Only names; TryParse also reads numbers. Above Warning the log would not have the actions that follow.
+        // Only names; TryParse also reads numbers. Above Warning, the log would lack later actions.
         if (!Enum.TryParse(text, out LogLevel level) || level.ToString() != text || level > LogLevel.Warning)
         {
             return AnswerAsync(
                 context,
                 StatusCodes.Status400BadRequest,
-                "Give a level: /actions/log-level?level=Debug. Known are Trace, Debug, Information, Warning.");
+                "Give a level: /actions/log-level?level=Debug. Known levels: Trace, Debug, Information, Warning.");
         }
 
         Log(context, $"log level {level}, before {logLevel.Level}");

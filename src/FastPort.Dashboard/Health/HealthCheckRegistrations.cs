@@ -10,16 +10,16 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds health checks of FastPort servers and clients of the host.</summary>
 public static class HealthCheckRegistrations
 {
-    /// <summary>Name of the check of a server without a name, which the dashboard adds by itself.</summary>
+    /// <summary>Name of the check of a server without a name, which the dashboard adds automatically.</summary>
     internal const string ServerCheck = "fastport-server";
 
     /// <summary>
-    /// Adds a check of a server: unhealthy before it listens, from the beginning of its stop on, while accepts fail and none succeeds, and
-    /// while its memory budget is used up; degraded when one of them is near, or a loop has had no pause for 10 s.
+    /// Adds a check of a server: unhealthy before it listens, from the beginning of its stop, while all accepts fail, and while its memory
+    /// budget is used up; degraded when one of these is near, or a loop has been busy without a pause for 10 s.
     /// </summary>
     /// <param name="builder">The health checks.</param>
-    /// <param name="serverName">The server's name, as it was given to <c>AddFastPort</c>. Defaults to the server without a name.</param>
-    /// <param name="name">The check's name. Defaults to <c>fastport-server</c>, with the server's name behind it.</param>
+    /// <param name="serverName">The server's name, as passed to <c>AddFastPort</c>. Defaults to the server without a name.</param>
+    /// <param name="name">The check's name. Defaults to <c>fastport-server</c>, followed by the server's name.</param>
     public static IHealthChecksBuilder AddFastPortServer(this IHealthChecksBuilder builder, string serverName = "", string? name = null)
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -29,8 +29,8 @@ public static class HealthCheckRegistrations
 
     /// <summary>Adds a check of a client: unhealthy while it is not connected.</summary>
     /// <param name="builder">The health checks.</param>
-    /// <param name="clientName">The client's name, as given to <c>AddFastPortClient</c>. Defaults to the client without a name.</param>
-    /// <param name="name">The check's name. Defaults to <c>fastport-client</c>, with the client's name behind it.</param>
+    /// <param name="clientName">The client's name, as passed to <c>AddFastPortClient</c>. Defaults to the client without a name.</param>
+    /// <param name="name">The check's name. Defaults to <c>fastport-client</c>, followed by the client's name.</param>
     /// <param name="failureStatus">The status while it is not connected. Defaults to unhealthy.</param>
     public static IHealthChecksBuilder AddFastPortClient(
         this IHealthChecksBuilder builder, string clientName = "", string? name = null, HealthStatus? failureStatus = null)
@@ -47,7 +47,7 @@ public static class HealthCheckRegistrations
     /// <summary>The check of a server.</summary>
     internal static HealthCheckRegistration Server(string name, string serverName)
     {
-        // Made once: it compares what it reads with what it has read before.
+        // Created once: it compares each reading with an earlier one.
         ServerHealthCheck? check = null;
         return new HealthCheckRegistration(
             name,

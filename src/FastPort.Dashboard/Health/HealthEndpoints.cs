@@ -8,14 +8,14 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace FastPort.Dashboard.Health;
 
 /// <summary>
-/// <c>/health/live</c> and <c>/health/ready</c> for whoever starts, restarts and balances servers. They need no token, so they tell states
-/// and no reasons; the reasons are in the log, where the health check service writes them.
+/// <c>/health/live</c> and <c>/health/ready</c> for systems that start, restart and balance servers. They need no token, so they return
+/// states without reasons; the reasons are in the log, where the health check service writes them.
 /// </summary>
 internal sealed class HealthEndpoints(HealthCheckService health, HostState state, TimeProvider time) : IDashboardEndpoints
 {
     public void Map(IEndpointRouteBuilder routes)
     {
-        // Alive is a process that answers. A check that fails says that it should get no work, not that a restart would help.
+        // A process that answers is alive. A failed check means that it should get no work, not that a restart would help.
         Map(routes, "/health/live", static one => one.Tags.Contains("live"));
         Map(routes, "/health/ready", static one => !one.Tags.Contains("live"));
     }

@@ -5,10 +5,10 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Dashboard.Health;
 
-/// <summary>Whether a server takes connections and gets on with its work. Thread-safe.</summary>
+/// <summary>Whether a server accepts connections and makes progress. Thread-safe.</summary>
 /// <remarks>
-/// What only shows over time (accepts, loops) is compared with a reading of 10 to 20 s ago, however many ask and however often. The first
-/// ones have none yet.
+/// Figures that need a time span (accepts, loops) are compared with a reading of 10 to 20 s ago, regardless of how often the check runs.
+/// The first reports have none yet.
 /// </remarks>
 internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time, IHostApplicationLifetime? lifetime = null)
     : IHealthCheck

@@ -4,8 +4,8 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace FastPort.Dashboard.Health;
 
 /// <summary>
-/// One health report for all who ask within <see cref="Age"/>, made by one run at a time: everybody may ask, and a run walks all
-/// connections and may log a line. A report does not outlive the state of the host that it was made in: a drain shows at once.
+/// One health report for all requests within <see cref="Age"/>, created by one run at a time: anyone may ask, and a run walks all
+/// connections and may log a line. A report is not shared beyond the host state in which it was created: a drain shows at once.
 /// Thread-safe.
 /// </summary>
 /// <param name="health">Runs the checks.</param>
@@ -18,7 +18,7 @@ internal sealed class SharedHealth(
     /// <summary>How long a report is shared.</summary>
     public static readonly TimeSpan Age = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a run may take. It is canceled then, and no longer shared: a check may hang.</summary>
+    /// <summary>How long a run may take. After it, the run is canceled and no longer shared: a check may hang.</summary>
     public static readonly TimeSpan LongestRun = TimeSpan.FromSeconds(10);
 
     // Guards the fields below.
@@ -27,7 +27,7 @@ internal sealed class SharedHealth(
     private string? _state;
     private long _began;
 
-    /// <summary>The report of a run that is under way, or began less than <see cref="Age"/> ago.</summary>
+    /// <summary>The report of a run that is in progress, or began less than <see cref="Age"/> ago.</summary>
     /// <param name="cancellationToken">Ends the wait, not the run.</param>
     public Task<HealthReport> ReadAsync(CancellationToken cancellationToken)
     {
@@ -38,8 +38,8 @@ internal sealed class SharedHealth(
                 _state = state.Name;
                 _began = time.GetTimestamp();
 
-                // On the pool: a check may take its time before its first await.
-                // Without the context of the request that is the first: the report is everybody's.
+                // On the pool: a check may take its time before its first await. Without the context of the first request: all requests
+                // share the report.
                 _run = NoContext.Call(static shared => Task.Run(shared.RunAsync, CancellationToken.None), this);
             }
 

@@ -33,8 +33,8 @@ internal static class DashboardCertificate
     }
 
     /// <summary>
-    /// The certificate of a file, read again when that changes. Null where no file is named: Kestrel takes one of the system's store, or
-    /// the development certificate, and keeps it.
+    /// The certificate of a file, reloaded when the file changes. Null if no file is named: Kestrel uses one of the system's store, or the
+    /// development certificate, and keeps it.
     /// </summary>
     /// <exception cref="FastPortOptionsException">It cannot be used.</exception>
     public static WatchedCertificate? Watch(IConfiguration configuration, ILogger logger, TimeProvider time)

@@ -31,7 +31,7 @@ public static class DashboardRegistration
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>
     /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A dashboard was added already.</exception>
+    /// <exception cref="InvalidOperationException">A dashboard was already added.</exception>
     public static IServiceCollection AddFastPortDashboard(
         this IServiceCollection services, IConfiguration configuration, Action<DashboardOptions>? configure = null)
     {
@@ -67,7 +67,7 @@ public static class DashboardRegistration
         return services;
     }
 
-    // The server that is shown is checked, unless the application has said itself what is.
+    // The shown server is checked, unless the application has registered its own checks.
     private static void AddHealth(IServiceCollection services)
     {
         services.AddHealthChecks();
@@ -94,7 +94,7 @@ public static class DashboardRegistration
 
     private static void AddFigures(IServiceCollection services)
     {
-        // A dashboard shows latencies, whether they are reported or not.
+        // A dashboard shows latencies even if they are not reported.
         services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>>(static provider =>
         {
             DashboardOptions dashboard = Dashboard(provider);

@@ -18,8 +18,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard.Hosting;
 
 /// <summary>
-/// Makes the dashboard's web application: Kestrel and routing, and nothing of the environment. Its services are its own, so that it takes
-/// nothing from a host that is a web application itself.
+/// Creates the dashboard's web application: Kestrel and routing, independent of the environment. Its services are separate, so that it
+/// shares nothing with a host that is a web application itself.
 /// </summary>
 internal static class WebHost
 {
@@ -29,8 +29,8 @@ internal static class WebHost
     private const int MaxConnections = 512;
 
     /// <summary>
-    /// Connections of one address, for IPv6 of one /64 network: one host cannot take those that health probes need. All pages that can be
-    /// open may be, through one proxy.
+    /// Connections of one address, for IPv6 of one /64 network: one host cannot use up those that health probes need. All pages may be open
+    /// through one proxy.
     /// </summary>
     public const int MaxConnectionsPerAddress = MaxConnections / 4;
 
@@ -97,7 +97,7 @@ internal static class WebHost
         return application;
     }
 
-    // Where the limit is reached, the connection is closed.
+    // If the limit is reached, the connection is closed.
     private static async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next, PartitionedRateLimiter<EndPoint?> limiter)
     {
         using RateLimitLease lease = limiter.AttemptAcquire(connection.RemoteEndPoint);
@@ -107,7 +107,7 @@ internal static class WebHost
         }
     }
 
-    // As an endpoint of its own, for its certificate may change while it listens; Kestrel reads others once.
+    // As a separate endpoint, because its certificate may change while it listens; Kestrel reads others once.
     private static void Listen(KestrelServerOptions kestrel, DashboardUrl url, WatchedCertificate certificate)
     {
         if (IPAddress.TryParse(url.Host, out IPAddress? address))

@@ -3,7 +3,7 @@ using FastPort.Dashboard.Sessions;
 
 namespace FastPort.Dashboard.Live;
 
-/// <summary>How the page's data is written, without reflection.</summary>
+/// <summary>Serialization of the page's data, without reflection.</summary>
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
 [JsonSerializable(typeof(LiveFigures))]
 [JsonSerializable(typeof(LiveHistory))]

@@ -2,13 +2,11 @@ using System.Threading.Channels;
 
 namespace FastPort.Dashboard.Live;
 
-/// <summary>
-/// A page that reads events. The events' bytes are shared by all readers; each has a short queue of its own. Thread-safe.
-/// </summary>
+/// <summary>A page that reads events. The events' bytes are shared by all readers; each has a separate short queue. Thread-safe.</summary>
 /// <param name="drop">Called when the queue is full: ends the reader's connection.</param>
 internal sealed class EventReader(Action drop)
 {
-    // Seconds that a reader may be behind, besides what the connection's buffers hold.
+    // Seconds that a reader may be behind, in addition to the connection's buffers.
     private const int MaxWaiting = 8;
 
     private readonly Channel<byte[]> _waiting = Channel.CreateBounded<byte[]>(MaxWaiting);

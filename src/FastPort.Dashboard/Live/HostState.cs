@@ -2,7 +2,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Dashboard.Live;
 
-/// <summary>Where the host is between its start and its end, in the words of the page.</summary>
+/// <summary>The state of the host between its start and its end, in the page's terms.</summary>
 internal sealed class HostState(IHostApplicationLifetime lifetime)
 {
     /// <summary>starting, running, draining or stopped.</summary>

@@ -7,7 +7,7 @@ namespace FastPort.Dashboard.Live;
 /// <summary>Reads the latencies and counts of a server once a second. Used by one thread at a time.</summary>
 internal sealed class LatencySampler(LatencyStats stats, ILogger<DashboardServer> logger)
 {
-    // Message types are few, but a program may have thousands: charts and history have the 24 that came first, and all together.
+    // Message types are few, but a program may have thousands: charts and history have the first 24, and the total.
     private const int MaxSeries = 25;
 
     // Snapshots that begin a window are this far apart. Each holds some KB.
@@ -94,7 +94,7 @@ internal sealed class LatencySampler(LatencyStats stats, ILogger<DashboardServer
                 DashboardLog.CountsFailed(logger, e);
             }
 
-            // The next ones that can be read have no rates: it is not known of how long.
+            // The next readable figures have no rates: their period is unknown.
             _counts.Clear();
             return [];
         }

@@ -15,7 +15,7 @@ internal sealed class LatencyWindow
     private LatencySnapshot _last = LatencySnapshot.Empty;
 
     /// <param name="starts">
-    /// When the window begins, and may begin later: as that of all messages, so that the rates of their types add up.
+    /// When the window begins, and may begin later: like that of all messages, so that the rates of their types add up.
     /// </param>
     public LatencyWindow(IEnumerable<TimeSpan> starts)
     {
@@ -28,9 +28,9 @@ internal sealed class LatencyWindow
     /// <summary>When the window begins, and when later ones may.</summary>
     public IEnumerable<TimeSpan> Starts => _starts.Select(static start => start.At);
 
-    /// <summary>Adds the present figures. Returns those of the time since the call before; null if there are none.</summary>
+    /// <summary>Adds the current figures. Returns those since the previous call; null if there are none.</summary>
     /// <param name="now">The time since the sampler's start.</param>
-    /// <param name="lifetime">The present lifetime snapshot.</param>
+    /// <param name="lifetime">The current lifetime snapshot.</param>
     /// <param name="isStart">Whether a window may begin here: every ten seconds, so a minute is one of 60 to 70 seconds.</param>
     public LatencySnapshot? Add(TimeSpan now, LatencySnapshot lifetime, bool isStart)
     {

@@ -24,7 +24,7 @@ internal sealed class LiveEndpoints(LiveFeed feed) : IDashboardEndpoints
         {
             context.Response.ContentType = "text/event-stream";
 
-            // nginx and those that follow it collect answers otherwise: no figure would come for seconds, compressed ones never.
+            // Otherwise nginx and similar proxies buffer answers: figures would be delayed for seconds, or with compression never arrive.
             context.Response.Headers["X-Accel-Buffering"] = "no";
             await foreach (byte[] bytes in reader.ReadAllAsync(context.RequestAborted).ConfigureAwait(false))
             {

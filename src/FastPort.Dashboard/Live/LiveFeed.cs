@@ -33,7 +33,7 @@ internal sealed class LiveFeed(
     private bool _ended;
     private Task _running = Task.CompletedTask;
 
-    /// <summary>Readers at present.</summary>
+    /// <summary>Number of readers.</summary>
     public int Readers
     {
         get
@@ -134,7 +134,7 @@ internal sealed class LiveFeed(
         }
         catch (Exception e)
         {
-            // A backplane may throw although it must not. The next second is another try.
+            // A backplane may throw although it must not. The next second retries.
             DashboardLog.SampleFailed(logger, e);
         }
     }

@@ -1,6 +1,6 @@
 namespace FastPort.Dashboard.Live;
 
-/// <summary>What the page shows at one moment: one event of the stream.</summary>
+/// <summary>The page's figures at one moment: one event of the stream.</summary>
 internal sealed record LiveFigures
 {
     public required LivePoint Point { get; init; }
@@ -33,10 +33,10 @@ internal sealed record LiveFigures
     /// <summary>Counts of the application.</summary>
     public required IReadOnlyList<LiveCount> Counts { get; init; }
 
-    /// <summary>The nodes that the server is one of; empty if it is none.</summary>
+    /// <summary>The nodes of the server's group; empty if it is not a node.</summary>
     public required IReadOnlyList<LiveNode> Nodes { get; init; }
 
-    /// <summary>What went wrong, by kind and reason; without the reasons that never occurred.</summary>
+    /// <summary>Failures, by kind and reason; without the reasons that never occurred.</summary>
     public required IReadOnlyList<LiveReason> Reasons { get; init; }
 
     /// <summary>Warnings since the event before.</summary>
@@ -72,7 +72,7 @@ internal sealed record LiveQuantiles(long Count, double Rate, double P50, double
 /// <summary>A count of the application: its sum, its growth per second, and its ratio if it is one.</summary>
 internal sealed record LiveCount(string Owner, string Name, long Count, double? Rate, double? Ratio);
 
-/// <summary>A node. What is left of its lease is known of the server's own only, the rest of the others.</summary>
+/// <summary>A node. The rest of the lease is known only for the server's own node, the other figures only for other nodes.</summary>
 internal sealed record LiveNode(
     string Name,
     bool IsSelf,
@@ -90,7 +90,7 @@ internal sealed record LiveReason(string Kind, string Reason, long Count);
 /// <summary>A line of the log of level Warning and above.</summary>
 internal sealed record LiveWarning(long At, string Level, string Source, string Text);
 
-/// <summary>The first event of a stream: what does not change, and the last minutes.</summary>
+/// <summary>The first event of a stream: the constant data, and the last minutes.</summary>
 internal sealed record LiveHistory
 {
     public required string Server { get; init; }

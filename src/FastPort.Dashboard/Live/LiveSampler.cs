@@ -31,7 +31,7 @@ internal sealed class LiveSampler(
         SessionCountersSnapshot counters = server.Counters.Snapshot();
         SessionCountersSnapshot? before = _before;
 
-        // Also where a later line throws: all that is read here counts from this moment the next time.
+        // Also if a later line throws: the next reading of these figures counts from this moment.
         (_before, _taken) = (counters, now);
         ServerLoad load = server.ReadLoad();
         IReadOnlyList<double> loops = _load.BusyLoops(load, elapsed);

@@ -3,13 +3,13 @@ using FastPort.Routing;
 namespace FastPort.Dashboard.Live;
 
 /// <summary>Reads the nodes once a second. Used by one thread at a time.</summary>
-/// <param name="nodes">The nodes that the server is one of; null if it is none.</param>
+/// <param name="nodes">The nodes of the server's group; null if it is not a node.</param>
 internal sealed class NodeSampler(INodes? nodes)
 {
-    // Two nodes may have one name; which of them is which cannot be told.
+    // Two nodes may have the same name and then cannot be told apart.
     private Dictionary<string, NodeInfo> _before = new(StringComparer.Ordinal);
 
-    /// <summary>Reads the nodes, with what was sent to each per second since the read before.</summary>
+    /// <summary>Reads the nodes, with the rates sent to each since the previous read.</summary>
     public IReadOnlyList<LiveNode> Read(TimeSpan elapsed)
     {
         if (nodes is null)
@@ -17,7 +17,7 @@ internal sealed class NodeSampler(INodes? nodes)
             return [];
         }
 
-        // Where this throws, the next ones have no rates.
+        // If this throws, the next figures have no rates.
         Dictionary<string, NodeInfo> earlier = _before;
         _before = [];
         IReadOnlyList<NodeInfo> read = nodes.Read();
@@ -39,7 +39,7 @@ internal sealed class NodeSampler(INodes? nodes)
             Rate(node, static one => one.BatchesSent),
             Rate(node, static one => one.BatchBytesSent));
 
-        // A node that was started again counts anew.
+        // A restarted node counts from zero.
         double? Rate(NodeInfo node, Func<NodeInfo, long> count) =>
             !node.IsSelf && elapsed > TimeSpan.Zero && unique.ContainsKey(node.Name)
             && earlier.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)

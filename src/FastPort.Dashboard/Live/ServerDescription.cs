@@ -4,7 +4,7 @@ using FastPort.Hosting;
 
 namespace FastPort.Dashboard.Live;
 
-/// <summary>What a page shows of a server besides figures.</summary>
+/// <summary>A page's data about a server, other than figures.</summary>
 internal sealed class ServerDescription(FastPortServer server, string name, bool allowsActions, IDashboardLogLevel? logLevel = null)
 {
     private static readonly string Version = typeof(FastPortServer).Assembly

@@ -6,7 +6,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Dashboard.Live;
 
-/// <summary>What a server refused, dropped and closed, by reason. Sessions' ends are counted here, on their loops.</summary>
+/// <summary>Counts of a server's refusals, drops and closes, by reason. Sessions' ends are counted here, on their loops.</summary>
 internal sealed class ServerReasons
 {
     private static readonly CloseKind[] CloseKinds = Enum.GetValues<CloseKind>();

@@ -1,6 +1,6 @@
 namespace FastPort.Dashboard.Live;
 
-/// <summary>Texts of peers and logs as the page shows them.</summary>
+/// <summary>Formats texts of peers and logs for the page.</summary>
 internal static class ShownText
 {
     /// <summary>Cuts a text, and replaces what is not visible. The page itself sets texts, never markup.</summary>
@@ -11,7 +11,7 @@ internal static class ShownText
         {
             for (int i = 0; i < shown.Length; i++)
             {
-                // Controls, and what turns the direction of the text around it.
+                // Control characters, and characters that change the direction of text.
                 shown[i] = char.IsControl(from[i]) || from[i] is >= '\u202A' and <= '\u202E' or >= '\u2066' and <= '\u2069'
                     || char.IsSurrogate(from[i])
                     ? ' ' : from[i];

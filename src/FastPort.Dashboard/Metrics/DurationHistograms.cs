@@ -28,10 +28,10 @@ internal static class DurationHistograms
         ["call"] = ("fastport_operation_duration_seconds", "From the start of an operation of the application to its end"),
     };
 
-    /// <summary>Whether an instrument is left out: it is a latency's number, sum or percentiles, which its histogram has.</summary>
+    /// <summary>Whether an instrument is left out: it is a latency's number, sum or percentiles, which its histogram includes.</summary>
     /// <remarks>
-    /// The latencies of clients and of other servers have no histogram, so their number and sum stay. Their percentiles cannot:
-    /// Prometheus wants the label <c>quantile</c> on summaries alone.
+    /// The latencies of clients and of other servers have no histogram, so their number and sum stay. Their percentiles cannot: Prometheus
+    /// allows the label <c>quantile</c> on summaries only.
     /// </remarks>
     /// <param name="instrument">The instrument.</param>
     /// <param name="server">The name of the server whose histograms are written; empty for the one without a name.</param>
@@ -53,7 +53,7 @@ internal static class DurationHistograms
         WriteFamily(output, report.Operations, 0, "operation");
     }
 
-    // A meter has one tag, its server's or its client's name, or none where that has no name.
+    // A meter has one tag, its server's or its client's name, or none if that has no name.
     private static bool HasHistogram(Instrument instrument, string server) =>
         !instrument.Name.StartsWith("fastport.client.", StringComparison.Ordinal)
         && (instrument.Meter.Tags?.ToArray() ?? []) is var tags

@@ -12,8 +12,8 @@ using OpenTelemetry.Metrics;
 namespace FastPort.Dashboard.Metrics;
 
 /// <summary>
-/// <c>/metrics</c> for Prometheus: what the meters of FastPort and of the runtime have, written by OpenTelemetry's exporter, and behind it
-/// the latencies as histograms, which that exporter could only have if every message were recorded a second time.
+/// <c>/metrics</c> for Prometheus: the meters of FastPort and of the runtime, written by OpenTelemetry's exporter, followed by the
+/// latencies as histograms, which that exporter could only have if every message were recorded a second time.
 /// </summary>
 internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<DashboardOptions> options) : IDashboardEndpoints, IDisposable
 {
@@ -26,14 +26,14 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
 
     public void Map(IEndpointRouteBuilder routes)
     {
-        // Made when the dashboard starts: without one, none of OpenTelemetry is loaded.
+        // Created when the dashboard starts: without one, OpenTelemetry is not loaded.
         string server = options.Value.ServerName;
         _provider = Sdk.CreateMeterProviderBuilder()
             .AddMeter("FastPort", Runtime)
             .AddView(instrument => IsLeftOut(instrument, server) ? MetricStreamConfiguration.Drop : null)
             .AddPrometheusExporter(static exporter =>
             {
-                // Two collectors see what is true now; and what Prometheus itself adds names the target.
+                // Two collectors see the current state; the labels that Prometheus adds name the target.
                 exporter.ScrapeResponseCacheDurationMilliseconds = 0;
                 exporter.TargetInfoEnabled = false;
             })
@@ -55,7 +55,7 @@ internal sealed class MetricsEndpoint(IServiceProvider services, IOptions<Dashbo
     {
         context.Request.Headers[HeaderNames.Accept] = TextFormat;
 
-        // The exporter compresses what it writes, and ends it: nothing could follow.
+        // The exporter compresses and completes its output: nothing could follow.
         context.Request.Headers.Remove(HeaderNames.AcceptEncoding);
         await exporter(context).ConfigureAwait(false);
         if (context.Response.StatusCode == StatusCodes.Status200OK && Latencies is { } latencies)

@@ -13,12 +13,12 @@ internal static class PageResources
     public static PageResource Login { get; } = PageResource.Read("login.html", Html);
 
     public static PageResource LoginWrong { get; } = PageResource.Read(
-        "login.html", Html, (Message, "<p role=\"alert\">This token is wrong. It is the one in Dashboard:Token of the configuration.</p>"));
+        "login.html", Html, (Message, "<p role=\"alert\">This token is wrong. Use the token in Dashboard:Token of the configuration.</p>"));
 
     public static PageResource LoginTooMany { get; } = PageResource.Read(
         "login.html", Html, (Message, "<p role=\"alert\">Too many wrong tokens came from this address. Try again in a minute.</p>"));
 
-    /// <summary>What only readers with the token get, by path.</summary>
+    /// <summary>The files for readers with the token only, by path.</summary>
     public static IReadOnlyDictionary<string, PageResource> Guarded { get; } = new[]
     {
         "format.js", "charts.js", "history.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",
@@ -27,7 +27,7 @@ internal static class PageResources
         .Append(KeyValuePair.Create("/uplot.css", PageResource.Read("uPlot.min.css", Style)))
         .ToDictionary(StringComparer.Ordinal);
 
-    /// <summary>What the login page is made of, too, by path.</summary>
+    /// <summary>The files that the login page also needs, by path.</summary>
     public static IReadOnlyDictionary<string, PageResource> Common { get; } = new Dictionary<string, PageResource>(StringComparer.Ordinal)
     {
         ["/dashboard.css"] = PageResource.Read("dashboard.css", Style),

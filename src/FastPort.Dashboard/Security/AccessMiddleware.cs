@@ -7,13 +7,13 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Dashboard.Security;
 
-/// <summary>What every request passes: limits, Host and Origin, then the token. Thread-safe.</summary>
+/// <summary>The checks of every request: limits, Host and Origin, then the token. Thread-safe.</summary>
 internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger) : IDisposable
 {
     private const int MaxQueryCharacters = 1024;
     private const int MaxShownHostCharacters = 100;
 
-    // A scraper asks again and again, and by other names whoever wants to.
+    // A scraper repeats its requests, and any client can use other names.
     private readonly FixedWindowRateLimiter _hostLines = new(
         new FixedWindowRateLimiterOptions { PermitLimit = 1, Window = TimeSpan.FromMinutes(1) });
 
@@ -53,7 +53,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             return RefuseAsync(
                 context,
                 StatusCodes.Status403Forbidden,
-                "Requests that change something come from the dashboard's own page, or carry the token as Authorization: Bearer.");
+                "Requests that change something must come from the dashboard's page, or carry the token as Authorization: Bearer.");
         }
 
         return _token is null || context.GetEndpoint()?.Metadata.GetMetadata<LoginRoute>() is not null || _token.HasCookie(request)
@@ -86,7 +86,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
         return false;
     }
 
-    /// <summary>Gives a browser the cookie, which its event stream sends, too.</summary>
+    /// <summary>Sets the browser's cookie, which its event stream also sends.</summary>
     public void GiveCookie(HttpContext context)
     {
         if (_token is { } token)
@@ -115,7 +115,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
 
     public void Dispose() => _hostLines.Dispose();
 
-    // The answer says it too, but few scrapers show it.
+    // The answer also says so, but few scrapers show it.
     private void TellHost(HttpContext context)
     {
         using RateLimitLease line = _hostLines.AttemptAcquire();
@@ -152,7 +152,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             context,
             context.Response.StatusCode,
             context.Response.StatusCode == StatusCodes.Status401Unauthorized
-                ? "The token is wrong. It is the one in Dashboard:Token of the server's configuration."
+                ? "The token is wrong. Use the token in Dashboard:Token of the server's configuration."
                 : "Too many wrong tokens came from this address; try again in a minute.");
     }
 

@@ -5,8 +5,8 @@ using Microsoft.AspNetCore.Http;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>
-/// The token, and the cookie that a browser gets for it. The cookie's value is made of the token, so that it is still good when the server
-/// comes back, and the token cannot be made of it. Immutable.
+/// The token, and the cookie that a browser gets for it. The cookie's value is derived from the token, so that it is still valid after a
+/// restart of the server; the token cannot be derived from it. Immutable.
 /// </summary>
 internal sealed class AccessToken
 {

@@ -1,6 +1,6 @@
 namespace FastPort.Dashboard.Security;
 
-/// <summary>Metadata of what a browser needs before it has the token: the login page and what it is made of.</summary>
+/// <summary>Metadata of the routes that a browser needs before it has the token: the login page and its files.</summary>
 internal sealed class LoginRoute
 {
     public static LoginRoute Instance { get; } = new();

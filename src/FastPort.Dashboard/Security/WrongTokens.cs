@@ -5,8 +5,8 @@ using FastPort.Limits;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>
-/// Counts requests with a wrong token, and refuses more than a few a minute from one address, for IPv6 from one /64 network: whoever has
-/// one address there has all. Thread-safe.
+/// Counts requests with a wrong token, and refuses more than a few a minute from one address, for IPv6 from one /64 network: a client with
+/// one address there has all of them. Thread-safe.
 /// </summary>
 internal sealed class WrongTokens : IDisposable
 {
@@ -31,14 +31,14 @@ internal sealed class WrongTokens : IDisposable
     /// <summary>Requests with a wrong token so far.</summary>
     public long Count => Volatile.Read(ref _count);
 
-    /// <summary>Whether a token of this address is looked at; not after too many wrong ones.</summary>
+    /// <summary>Whether a token of this address is checked; not after too many wrong ones.</summary>
     public bool MayTry(IPAddress address)
     {
         using RateLimitLease lease = _attempts.AttemptAcquire(address, permitCount: 0);
         return lease.IsAcquired;
     }
 
-    /// <summary>A token was wrong. Returns whether the log may say so; its lines have <see cref="Count"/>, so nothing is lost.</summary>
+    /// <summary>A token was wrong. Returns whether it may be logged; its lines have <see cref="Count"/>, so nothing is lost.</summary>
     public bool Add(IPAddress address)
     {
         Interlocked.Increment(ref _count);

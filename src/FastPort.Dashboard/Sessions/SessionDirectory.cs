@@ -3,17 +3,17 @@ using FastPort.Hosting;
 namespace FastPort.Dashboard.Sessions;
 
 /// <summary>
-/// The latest snapshot of a server's sessions. It is taken when somebody asks, at most once a second, and shared by all. Thread-safe.
+/// The latest snapshot of a server's sessions. It is taken on request, at most once a second, and shared by all. Thread-safe.
 /// </summary>
 internal sealed class SessionDirectory(FastPortServer server, TimeProvider time)
 {
-    // A little less than the second between two events of the stream, after each of which pages ask.
+    // A little less than the second between two events of the stream; pages ask after each event.
     private static readonly TimeSpan MaxAge = TimeSpan.FromMilliseconds(900);
 
-    // Rates are of the time between two snapshots. After a longer time without readers there is none.
+    // Rates are of the time between two snapshots. After a longer time without readers there is no rate.
     private static readonly TimeSpan MaxRateAge = TimeSpan.FromSeconds(10);
 
-    // Held while a snapshot is taken: others who ask then wait for it, and get it.
+    // Held while a snapshot is taken: concurrent requests wait for it and share it.
     private readonly Lock _gate = new();
     private SessionSnapshot? _latest;
 

@@ -12,7 +12,7 @@ internal sealed record SessionQuery(string Sort, bool IsDescending, string Filte
 
     private static readonly string[] Keys = ["sort", "desc", "filter", "page"];
 
-    /// <summary>Reads a query string. Returns what is wrong with it; null if it can be used.</summary>
+    /// <summary>Reads a query string. Returns its problem; null if it is valid.</summary>
     public static string? TryRead(IQueryCollection query, out SessionQuery read)
     {
         read = new SessionQuery(SessionSort.Default, false, string.Empty, 0);
@@ -20,7 +20,7 @@ internal sealed record SessionQuery(string Sort, bool IsDescending, string Filte
         {
             if (!Keys.Contains(key, StringComparer.Ordinal))
             {
-                return $"'{Cut(key)}' is no parameter; known are {string.Join(", ", Keys)}.";
+                return $"'{Cut(key)}' is not a parameter; known parameters: {string.Join(", ", Keys)}.";
             }
 
             if (values.Count != 1)
@@ -35,7 +35,7 @@ internal sealed record SessionQuery(string Sort, bool IsDescending, string Filte
         string page = Value("page", "0");
         if (!SessionSort.IsKnown(sort))
         {
-            return $"sort is '{Cut(sort)}'; known are {string.Join(", ", SessionSort.Names)}.";
+            return $"sort is '{Cut(sort)}'; known values: {string.Join(", ", SessionSort.Names)}.";
         }
 
         if (isDescending is not ("true" or "false"))

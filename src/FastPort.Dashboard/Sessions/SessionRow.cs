@@ -23,7 +23,7 @@ internal sealed record SessionRow
 
     public required long MessagesOut { get; init; }
 
-    /// <summary>Messages in both directions per second since the snapshot before.</summary>
+    /// <summary>Messages in both directions per second since the previous snapshot.</summary>
     public required double Rate { get; init; }
 
     public required long BytesIn { get; init; }

@@ -4,7 +4,7 @@ using System.Globalization;
 namespace FastPort.Dashboard.Sessions;
 
 /// <summary>
-/// All sessions at one moment. Immutable but for what it remembers: pages with the same order and filter are sorted once. Thread-safe.
+/// All sessions at one moment. Immutable except for its cache: pages with the same order and filter are sorted once. Thread-safe.
 /// </summary>
 internal sealed class SessionSnapshot(SessionRow[] rows, long taken)
 {

@@ -16,7 +16,7 @@ internal sealed class BridgeSettings
     /// <summary>Whether the tags are those of the simulation, as no endpoint is configured.</summary>
     public bool IsSimulated { get; private set; }
 
-    /// <summary>Whether clients may publish tags, which are variables of the bridge's own OPC UA server.</summary>
+    /// <summary>Whether clients may publish tags, which appear as variables of the bridge's own OPC UA server.</summary>
     public bool AllowPublish { get; private set; }
 
     /// <summary>Limits of what they publish.</summary>
@@ -26,7 +26,7 @@ internal sealed class BridgeSettings
     public OpcUaTagsOptions Tags { get; } = new();
 
     /// <summary>Reads and checks the section.</summary>
-    /// <exception cref="FastPortOptionsException">Something is not allowed; the message names all of it.</exception>
+    /// <exception cref="FastPortOptionsException">Values are not allowed; the message names all of them.</exception>
     public static BridgeSettings Read(IConfiguration configuration)
     {
         var settings = new BridgeSettings();
@@ -36,7 +36,7 @@ internal sealed class BridgeSettings
         return problems.Count == 0 ? settings : throw new FastPortOptionsException(problems);
     }
 
-    /// <summary>Bridges the simulation, with everything allowed that can be tried.</summary>
+    /// <summary>Bridges the simulation, with all features enabled.</summary>
     /// <param name="name">Name of its endpoint.</param>
     /// <param name="node">The node that has its variables.</param>
     public void Simulate(string name, string node)

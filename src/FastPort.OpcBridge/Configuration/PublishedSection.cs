@@ -9,7 +9,7 @@ internal static class PublishedSection
     private const int MostTags = 10_000_000;
     private const int LongestText = 1024 * 1024;
 
-    // The bridge gives up a source that has not answered then.
+    // The bridge stops waiting for a source that has not answered by then.
     private static readonly TimeSpan LongestWrite = TimeSpan.FromSeconds(10);
 
     public static void Describe(OptionSection section, PublishedTagOptions options)

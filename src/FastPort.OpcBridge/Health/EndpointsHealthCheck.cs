@@ -16,6 +16,6 @@ internal sealed class EndpointsHealthCheck(OpcUaTagSources sources) : IHealthChe
             ? HealthCheckResult.Healthy()
             : new HealthCheckResult(
                 away.Length == sources.All.Count ? context.Registration.FailureStatus : HealthStatus.Degraded,
-                $"Not connected: {string.Join(", ", away)}. The bridge tries again by itself."));
+                $"Not connected: {string.Join(", ", away)}. The bridge retries automatically."));
     }
 }

@@ -89,7 +89,7 @@ internal sealed class SimulateCommand
     /// <param name="run">Runs the simulation and returns the exit code.</param>
     public static Command Create(Func<SimulationSettings, CancellationToken, Task<int>> run) => new SimulateCommand(run).Command;
 
-    // The standard's names have underscores where ours have none.
+    // The standard's names have underscores, ours have none.
     private static TEnum[] Names<TEnum>(ArgumentResult result, string option, string allowed, Predicate<TEnum> isAllowed)
         where TEnum : struct, Enum
     {

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace FastPort.OpcBridge.Simulation;
 
-/// <summary>Tells the bridge's source where the simulation listens, after its server has started.</summary>
+/// <summary>Gives the bridge's source the simulation's endpoint, after its server has started.</summary>
 internal sealed class SimulatedEndpoint(OpcUaServer server, OpcUaEndpointOptions endpoint) : IHostedService
 {
     public Task StartAsync(CancellationToken cancellationToken)

@@ -5,8 +5,8 @@ using FastPort.OpcUa.Server;
 namespace FastPort.OpcBridge.Simulation;
 
 /// <summary>
-/// The simulation's nodes: 2,000 variables that clients may write, and two methods that transfer a package. Each value tells its index and
-/// its generation, so that a client can check what it has read.
+/// The simulation's nodes: 2,000 variables that clients may write, and two methods that transfer a package. Each value contains its index
+/// and its generation, so that a client can check it.
 /// </summary>
 internal sealed class SimulatedNodes
 {

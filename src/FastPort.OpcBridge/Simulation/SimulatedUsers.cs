@@ -25,7 +25,7 @@ internal sealed class SimulatedUsers
         var users = new SimulatedUsers();
         for (int i = 0; i < given.Count; i++)
         {
-            // A text that is no user may be a password: no message shows it.
+            // A text that is not a user may be a password: no message shows it.
             users.Add(given[i], $"--user number {i + 1}");
         }
 
@@ -65,7 +65,7 @@ internal sealed class SimulatedUsers
         int colon = user.IndexOf(':', StringComparison.Ordinal);
         if (colon <= 0)
         {
-            throw new SimulationFailedException($"{place} is no user; give NAME:PASSWORD.", ExitCode.Usage);
+            throw new SimulationFailedException($"{place} is not a user; give NAME:PASSWORD.", ExitCode.Usage);
         }
 
         if (!_passwords.TryAdd(user[..colon], Encoding.UTF8.GetBytes(user[(colon + 1)..])))

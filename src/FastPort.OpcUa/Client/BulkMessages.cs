@@ -11,7 +11,7 @@ internal struct ReadNodesRequest : IServiceMessage
     public int Count;
     public AttributeId Attribute;
 
-    /// <summary>For each node the part of its value; null for all of all values.</summary>
+    /// <summary>For each node the part of its value; null for whole values.</summary>
     public IReadOnlyList<string?>? IndexRanges;
 
     public static ushort EncodingId => ReadRequest.EncodingIdNumber;
@@ -73,7 +73,7 @@ internal struct WriteNodesRequest : IServiceMessage
     public int From;
     public int Count;
 
-    /// <summary>For each node the part of its value; null for all of all values.</summary>
+    /// <summary>For each node the part of its value; null for whole values.</summary>
     public IReadOnlyList<string?>? IndexRanges;
 
     public static ushort EncodingId => WriteRequest.EncodingIdNumber;

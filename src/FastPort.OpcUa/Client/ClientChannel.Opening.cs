@@ -5,7 +5,7 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2), on the loop or in a step aside.</content>
+/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2), on the loop or in an aside step.</content>
 internal sealed partial class ClientChannel
 {
     // The server grants a quarter more; renewing at three quarters leaves time for a slow answer (OPC 10000-4, 5.5.2).
@@ -17,7 +17,9 @@ internal sealed partial class ClientChannel
     // The one OpenSecureChannel request that waits for its response; null if there is none.
     private (uint RequestId, byte[]? Nonce)? _opening;
 
-    /// <summary>Ends the channel, once it was open: tells the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.</summary>
+    /// <summary>
+    /// Ends the channel, once it was open: notifies the server (OPC 10000-6, 7.1.4) and closes the connection. Any thread.
+    /// </summary>
     public void Close()
     {
         uint id = _requests.NextId();
@@ -35,7 +37,7 @@ internal sealed partial class ClientChannel
         return isServer
             ? null
             : new ChannelFault(
-                StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message has another policy or certificate.");
+                StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message has a different policy or certificate.");
     }
 
     protected override ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder)
@@ -55,7 +57,7 @@ internal sealed partial class ClientChannel
             return new ChannelFault(StatusCodes.BadDecodingError, "The server's OpenSecureChannel message is not valid.");
         }
 
-        // What the server still sends with tokens before this one is accepted, however many there are.
+        // Messages that the server still sends with earlier tokens are accepted, regardless of their number.
         var added = new ChannelToken(
             token.TokenId,
             Credentials?.Derive(_options.SecurityMode, _opening.Value.Nonce, response.ServerNonce.Span) ?? ChunkSecurity.None,
@@ -74,9 +76,9 @@ internal sealed partial class ClientChannel
         _opened.TrySetResult();
     }
 
-    // Asks for the next token when it is time. Returns the time until then; after it was asked for, that in which it must come, or the next
-    // tick if it could not be. A server that grants more than was asked for, or does not answer, does not put off the check of its
-    // certificate.
+    // Requests the next token when it is due. Returns the time until then; after the request, the time until the answer is due, or the next
+    // tick if it could not be sent. A server that grants a longer lifetime than requested, or does not answer, does not delay the check of
+    // its certificate.
     private TimeSpan RenewToken()
     {
         ChannelToken newest = Tokens.Newest!;
@@ -113,7 +115,7 @@ internal sealed partial class ClientChannel
             {
                 if (type == SecurityTokenRequestType.Renew && Credentials.ValidatePeer() is { IsBad: true } status)
                 {
-                    return new ChannelFault(status, "The server's certificate is not accepted any more.");
+                    return new ChannelFault(status, "The server's certificate is no longer accepted.");
                 }
 
                 SendOpen(type);
@@ -128,7 +130,7 @@ internal sealed partial class ClientChannel
             });
     }
 
-    // Where too many requests wait to be sent, there is none of this kind: the next tick tries again.
+    // If too many requests wait to be sent, this one is not sent: the next tick retries.
     private void SendOpen(SecurityTokenRequestType type)
     {
         (uint requestId, byte[]? nonce) = _opening!.Value;

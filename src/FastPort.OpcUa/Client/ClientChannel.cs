@@ -7,11 +7,11 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The client's end of a secure channel. What it receives is handled on the connection's loop; requests are sent from any thread.
+/// The client's end of a secure channel. Received messages are handled on the connection's loop; requests are sent from any thread.
 /// </summary>
 internal sealed partial class ClientChannel : ChannelProtocol
 {
-    // An array of a request that was larger is not kept for the next one.
+    // A larger array of a request is not kept for the next one.
     private const int KeepRequestBytes = 64 * 1024;
 
     // The clock may be late by as much; a request never fails early.
@@ -42,34 +42,34 @@ internal sealed partial class ClientChannel : ChannelProtocol
         Credentials = credentials;
         MaxChunkBytes = options.MaxChunkBytes;
 
-        // What waits are this side's requests. A server that waits until its answers are read would never take them.
+        // The waiting bytes are this side's requests. A server that waits until its answers are read would never read them.
         PauseAtPendingBytes = int.MaxValue;
     }
 
-    /// <summary>What decoders of messages and of their parts accept: what the largest message holds.</summary>
+    /// <summary>The limits for decoders of messages and of their parts: the size of the largest message.</summary>
     public new EncodingLimits Limits => base.Limits;
 
-    /// <summary>The endpoint, as the server is told it.</summary>
+    /// <summary>The endpoint, as sent to the server.</summary>
     public string EndpointUrl => _endpointUrl;
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
 
-    /// <summary>Until when a method that was called may run, in milliseconds of the clock; 0 if none does.</summary>
+    /// <summary>The latest end of a called method, in milliseconds of the clock; 0 if none runs.</summary>
     public long CallsUntil => _requests.LastDeadlineOf<CallResponse>();
 
     protected override int MaxSendBytes => _options.MaxSendBytes;
 
-    // Also while this process is suspended: the server's clock goes on, so a token is renewed at once afterwards.
+    // Also while this process is suspended: the server's clock continues, so a token is renewed at once afterwards.
     protected override TimeSpan TokenClock => Time.GetElapsedTime(0);
 
     /// <summary>Sends a request and waits for its response.</summary>
     /// <param name="token">The session's token; null id for none.</param>
     /// <param name="request">The request.</param>
-    /// <param name="pool">Requests with this response that can be used again; also the lock of the stack.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="pool">Reusable requests with this response; also the lock of the stack.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="terms">How the request waits. Defaults to the client's timeout.</param>
-    /// <param name="into">What the response is decoded into. Defaults to an empty one.</param>
+    /// <param name="into">The target of the decoded response. Defaults to an empty one.</param>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
         in NodeId token, in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken,
         RequestTerms terms = default, in TResponse into = default)
@@ -99,7 +99,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         }
         catch
         {
-            // The caller's list threw: nothing is sent, and nobody waits.
+            // The caller's list threw: nothing is sent, and no caller waits.
             buffer.Dispose();
             _requests.Take(id);
             throw;
@@ -192,7 +192,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         AcknowledgeMessage acknowledge = decoder.ReadStructure<AcknowledgeMessage>();
         if (type != MessageType.Acknowledge || !decoder.Error.IsGood || ChannelId != 0 || _opening is not null)
         {
-            return new ChannelFault(StatusCodes.BadTcpMessageTypeInvalid, "The server sent another message than Acknowledge.");
+            return new ChannelFault(StatusCodes.BadTcpMessageTypeInvalid, "The server sent a message other than Acknowledge.");
         }
 
         int chunkBytes = ChannelLimits.AgreeOnChunkBytes(
@@ -261,7 +261,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
     protected override void Fail(ChannelFault fault)
     {
-        // Closed first: who learns that a request failed sees why.
+        // Closed first: the caller of a failed request sees the reason.
         Connection.Close(new CloseReason(CloseKind.ProtocolError, fault.ToString()));
         End(fault.Status, fault.Reason);
     }
@@ -282,7 +282,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             {
                 if (!token.IsNull)
                 {
-                    // Nobody waits for the answer: the request has ended here either way (OPC 10000-4, 5.7.5).
+                    // No caller waits for the answer: the request has ended here either way (OPC 10000-4, 5.7.5).
                     _ = SendAsync(token, new CancelRequest { RequestHandle = id }, _cancels, CancellationToken.None).AsTask();
                 }
 
@@ -293,7 +293,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
         }
     }
 
-    // These come when the time, or the room for the answer, is over: the request may have been executed by then.
+    // These come when the time is over, or the answer does not fit: the request may already have been executed.
     private static void Fail(PendingRequest pending, StatusCode fault)
     {
         if (fault == StatusCodes.BadTimeout || fault == StatusCodes.BadRequestTimeout || fault == StatusCodes.BadResponseTooLarge)
@@ -327,7 +327,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
     // A server that ends something with a good status: it must not look like an answer.
     private static StatusCode BadOf(StatusCode status) => status.IsBad ? status : StatusCodes.BadUnknownResponse;
 
-    // A server does not tell a stranger more than that (OPC 10000-4, 6.1.3): most often it does not trust the client's certificate yet.
+    // A server reveals no more to a stranger (OPC 10000-4, 6.1.3): usually it does not trust the client's certificate yet.
     private string AdviceFor(StatusCode status) =>
         Credentials is not null && (status == StatusCodes.BadSecurityChecksFailed || status == StatusCodes.BadCertificateUntrusted)
             ? " If the server does not trust this client yet, have it trust the client's certificate "
@@ -341,7 +341,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             _opened.TrySetException(
                 new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status}).{advice}"));
 
-            // Nobody may be waiting any more; the exception counts as seen.
+            // There may be no waiter left; the exception counts as observed.
             _ = _opened.Task.Exception;
         }
     }

@@ -40,13 +40,13 @@ public sealed class NamespaceTable
     /// <exception cref="OpcUaException">BadNodeIdUnknown: the server does not have the namespace.</exception>
     public NodeId MakeId(string uri, uint number) => new(IndexOf(uri), number);
 
-    /// <summary>A node id of a text, in a namespace.</summary>
+    /// <summary>A string node id in a namespace.</summary>
     /// <param name="uri">The namespace's URI.</param>
     /// <param name="text">The text.</param>
     /// <exception cref="OpcUaException">BadNodeIdUnknown: the server does not have the namespace.</exception>
     public NodeId MakeId(string uri, string text) => new(IndexOf(uri), text);
 
-    /// <summary>The node id that an expanded one means at this server.</summary>
+    /// <summary>The node id at this server of an expanded node id.</summary>
     /// <param name="id">The id, with or without a namespace URI.</param>
     /// <exception cref="OpcUaException">
     /// BadNodeIdUnknown: the server does not have the namespace, or the id names another server.
@@ -58,7 +58,7 @@ public sealed class NamespaceTable
 
     /// <summary>The same node with its namespace's URI, which stays valid when indexes change.</summary>
     /// <param name="id">A node id of this server.</param>
-    /// <returns>The id with the URI; without, if the index has none.</returns>
+    /// <returns>The id with the URI; without one if the index has none.</returns>
     public ExpandedNodeId Expand(NodeId id) =>
         id.NamespaceIndex > 0 && id.NamespaceIndex < _uris.Length ? new ExpandedNodeId(id, _uris[id.NamespaceIndex]) : id;
 
@@ -68,8 +68,8 @@ public sealed class NamespaceTable
             : Standard;
 
     /// <summary>
-    /// The node id that an expanded one of this server means now; the null id if the server does not have its namespace: with any index it
-    /// would be another node.
+    /// The current node id of an expanded one of this server; the null id if the server does not have its namespace: any index would mean
+    /// another node.
     /// </summary>
     internal NodeId Find(ExpandedNodeId id) =>
         id.NamespaceUri is not { } uri || IsOfNow(id) ? id.NodeId
@@ -80,7 +80,7 @@ public sealed class NamespaceTable
     internal bool Extends(NamespaceTable earlier) =>
         ReferenceEquals(this, earlier) || _uris.AsSpan().StartsWith(earlier._uris);
 
-    // Several namespaces may have one URI, such as an empty one: the index tells them apart while it means that URI.
+    // Several namespaces may have one URI, such as an empty one: the index distinguishes them while it means that URI.
     private bool IsOfNow(ExpandedNodeId id) =>
         id.NodeId.NamespaceIndex < _uris.Length && _uris[id.NodeId.NamespaceIndex] == id.NamespaceUri;
 

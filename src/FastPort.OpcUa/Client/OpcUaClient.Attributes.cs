@@ -12,7 +12,7 @@ public sealed partial class OpcUaClient
 
     /// <summary>Reads the values of nodes, with both timestamps.</summary>
     /// <param name="nodes">The nodes.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A value for each node, in order; its status says whether it was read.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public ValueTask<DataValue[]> ReadAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default) =>
@@ -20,12 +20,12 @@ public sealed partial class OpcUaClient
 
     /// <summary>
     /// Reads an attribute of nodes, with both timestamps. More nodes than the server reads at a time are read in several requests, and so
-    /// are values that are too large for one response together. A value that is too large alone has the status BadResponseTooLarge or
-    /// BadEncodingLimitsExceeded, one that cannot be decoded BadDecodingError.
+    /// are values that are too large for one response together. A single value that is too large has the status BadResponseTooLarge or
+    /// BadEncodingLimitsExceeded; a value that cannot be decoded has BadDecodingError.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="attribute">The attribute.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A value for each node, in order; its status says whether it was read.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -44,10 +44,11 @@ public sealed partial class OpcUaClient
     /// </summary>
     /// <param name="nodes">The nodes; do not change them before the call has ended.</param>
     /// <param name="values">
-    /// Receives a value for each node, in order. It is the client's until the call has ended; if it fails, what it holds is undefined.
+    /// Receives a value for each node, in order. The client owns it until the call has ended; if the call fails, its contents are
+    /// undefined.
     /// </param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="ArgumentException"><paramref name="values"/> has another length than <paramref name="nodes"/>.</exception>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="ArgumentException"><paramref name="values"/> and <paramref name="nodes"/> differ in length.</exception>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public ValueTask ReadAsync(IReadOnlyList<NodeId> nodes, Memory<DataValue> values, CancellationToken cancellationToken = default)
     {
@@ -57,14 +58,12 @@ public sealed partial class OpcUaClient
             : throw new ArgumentException($"There are {nodes.Count} nodes and room for {values.Length} values.", nameof(values));
     }
 
-    /// <summary>As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, of arrays only parts.</summary>
+    /// <summary>As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for parts of arrays.</summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A value for each node, in order; BadIndexRangeNoData if its array has no such part.</returns>
-    /// <exception cref="ArgumentException">
-    /// <paramref name="indexRanges"/> has another length than <paramref name="nodes"/>.
-    /// </exception>
+    /// <exception cref="ArgumentException"><paramref name="indexRanges"/> and <paramref name="nodes"/> differ in length.</exception>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<DataValue[]> ReadAsync(
         IReadOnlyList<NodeId> nodes, IReadOnlyList<string?> indexRanges, CancellationToken cancellationToken = default)
@@ -78,10 +77,10 @@ public sealed partial class OpcUaClient
 
     /// <summary>
     /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for large byte strings: they are not copied out of the
-    /// received message. One request, whatever the number of nodes.
+    /// received message. Always one request, regardless of the number of nodes.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The values. Dispose them: byte strings are valid until then.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<PooledResult<DataValue[]>> ReadPooledAsync(
@@ -104,13 +103,14 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Writes the values of nodes. More than the server takes in a request, nodes or bytes, are written in several, one after the other. A
-    /// value that is too large for a request has the status BadEncodingLimitsExceeded, or BadRequestTooLarge if the server says so.
+    /// Writes the values of nodes. If they exceed the nodes or bytes that the server accepts in a request, they are written in several
+    /// requests, one after the other. A value that is too large for a request has the status BadEncodingLimitsExceeded, or
+    /// BadRequestTooLarge if the server returns that.
     /// </summary>
     /// <param name="values">The nodes and their values. Status and timestamps are not written.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A status for each node, in order.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<StatusCode[]> WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values, CancellationToken cancellationToken = default)
@@ -126,12 +126,10 @@ public sealed partial class OpcUaClient
     /// allocation.
     /// </summary>
     /// <param name="values">The nodes and their values; do not change them before the call has ended.</param>
-    /// <param name="statuses">Receives a status for each node, in order. It is the client's until the call has ended.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="ArgumentException">
-    /// <paramref name="statuses"/> has another length than <paramref name="values"/>.
-    /// </exception>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    /// <param name="statuses">Receives a status for each node, in order. The client owns it until the call has ended.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="ArgumentException"><paramref name="statuses"/> and <paramref name="values"/> differ in length.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public ValueTask WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values, Memory<StatusCode> statuses, CancellationToken cancellationToken = default)
     {
@@ -141,19 +139,17 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, CancellationToken)"/>, of arrays only parts.
+    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, CancellationToken)"/>, for parts of arrays.
     /// </summary>
-    /// <param name="values">The nodes and what is written.</param>
+    /// <param name="values">The nodes and their values.</param>
     /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>
     /// A status for each node, in order; BadIndexRangeNoData if its array does not have all of the part, BadIndexRangeDataMismatch if the
-    /// value has another size than it.
+    /// value and the part differ in size.
     /// </returns>
-    /// <exception cref="ArgumentException">
-    /// <paramref name="indexRanges"/> has another length than <paramref name="values"/>.
-    /// </exception>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    /// <exception cref="ArgumentException"><paramref name="indexRanges"/> and <paramref name="values"/> differ in length.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public async ValueTask<StatusCode[]> WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
         IReadOnlyList<string?> indexRanges,
@@ -167,20 +163,20 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, Memory{StatusCode}, CancellationToken)"/>, of arrays only
-    /// parts.
+    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, Memory{StatusCode}, CancellationToken)"/>, for parts of
+    /// arrays.
     /// </summary>
-    /// <param name="values">The nodes and what is written; do not change them before the call has ended.</param>
+    /// <param name="values">The nodes and their values; do not change them before the call has ended.</param>
     /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
     /// <param name="statuses">
-    /// Receives a status for each node, in order. It is the client's until the call has ended. If it fails, those of earlier requests are
-    /// there, and the others are as they were.
+    /// Receives a status for each node, in order. The client owns it until the call has ended. If the call fails, it contains the statuses
+    /// of earlier requests; the others are unchanged.
     /// </param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="ArgumentException">
-    /// <paramref name="indexRanges"/> or <paramref name="statuses"/> has another length than <paramref name="values"/>.
+    /// <paramref name="indexRanges"/> or <paramref name="statuses"/> differs in length from <paramref name="values"/>.
     /// </exception>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public ValueTask WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
         IReadOnlyList<string?> indexRanges,
@@ -193,8 +189,8 @@ public sealed partial class OpcUaClient
         return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
     }
 
-    // Whether fewer values may be read: the server says that its answer is too large, or what it has sent is more than this side takes, or
-    // cannot be decoded. One value may be the reason.
+    // Whether fewer values may be read: the server reports that its answer is too large, or its answer exceeds this side's limit, or cannot
+    // be decoded. A single value may be the reason.
     private static bool IsAnswerUnreadable(OpcUaException e) =>
         !e.MayHaveExecuted
         && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadResponseTooLarge
@@ -232,7 +228,7 @@ public sealed partial class OpcUaClient
     }
 
     // One request after the other. One is enough unless the server limits it, or the values are too large for one response or cannot be
-    // decoded: then they come in several, down to one value each.
+    // decoded: then they are read in several, down to one value each.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
         IReadOnlyList<NodeId> nodes,
@@ -292,8 +288,8 @@ public sealed partial class OpcUaClient
         while (from < values.Length);
     }
 
-    // What is too large for one request goes in several, until one value alone is. Such a request had no effect: it was not sent, or the
-    // server says that it did not take it.
+    // Values that are too large for one request are sent in several, until a single value is too large. Such a request had no effect: it
+    // was not sent, or the server reports that it did not accept it.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask WritePartsAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,

@@ -9,24 +9,22 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>One task for the client's life: it keeps a session, and connects again when its connection has ended.</content>
+/// <content>One task for the client's life: it keeps a session, and reconnects when its connection has ended.</content>
 public sealed partial class OpcUaClient
 {
     // Warnings of one outage about failed attempts.
     private const int MaxToldObstacles = 10;
 
-    // Answers of two calls at once could be taken in the wrong order.
+    // Answers of two concurrent calls could be applied in the wrong order.
     private readonly SemaphoreSlim _refreshing = new(1);
 
     private int _hasToldUndecodable;
 
     /// <summary>
-    /// Reads the server's namespaces again, as a server may add some while it runs: <see cref="Namespaces"/> has them from then on.
+    /// Reads the server's namespaces again, as a server may add some while it runs: <see cref="Namespaces"/> contains them from then on.
     /// </summary>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="OpcUaException">
-    /// They could not be read, or their indexes are others than before: then the client connects again.
-    /// </exception>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="OpcUaException">They could not be read, or their indexes have changed: then the client reconnects.</exception>
     public async ValueTask RefreshNamespacesAsync(CancellationToken cancellationToken = default)
     {
         await _refreshing.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -40,7 +38,7 @@ public sealed partial class OpcUaClient
                 throw NamespacesChanged("Read");
             }
 
-            // Those of the next session may be there already.
+            // Those of the next session may already be set.
             Interlocked.CompareExchange(ref _namespaces, link.Namespaces, before);
         }
         finally
@@ -107,9 +105,8 @@ public sealed partial class OpcUaClient
     }
 
     // Reads the server's state: a peer that is gone does not answer, and a session without requests would end. A peer that is sending is
-    // there, even if a large response keeps the answer waiting. So may be one that serves one request at a time, while it executes a
-    // method: that has the time of its request. Calls that are made while it is silent already give it no more, else there might be one
-    // always.
+    // alive, even if a large response delays the answer. So may be a peer that serves one request at a time while it executes a method: it
+    // has the time of that request. Calls made while it is already silent give it no more time, or it could always have one.
     private async Task KeepAliveAsync(SessionLink link, CancellationToken cancellationToken)
     {
         const uint State = 2259;
@@ -136,13 +133,13 @@ public sealed partial class OpcUaClient
                     CancellationToken.None,
                     new RequestTerms((int)timer.Period.TotalMilliseconds));
 
-                // Of calls before this read; less where one of them was given up.
+                // For calls before this read; less if one of them was abandoned.
                 long until = link.Channel.CallsUntil;
                 (callsUntil, heardAt) = received != heard ? (until, now) : (Math.Min(callsUntil, until), heardAt);
                 heard = received;
                 ServiceResult<ReadResponse> result = await reading.ConfigureAwait(false);
 
-                // Where too much waits to be sent, the read fails at once: what counts is the time before it.
+                // If too much waits to be sent, the read fails at once: the time before it counts.
                 bool isLate = result.Fate == RequestFate.Unsent
                     ? now - heardAt >= timer.Period.TotalMilliseconds && !link.IsOver(result.Fate, result.Status)
                     : result.Fate == RequestFate.Unanswered;
@@ -160,9 +157,9 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // Null if the client was closed. Each obstacle is a warning, also one that comes to light when the one before is out of the way: an
-    // operator who has trusted a certificate must see that the password is wrong. None is repeated, and their number is bounded: a server's
-    // text may be another one each time.
+    // Null if the client was closed. Each obstacle is a warning, including one that appears when the previous one is resolved: an operator
+    // who has trusted a certificate must see that the password is wrong. None is repeated, and their number is bounded: a server's text may
+    // differ each time.
     private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays)
     {
         var told = new HashSet<string>(StringComparer.Ordinal);
@@ -197,14 +194,14 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // Without the beginning that the log's line has, too.
+    // Without the beginning, which the log line already has.
     private static string ProblemOf(Exception e)
     {
         string beginning = e is EndpointException failed ? $"Cannot connect to {failed.Endpoint}: " : string.Empty;
         return e.Message.StartsWith(beginning, StringComparison.Ordinal) ? e.Message[beginning.Length..] : e.Message;
     }
 
-    // False if the client was closed meanwhile.
+    // False if the client was closed in the meantime.
     private bool Publish(SessionLink link)
     {
         Volatile.Write(ref _namespaces, link.Namespaces);
@@ -220,7 +217,7 @@ public sealed partial class OpcUaClient
     /// <summary>The active session; waits for one while the client connects.</summary>
     /// <param name="after">A session whose connection has ended; null for none.</param>
     /// <param name="service">For the message.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="OpcUaException">There was none in time, or there will be none.</exception>
     private async ValueTask<SessionLink> LinkAsync(SessionLink? after, string service, CancellationToken cancellationToken)
     {
@@ -235,15 +232,13 @@ public sealed partial class OpcUaClient
         }
     }
 
-    /// <summary>
-    /// Sends what is asked for in parts that the server serves in one request each. As <see cref="LimitsAsync"/>.
-    /// </summary>
-    /// <param name="all">What is asked for.</param>
+    /// <summary>Sends operations in parts that the server accepts in one request each. As <see cref="LimitsAsync"/>.</summary>
+    /// <param name="all">The operations.</param>
     /// <param name="bulk">The kind of request.</param>
     /// <param name="service">For the message.</param>
-    /// <param name="send">Sends a part; it is called again with less of it if it throws that there are too many operations.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <param name="most">The most of a part. Defaults to what the server takes.</param>
+    /// <param name="send">Sends a part; called again with a smaller part if it throws because there are too many operations.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <param name="most">Maximum size of a part. Defaults to the server's limit.</param>
     internal async ValueTask InPartsAsync<T>(
         IReadOnlyList<T> all, Bulk bulk, string service, Func<T[], Task> send, CancellationToken cancellationToken,
         int most = int.MaxValue)
@@ -265,7 +260,7 @@ public sealed partial class OpcUaClient
         }
     }
 
-    /// <summary>Says once that values cannot be decoded: a server that sends one does so again and again.</summary>
+    /// <summary>Logs once that values cannot be decoded: a server that sends one does so repeatedly.</summary>
     internal void TellUndecodable(string node)
     {
         if (Interlocked.Exchange(ref _hasToldUndecodable, 1) == 0)
@@ -275,8 +270,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// How much the server serves in one request; waits for a session while the client connects. Whoever names nodes takes the namespaces
-    /// before: those of the session that was waited for may be others.
+    /// The server's limits for one request; waits for a session while the client connects. Callers that name nodes take the namespaces
+    /// first: those of the session that is waited for may differ.
     /// </summary>
     /// <exception cref="OpcUaException">There was no session in time, or there will be none.</exception>
     private ValueTask<OperationLimits> LimitsAsync(string service, CancellationToken cancellationToken) =>
@@ -285,7 +280,7 @@ public sealed partial class OpcUaClient
     private async ValueTask<OperationLimits> NextLimitsAsync(string service, CancellationToken cancellationToken) =>
         (await NextLinkAsync(service, cancellationToken).ConfigureAwait(false)).Limits;
 
-    // The wait has an activity of its own: that of the request begins after it.
+    // The wait has a separate activity: the request's activity begins after it.
     private ValueTask<SessionLink> NextLinkAsync(string service, CancellationToken cancellationToken)
     {
         Activity? outer = Activity.Current;
@@ -295,8 +290,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Sends a request on the active session. One that could not be sent because the connection had just ended waits for the next session,
-    /// if node ids mean the same there.
+    /// Sends a request on the active session. A request that could not be sent because the connection had just ended waits for the next
+    /// session, if node ids mean the same there.
     /// </summary>
     /// <exception cref="OpcUaException">The request failed as a whole.</exception>
     private ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
@@ -327,7 +322,7 @@ public sealed partial class OpcUaClient
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
-        // Read before the session: a table that is set meanwhile is not the one that the request's node ids were made with.
+        // Read before the session: a table that is set in the meantime is not the table of the request's node ids.
         namespaces ??= Namespaces;
         terms = terms with { ContinuesOnLoop = _options.RunContinuationsOnLoop };
         SessionLink link = _slot.Current ?? await LinkAsync(after: null, service, cancellationToken).ConfigureAwait(false);
@@ -370,10 +365,10 @@ public sealed partial class OpcUaClient
 
     private OpcUaException NamespacesChanged(string service) => new(
         StatusCodes.BadServerNotConnected,
-        $"{service} of {_endpointUrl} was not sent: the server has come back with other namespaces, in which the request's node ids may be "
-        + "those of other nodes. Make them again from Namespaces.");
+        $"{service} of {_endpointUrl} was not sent: the server came back with different namespaces, in which the request's node ids may be "
+        + "those of other nodes. Create them again from Namespaces.");
 
-    /// <summary>Calls the subscribers of an event of the client, or of a subscription; what they throw is logged.</summary>
+    /// <summary>Calls the subscribers of an event of the client, or of a subscription; their exceptions are logged.</summary>
     internal void Raise<TSubscriber, TArgument>(
         string name, TSubscriber? subscribers, TArgument argument, Action<TSubscriber, TArgument> call)
         where TSubscriber : Delegate

@@ -16,7 +16,7 @@ public sealed partial class OpcUaClient
     /// <param name="endpointUrl">The server: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Limits and times. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the logger. Defaults to no logging.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="FormatException"><paramref name="endpointUrl"/> is not an endpoint.</exception>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="OpcUaException">The server refuses.</exception>
@@ -38,7 +38,7 @@ public sealed partial class OpcUaClient
     /// <param name="endpointUrl">The server: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Limits and times. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the logger. Defaults to no logging.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="FormatException"><paramref name="endpointUrl"/> is not an endpoint.</exception>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="OpcUaException">The server refuses.</exception>

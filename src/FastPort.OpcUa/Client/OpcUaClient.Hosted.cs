@@ -4,10 +4,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>A client that is made before it connects: services of a host have it from their constructors on.</content>
+/// <content>A client that is created before it connects, so that services of a host can have it in their constructors.</content>
 public sealed partial class OpcUaClient
 {
-    /// <summary>Creates a client of the endpoint that the options name. Requests wait until it has connected.</summary>
+    /// <summary>Creates a client of the endpoint in the options. Requests wait until it has connected.</summary>
     /// <exception cref="Configuration.FastPortOptionsException">Options are not allowed; the message names each.</exception>
     internal static OpcUaClient Create(OpcUaClientOptions options, ILoggerFactory? loggerFactory, TimeProvider? time)
     {

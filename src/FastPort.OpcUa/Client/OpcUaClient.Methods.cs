@@ -12,7 +12,7 @@ public sealed partial class OpcUaClient
     /// <param name="objectId">The object that has the method.</param>
     /// <param name="methodId">The method.</param>
     /// <param name="inputs">The input arguments.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The method's status and output arguments.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
@@ -28,7 +28,7 @@ public sealed partial class OpcUaClient
     /// <param name="objectId">The object that has the method.</param>
     /// <param name="methodId">The method.</param>
     /// <param name="inputs">The input arguments.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The method's status and output arguments. Dispose them: byte strings are valid until then.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<PooledResult<MethodCallResult>> CallPooledAsync(

@@ -11,8 +11,8 @@ public sealed partial class OpcUaClient
     internal ILogger Logger => _logger;
 
     /// <summary>Creates a subscription, without items.</summary>
-    /// <param name="options">What it is asked to do. Defaults to the default values.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="options">The requested options. Defaults to the default values.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The subscription. Dispose it to end it; it also ends with the client.</returns>
     /// <exception cref="OpcUaException">The server refuses.</exception>
     public async ValueTask<OpcUaSubscription> SubscribeAsync(
@@ -35,7 +35,7 @@ public sealed partial class OpcUaClient
                     return subscription;
                 }
 
-                // The connection ended right after the answer: the subscription is made on the next one.
+                // The connection ended right after the answer: the subscription is created on the next one.
             }
         }
         finally
@@ -48,7 +48,7 @@ public sealed partial class OpcUaClient
 
     internal async ValueTask EndSubscriptionAsync(OpcUaSubscription subscription)
     {
-        // One that had ended is not the server's any more: its id may be that of another one.
+        // The server no longer has an ended subscription: its id may belong to another one.
         if (_publisher.Remove(subscription))
         {
             await _publisher.DeleteAsync(subscription, _slot.Current).ConfigureAwait(false);
@@ -57,12 +57,12 @@ public sealed partial class OpcUaClient
         subscription.End(error: null);
     }
 
-    /// <summary>Sends a request that names ids of the session, made anew for the session that it is sent on.</summary>
+    /// <summary>Sends a request that contains ids of the session, created for the session on which it is sent.</summary>
     /// <param name="make">Makes it.</param>
     /// <param name="service">For the message.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <param name="undo">
-    /// Undoes what a request has done that was given up, when its answer comes. Defaults to none: the server is told to cancel it.
+    /// Undoes the effect of an abandoned request when its answer comes. Defaults to none: the server is asked to cancel it.
     /// </param>
     internal async ValueTask<(SessionLink Link, ServiceResult<TResponse> Result)> SendAsync<TRequest, TResponse>(
         Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)

@@ -8,27 +8,25 @@ public sealed partial class OpcUaClient
     // The type of all references of a tree (OPC 10000-5, 11.2).
     private const uint HierarchicalReferences = 33;
 
-    // Each may have many references; a response has an end.
+    // Each may have many references; a response is limited.
     private const int MaxNodesPerBrowse = 100;
 
-    // A server whose list has no end must not take all memory.
+    // A server with an endless list must not use up all memory.
     private const int MaxReferences = 1_000_000;
 
-    // Nor one whose references are few and have very long names. In memory, besides what a reference takes anyway.
+    // Nor a server with few references that have very long names. In memory, in addition to the fixed size of a reference.
     private const long MaxNameBytes = 256 * 1024 * 1024;
 
-    // Answers in a row that say no more than that there are others.
+    // Consecutive answers that contain nothing but a continuation point.
     private const int MaxEmptyAnswers = 1000;
 
     // One list at a time: a server frees the continuation points of an earlier request if a later one needs them (OPC 10000-4, 7.9).
     private readonly SemaphoreSlim _browsing = new(1);
 
-    /// <summary>
-    /// Lists the references of a node that lead to other nodes, up to a million, and 256 MiB of names and ids.
-    /// </summary>
+    /// <summary>Lists the references of a node that lead to other nodes, up to a million references and 256 MiB of names and ids.</summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The service or the node's result is bad; BadTooManyMatches: there are more.</exception>
     public async ValueTask<IReadOnlyList<ReferenceDescription>> BrowseAsync(
         NodeId node, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
@@ -38,15 +36,15 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Lists the references of nodes that lead to other nodes, up to a million of each hundred nodes, and 256 MiB of names and ids. More
-    /// nodes than the server browses at a time are browsed in several requests.
+    /// Lists the references of nodes that lead to other nodes, up to a million references per hundred nodes and 256 MiB of names and ids.
+    /// More nodes than the server browses at a time are browsed in several requests.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>
-    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references, and its request
-    /// has brought as many as are listed.
+    /// A result for each node, in order; its status says whether it was browsed. BadTooManyMatches: it has more references than its request
+    /// may list.
     /// </returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<BrowsedNode[]> BrowseAsync(
@@ -85,12 +83,12 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Finds nodes by their browse names, step by step along hierarchical references. More paths than the server serves at a time are
-    /// asked for in several requests.
+    /// Finds nodes by their browse names, step by step along hierarchical references. More paths than the server accepts at a time are sent
+    /// in several requests.
     /// </summary>
     /// <param name="start">Where each path begins.</param>
     /// <param name="paths">The browse names of each path; at least one name.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A result for each path, in order. BadNoMatch: there is no such node.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<TranslatedPath[]> TranslateBrowsePathsAsync(
@@ -117,11 +115,11 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it gives for them are valid in this session: they
-    /// end when the client comes back with a new one (<see cref="SessionRecovery.Replaced"/>).
+    /// Announces to the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it returns are valid in this session: they
+    /// end when the client reconnects with a new session (<see cref="SessionRecovery.Replaced"/>).
     /// </summary>
     /// <param name="nodes">The nodes.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The ids to use, in order.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask<NodeId[]> RegisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
@@ -140,9 +138,9 @@ public sealed partial class OpcUaClient
         }
     }
 
-    /// <summary>Ends what <see cref="RegisterNodesAsync"/> began (OPC 10000-4, 5.9.6).</summary>
-    /// <param name="nodes">The ids that it gave.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <summary>Ends a registration of <see cref="RegisterNodesAsync"/> (OPC 10000-4, 5.9.6).</summary>
+    /// <param name="nodes">The ids that it returned.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
     public async ValueTask UnregisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
     {
@@ -157,7 +155,7 @@ public sealed partial class OpcUaClient
             cancellationToken).ConfigureAwait(false);
     }
 
-    // Browses some of the nodes, with one Browse and as many BrowseNext as it takes.
+    // Browses some of the nodes, with one Browse and as many BrowseNext as necessary.
     private async Task BrowsePartAsync(
         IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, NamespaceTable namespaces,
         CancellationToken cancellationToken)
@@ -231,7 +229,7 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // A session has few continuation points. Whether the server hears of it is not waited for.
+    // A session has few continuation points. The answer is not awaited.
     private void Release(ByteString[] points) => _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
         .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
 
@@ -274,7 +272,7 @@ public sealed partial class OpcUaClient
         ],
     };
 
-    // A path that leads into another server has a rest, which this one cannot follow.
+    // A path into another server has a remaining part, which this server cannot follow.
     private static TranslatedPath PathOf(in BrowsePathResult result) =>
         result.StatusCode.IsBad ? new TranslatedPath(result.StatusCode, default)
         : (result.Targets ?? []) is [var first, ..] && first.RemainingPathIndex == uint.MaxValue

@@ -7,9 +7,9 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// A session with an OPC UA server. Its members are safe from any thread; many requests can be under way at a time. When the connection is
-/// lost the client connects again by itself, and its subscriptions go on. Requests made meanwhile wait, at most
-/// <see cref="OpcUaClientOptions.RequestTimeout"/>. If the server comes back with other indexes of namespaces they fail instead, with
+/// A session with an OPC UA server. Its members are safe from any thread; many requests can be in flight at a time. When the connection is
+/// lost, the client reconnects automatically, and its subscriptions continue. Requests made in the meantime wait, at most
+/// <see cref="OpcUaClientOptions.RequestTimeout"/>. If the server comes back with different namespace indexes, they fail instead with
 /// BadServerNotConnected: their node ids may be those of other nodes.
 /// </summary>
 public sealed partial class OpcUaClient : IAsyncDisposable
@@ -41,33 +41,33 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     /// <summary>
     /// The connection has ended, with the reason. Requests in flight have failed, or are about to. Raised before the client tries to
-    /// connect again; a handler must not block.
+    /// reconnect; a handler must not block.
     /// </summary>
     public event Action<CloseReason>? Disconnected;
 
     /// <summary>
-    /// The client has a session: its first one (<see cref="SessionRecovery.None"/>), or it is connected again and its subscriptions go on.
-    /// Raised once for each connection, in turn with <see cref="Disconnected"/>. The first session of a client of <c>ConnectAsync</c> has
-    /// begun before anybody could subscribe; services that a host makes before it starts hear of their client's. A handler must not block.
+    /// The client has a session: its first one (<see cref="SessionRecovery.None"/>), or it has reconnected and its subscriptions continue.
+    /// Raised once for each connection, in turn with <see cref="Disconnected"/>. The first session of a client created by
+    /// <c>ConnectAsync</c> begins before the event can be subscribed to; services that a host creates before it starts receive the event
+    /// for their client's first session. A handler must not block.
     /// </summary>
     public event Action<SessionRecovery>? Connected;
 
-    /// <summary>The endpoint that the client was made for.</summary>
+    /// <summary>The endpoint that the client was created for.</summary>
     public string EndpointUrl => _endpointUrl;
 
     /// <summary>Whether the client has a session now.</summary>
     public bool IsConnected => _slot.Current is not null;
 
     /// <summary>
-    /// The server's namespaces, read when the client connected the last time. Compare after <see cref="Connected"/> with
-    /// <see cref="SessionRecovery.Replaced"/>: node ids made before may have other indexes now. Those of monitored items are mapped by the
-    /// client.
+    /// The server's namespaces, read when the client last connected. Compare them after <see cref="Connected"/> with
+    /// <see cref="SessionRecovery.Replaced"/>: earlier node ids may now have other indexes. The client maps those of monitored items.
     /// </summary>
     public NamespaceTable Namespaces => Volatile.Read(ref _namespaces);
 
     internal ClientChannel Channel => _slot.Current!.Channel;
 
-    /// <summary>The connection of now, for tests.</summary>
+    /// <summary>The current connection, for tests.</summary>
     internal Connection Connection => _slot.Current!.Connection;
 
     /// <summary>
@@ -77,9 +77,9 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// <param name="endpointUrl">
     /// The endpoint: <c>opc.tcp://host:4840/path</c>, or <c>inproc://name</c> of a server in the same process.
     /// </param>
-    /// <param name="options">Options, which are not changed from now on. Defaults to the default values.</param>
+    /// <param name="options">Options. Do not change them afterwards. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="FormatException"><paramref name="endpointUrl"/> is not an endpoint.</exception>
     /// <exception cref="Configuration.FastPortOptionsException">Options are not allowed; the message names each.</exception>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
@@ -142,7 +142,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     private async Task CloseAsync(SessionLink link)
     {
-        // Whatever the answer is, the connection ends.
+        // The connection ends regardless of the answer.
         await link.SendOnceAsync<CloseSessionRequest, CloseSessionResponse>(
             new CloseSessionRequest { DeleteSubscriptions = true },
             CancellationToken.None,

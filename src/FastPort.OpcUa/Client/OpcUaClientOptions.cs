@@ -12,7 +12,7 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaClient";
 
-    /// <summary>The URI of an application that has chosen none.</summary>
+    /// <summary>The default URI of an application.</summary>
     internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaClient";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -30,30 +30,28 @@ public sealed class OpcUaClientOptions : ClientOptions
     }
 
     /// <summary>
-    /// The server of a client that a host makes: <c>opc.tcp://host:port/path</c>, default port 4840. Without meaning for
-    /// <c>OpcUaClient.ConnectAsync</c>, which is told the server. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
+    /// The server of a client in a host: <c>opc.tcp://host:port/path</c>, default port 4840. Ignored by <c>OpcUaClient.ConnectAsync</c>,
+    /// which takes the server as an argument. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
     /// </summary>
     public string EndpointUrl { get; set; } = "opc.tcp://127.0.0.1:4840";
 
     /// <summary>
     /// Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>, or to the URI in the certificate of
-    /// <see cref="Certificates"/>, where there is one already and it is used.
+    /// <see cref="Certificates"/>, if there is already one and it is used.
     /// </summary>
     public string ApplicationUri { get; set; } = DefaultApplicationUri;
 
-    /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA client</c>.</summary>
+    /// <summary>The application's display name. Defaults to <c>FastPort OPC UA client</c>.</summary>
     public string ApplicationName { get; set; } = "FastPort OPC UA client";
 
     /// <summary>The security policy. Defaults to None.</summary>
     public OpcUaSecurityPolicy SecurityPolicy { get; set; }
 
-    /// <summary>
-    /// Whether messages are only signed, or encrypted too. Defaults to SignAndEncrypt; without meaning for policy None.
-    /// </summary>
+    /// <summary>Whether messages are only signed, or also encrypted. Defaults to SignAndEncrypt; ignored for policy None.</summary>
     public MessageSecurityMode SecurityMode { get; set; } = MessageSecurityMode.SignAndEncrypt;
 
     /// <summary>
-    /// The client's certificate and those that it trusts. Used with a policy other than None, and with <see cref="UserName"/>.
+    /// The client's certificate and the certificates that it trusts. Used with a policy other than None, and with <see cref="UserName"/>.
     /// </summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
@@ -61,14 +59,14 @@ public sealed class OpcUaClientOptions : ClientOptions
     public string? UserName { get; set; }
 
     /// <summary>
-    /// The user's password. It is sent encrypted, or not at all; with policy None too the server's certificate must be trusted for that.
-    /// See also <see cref="UnsafePlainPassword"/>.
+    /// The user's password. It is sent only encrypted, for which the server's certificate must be trusted, even with policy None. See also
+    /// <see cref="UnsafePlainPassword"/>.
     /// </summary>
     public string Password { get; set; } = string.Empty;
 
     /// <summary>
-    /// Whether the password is sent so that whoever listens can read it, to a server that takes it in no other way: for devices without
-    /// encryption, in a network where nobody else is. Where the server offers to encrypt it, it is encrypted all the same. Defaults to
+    /// Whether the password is sent unencrypted, readable by anyone who captures the traffic, to a server that accepts it in no other way:
+    /// for devices without encryption, in a trusted network. If the server offers encryption, the password is still encrypted. Defaults to
     /// false.
     /// </summary>
     public bool UnsafePlainPassword { get; set; }
@@ -80,39 +78,41 @@ public sealed class OpcUaClientOptions : ClientOptions
     public X509Certificate2? UserCertificate { get; set; }
 
     /// <summary>
-    /// Time after which a request fails with BadTimeout, and that one waits for a connection; above 0, up to a day. Defaults to 30 s.
+    /// Time after which a request fails with BadTimeout, and that a request waits for a connection; above 0, up to a day. Defaults to 30 s.
     /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Life of the secure channel's token that is asked for, and after which it is renewed whatever the server grants; 1 s to a day.
-    /// Defaults to 1 hour.
+    /// Requested lifetime of the secure channel's token; the client renews it after this time regardless of the lifetime that the server
+    /// grants; 1 s to a day. Defaults to 1 hour.
     /// </summary>
     public TimeSpan TokenLifetime { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// Life of the session without requests that is asked for, and so how long a server keeps it when the connection is lost; 1 s to a day.
-    /// Defaults to 2 minutes.
+    /// Requested session timeout: the lifetime of the session without requests, and thus how long a server keeps it when the connection is
+    /// lost; 1 s to a day. Defaults to 2 minutes.
     /// </summary>
     public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromMinutes(2);
 
     /// <summary>
-    /// How often the server's state is read, so that a dead server is noticed and the session stays; at least twice per session timeout.
-    /// One that has not answered by the next time, nor sent anything else, is dead. While a method is called it has until the call's
-    /// <see cref="RequestTimeout"/>; a server that serves one request at a time must execute all others within this interval. Up to a day;
-    /// zero for never. Defaults to 5 s.
+    /// How often the client reads the server's state to notice a dead server and to keep the session alive; at least twice per session
+    /// timeout. A server that has neither answered nor sent anything else by the next read is dead; during a method call, it has until the
+    /// call's <see cref="RequestTimeout"/>. A server that serves one request at a time must execute all other requests within this
+    /// interval. Up to a day; zero for never. Defaults to 5 s.
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Publish requests that wait at the server at most, for all subscriptions; 1 to 100. Defaults to 10.</summary>
+    /// <summary>Maximum number of Publish requests that wait at the server, for all subscriptions; 1 to 100. Defaults to 10.</summary>
     public int MaxPublishRequests { get; set; } = 10;
 
-    /// <summary>References of a node that one Browse asks for; more are fetched with BrowseNext; 1 or more. Defaults to 1,000.</summary>
+    /// <summary>
+    /// Number of references of a node that one Browse requests; more are fetched with BrowseNext; 1 or more. Defaults to 1,000.
+    /// </summary>
     public int MaxReferencesPerBrowse { get; set; } = 1000;
 
     /// <summary>
-    /// Largest response, in bytes; 8 KiB to 1 GiB. Also the most that may wait to be sent, and so the largest request, but at least two
-    /// chunks of <see cref="MaxChunkBytes"/>. Defaults to 256 MiB.
+    /// Largest response, in bytes; 8 KiB to 1 GiB. Also the maximum number of bytes that wait to be sent, and thus the largest request, but
+    /// at least two chunks of <see cref="MaxChunkBytes"/>. Defaults to 256 MiB.
     /// </summary>
     public int MaxMessageBytes { get; set; } = 256 * 1024 * 1024;
 
@@ -142,16 +142,16 @@ public sealed class OpcUaClientOptions : ClientOptions
         if (section.ChecksTogether && SecurityPolicy != OpcUaSecurityPolicy.None
             && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
         {
-            section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "with a security policy allowed are Sign, SignAndEncrypt");
+            section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "allowed with a security policy: Sign, SignAndEncrypt");
         }
 
         section.Section(nameof(Certificates), Certificates.Describe);
         UserName = section.Text(nameof(UserName), UserName, static _ => true, string.Empty);
-        Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a text, empty for none" : null);
+        Password = section.Secret(nameof(Password), Password, static text => text is null ? "give a string, empty for none" : null);
         UnsafePlainPassword = section.Flag(nameof(UnsafePlainPassword), UnsafePlainPassword);
         if (UserCertificate is { HasPrivateKey: false })
         {
-            section.Refuse(nameof(UserCertificate), "a certificate without private key", "give one with its key");
+            section.Refuse(nameof(UserCertificate), "a certificate without a private key", "give one with its key");
         }
 
         if (UserName is not null && UserCertificate is not null)
@@ -166,7 +166,7 @@ public sealed class OpcUaClientOptions : ClientOptions
             nameof(KeepAliveInterval),
             KeepAliveInterval,
             static time => time == TimeSpan.Zero || (time >= TimeSpan.FromMilliseconds(1) && time <= Day),
-            $"allowed are 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
+            $"allowed: 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
         MaxPublishRequests = section.Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
         MaxReferencesPerBrowse = section.Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
         MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);

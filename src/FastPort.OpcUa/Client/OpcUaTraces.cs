@@ -3,17 +3,17 @@ using System.Diagnostics;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The <see cref="ActivitySource"/> named <c>FastPort.OpcUa</c>: an activity for each service that the client's caller asked for. Its own
-/// traffic (sessions, keep-alive, Publish) has none.
+/// The <see cref="ActivitySource"/> named <c>FastPort.OpcUa</c>: an activity for each service that the client's caller uses. The client's
+/// own traffic (sessions, keep-alive, Publish) has none.
 /// </summary>
 internal static class OpcUaTraces
 {
     private static readonly ActivitySource Source = new("FastPort.OpcUa", typeof(OpcUaTraces).Assembly.GetName().Version?.ToString(3));
 
-    /// <summary>Whether anybody listens.</summary>
+    /// <summary>Whether there is a listener.</summary>
     public static bool IsOn => Source.HasListeners();
 
-    /// <summary>Starts a service's activity and makes it current; null if nobody samples it.</summary>
+    /// <summary>Starts a service's activity and makes it current; null if no listener samples it.</summary>
     public static Activity? Start(string service, string endpointUrl)
     {
         if (Activity.Current is { IsStopped: true })
@@ -38,13 +38,13 @@ internal static class OpcUaTraces
         return activity;
     }
 
-    /// <summary>Ends a service's activity with it, and gives the caller its own one back.</summary>
+    /// <summary>Ends a service's activity with it, and restores the caller's activity.</summary>
     /// <param name="service">The service, which has begun under the activity.</param>
     /// <param name="activity">The activity, which is current.</param>
     /// <param name="outer">The caller's activity; null for none.</param>
     public static ValueTask<T> EndWithAsync<T>(ValueTask<T> service, Activity activity, Activity? outer)
     {
-        // What goes on after an await has kept the activity as its own. One that has ended cannot be current again.
+        // Code after an await has kept the activity as its current one. One that has ended cannot be current again.
         Activity.Current = outer is { IsStopped: true } ? null : outer;
         return AwaitAsync();
 

@@ -23,16 +23,16 @@ internal enum Bulk
     /// <summary>Items of a service of monitored items.</summary>
     MonitoredItems,
 
-    /// <summary>Subscriptions of a TransferSubscriptions or DeleteSubscriptions. No server declares how many it takes.</summary>
+    /// <summary>Subscriptions of a TransferSubscriptions or DeleteSubscriptions. No server declares a limit for these.</summary>
     Subscriptions,
 }
 
 /// <summary>
-/// How many operations a server serves in a request: as many as it declares (OPC 10000-5, 6.3.11), or fewer if it has refused as many. One
-/// for all sessions of a client. Thread-safe.
+/// The number of operations that a server accepts in a request: its declared limit (OPC 10000-5, 6.3.11), or less if it has refused that
+/// many. One for all sessions of a client. Thread-safe.
 /// </summary>
 /// <param name="endpointUrl">For messages.</param>
-/// <param name="logger">Is told once for each kind of request that a server takes fewer than it declares.</param>
+/// <param name="logger">Logs once for each kind of request that a server accepts fewer than it declares.</param>
 internal sealed class OperationLimits(string endpointUrl, ILogger logger)
 {
     // A server may need long for each.
@@ -50,13 +50,13 @@ internal sealed class OperationLimits(string endpointUrl, ILogger logger)
     private readonly int[] _declared = [.. Enumerable.Range(0, Kinds).Select(Undeclared)];
     private readonly int[] _taken = [.. Enumerable.Repeat(int.MaxValue, Kinds)];
 
-    /// <summary>The nodes that hold what a server declares, in the order of <see cref="Declare"/>.</summary>
+    /// <summary>The nodes of a server's declared limits, in the order of <see cref="Declare"/>.</summary>
     public static IReadOnlyList<NodeId> Nodes => Declarations;
 
     /// <summary>The most operations of a request.</summary>
     public int this[Bulk bulk] => Math.Min(Volatile.Read(ref _declared[(int)bulk]), Volatile.Read(ref _taken[(int)bulk]));
 
-    /// <summary>Takes the values of <see cref="Nodes"/>. A node that is missing or 0 is no limit.</summary>
+    /// <summary>Reads the values of <see cref="Nodes"/>. A missing node, or 0, means no limit.</summary>
     public void Declare(ReadOnlySpan<DataValue> values)
     {
         lock (_gate)
@@ -70,7 +70,7 @@ internal sealed class OperationLimits(string endpointUrl, ILogger logger)
     }
 
     /// <summary>
-    /// Halves the limit if a request was refused because it has too many operations. False if it was not, or had one only: it would be
+    /// Halves the limit if a request was refused because it has too many operations. False if it was not, or had only one: it would be
     /// refused again.
     /// </summary>
     /// <param name="bulk">The kind of request.</param>
@@ -86,7 +86,7 @@ internal sealed class OperationLimits(string endpointUrl, ILogger logger)
         bool isFirst;
         lock (_gate)
         {
-            // Another request may have been refused meanwhile.
+            // Another request may have been refused in the meantime.
             int before = _taken[(int)bulk];
             isFirst = before == int.MaxValue;
             Volatile.Write(ref _taken[(int)bulk], Math.Min(before, count / 2));

@@ -11,7 +11,7 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal abstract class PendingRequest
 {
-    /// <summary>When the request fails with BadTimeout, in milliseconds of the clock.</summary>
+    /// <summary>The time at which the request fails with BadTimeout, in milliseconds of the clock.</summary>
     public long Deadline { get; set; }
 
     /// <summary>Whether byte strings of the response stay in the message's memory.</summary>
@@ -35,7 +35,7 @@ internal abstract class PendingRequest
 internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : PendingRequest, IValueTaskSource<ServiceResult<T>>
     where T : struct, IServiceMessage
 {
-    // What a Call or a Write does is done before its answer is made: sent again, it would be done twice.
+    // A Call or a Write takes effect before its answer is created: if it were sent again, it would be executed twice.
     private static readonly RequestFate WithoutResult = T.EncodingId is CallResponse.EncodingIdNumber or WriteResponse.EncodingIdNumber
         ? RequestFate.Unanswered
         : RequestFate.Answered;
@@ -46,7 +46,7 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     /// <summary>Begins to wait.</summary>
     /// <param name="terms">How.</param>
     /// <param name="into">
-    /// What the response is decoded into: it may hold memory of the caller, which is written before the task ends.
+    /// The target of the decoded response: it may hold memory of the caller, which is written before the task ends.
     /// </param>
     public ValueTask<ServiceResult<T>> Start(RequestTerms terms, in T into)
     {
@@ -84,7 +84,7 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     {
         ServiceResult<T> result = _core.GetResult(token);
 
-        // It may not be used again for long, and the response may be large.
+        // It may stay unused for a long time, and the response may be large.
         _core.Reset();
         _into = default;
         lock (pool)

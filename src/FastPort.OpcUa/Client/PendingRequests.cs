@@ -19,7 +19,7 @@ internal sealed class PendingRequests
         }
     }
 
-    /// <summary>Adds a request. Returns Good, or why the channel has ended.</summary>
+    /// <summary>Adds a request. Returns Good, or the reason why the channel has ended.</summary>
     public StatusCode TryAdd(PendingRequest request, out uint id)
     {
         lock (_gate)
@@ -70,7 +70,9 @@ internal sealed class PendingRequests
         return any;
     }
 
-    /// <summary>When the last of the requests fails that wait for such a response, in milliseconds of the clock; 0 if none does.</summary>
+    /// <summary>
+    /// The time at which the last waiting request with such a response fails, in milliseconds of the clock; 0 if there is none.
+    /// </summary>
     public long LastDeadlineOf<TResponse>()
         where TResponse : struct, IServiceMessage
     {
@@ -86,7 +88,7 @@ internal sealed class PendingRequests
         return last;
     }
 
-    /// <summary>Refuses further requests, and fails those that wait. False if it did before.</summary>
+    /// <summary>Refuses further requests, and fails the waiting ones. False if it already did.</summary>
     public bool TryEnd(StatusCode status)
     {
         PendingRequest[] pending;

@@ -1,8 +1,8 @@
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// A result whose byte strings lie in memory of a pool. The one who gets it disposes it, when nobody uses the byte strings any more; other
-/// values stay valid. Not thread-safe.
+/// A result whose byte strings are in pooled memory. The receiver disposes it when the byte strings are no longer used; other values stay
+/// valid. Not thread-safe.
 /// </summary>
 /// <typeparam name="T">The type of the result.</typeparam>
 public sealed class PooledResult<T> : IDisposable

@@ -6,6 +6,6 @@ namespace FastPort.OpcUa.Client;
 /// </param>
 /// <param name="BorrowsBytes">Whether byte strings of the response stay in the message's memory. Defaults to false.</param>
 /// <param name="ContinuesOnLoop">
-/// Whether what waits for the response goes on on the connection's loop, before the next message is handled. Defaults to false.
+/// Whether the code that waits for the response continues on the connection's loop, before the next message is handled. Defaults to false.
 /// </param>
 internal readonly record struct RequestTerms(int? TimeoutMilliseconds = null, bool BorrowsBytes = false, bool ContinuesOnLoop = false);

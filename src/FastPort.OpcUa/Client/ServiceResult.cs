@@ -8,7 +8,7 @@ internal enum RequestFate : byte
     /// <summary>The server has answered, be it with a fault.</summary>
     Answered,
 
-    /// <summary>It was sent, and no answer came, or one that does not say what was done: the server may have executed it.</summary>
+    /// <summary>It was sent, and no answer came, or an answer that does not show the outcome: the server may have executed it.</summary>
     Unanswered,
 
     /// <summary>It was not sent.</summary>

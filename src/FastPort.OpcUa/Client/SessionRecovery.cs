@@ -3,10 +3,10 @@ namespace FastPort.OpcUa.Client;
 /// <summary>How a client got its session.</summary>
 public enum SessionRecovery
 {
-    /// <summary>It is the client's first one: there was nothing to recover.</summary>
+    /// <summary>It is the client's first session: there was nothing to recover.</summary>
     None,
 
-    /// <summary>After a lost connection it is the session of before: the server has kept it and its subscriptions.</summary>
+    /// <summary>After a lost connection it is the same session: the server has kept it and its subscriptions.</summary>
     Resumed,
 
     /// <summary>

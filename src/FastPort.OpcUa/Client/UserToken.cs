@@ -16,21 +16,21 @@ internal sealed class UserToken
     private readonly Action<X509Certificate2, ByteString, string?>? _mustTrust;
     private readonly bool _sendsPlain;
 
-    // The policies of tokens of the user's kind, for messages.
+    // The token policies of the user's kind, for messages.
     private readonly string _offered;
 
-    /// <summary>Makes the token.</summary>
+    /// <summary>Creates the token.</summary>
     /// <param name="endpointUrl">For messages.</param>
     /// <param name="options">The client's options with the user.</param>
     /// <param name="channelPolicy">The policy of the channel.</param>
     /// <param name="mode">The mode of the channel.</param>
     /// <param name="session">The session, with the server's certificate and nonce.</param>
     /// <param name="mustTrust">
-    /// Throws unless the server's certificate can be trusted, which came in this chain and has this application URI; null if the channel
-    /// has shown that already.
+    /// Throws unless the server's certificate, sent in this chain and with this application URI, can be trusted; null if the channel has
+    /// already checked that.
     /// </param>
     /// <exception cref="OpcUaException">
-    /// The endpoint accepts no such user, or the password would be sent in the clear, or encrypted for somebody who is not trusted.
+    /// The endpoint accepts no such user, or the password would be sent unencrypted, or encrypted for an untrusted server.
     /// </exception>
     public UserToken(
         string endpointUrl,
@@ -56,7 +56,7 @@ internal sealed class UserToken
         UserTokenPolicy[] offered = Array.FindAll(accepted, one => one.TokenType == type);
         _offered = PeerText.Escape(string.Join(", ", offered.Select(one => NameOf(one).Replace(SecurityPolicy.Prefix, string.Empty))));
 
-        // The first that encrypts and signs; else, for a password, the first without a policy; else one that is of no use.
+        // The first that encrypts and signs; otherwise, for a password, the first without a policy; otherwise an unusable one.
         UserTokenPolicy policy = offered
             .OrderByDescending(one => PolicyOf(one) is { } known ? known.IsNone ? 1 : 2 : 0).FirstOrDefault();
         if (policy.PolicyId is null)
@@ -85,15 +85,15 @@ internal sealed class UserToken
     /// </summary>
     public ExtensionObject? Legacy { get; private set; }
 
-    /// <summary>Whether the password is sent so that whoever listens can read it.</summary>
+    /// <summary>Whether the password is sent unencrypted.</summary>
     public bool IsPlain { get; private set; }
 
     /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
     public SignatureData Signature { get; private set; }
 
     /// <summary>
-    /// Says, if the server refuses the token, that its endpoint has not named this kind of user, which ones it has named, and what to set.
-    /// Null if it has named it.
+    /// Advice if the server refuses the token because its endpoint does not list this kind of user: the listed kinds, and the options to
+    /// set. Null if it lists this kind.
     /// </summary>
     public string? NotAccepted { get; }
 
@@ -114,11 +114,11 @@ internal sealed class UserToken
             .Where(e => Array.Exists(e.UserIdentityTokens ?? [], one => one.TokenType == type && one.PolicyId is not null))
             .Select(e => SecurityPolicy.Find(e.SecurityPolicyUri) is { } known ? Describe(known, e.SecurityMode) : string.Empty);
         string[] settings = [.. users.Concat(channels).Where(static one => one.Length != 0).Distinct()];
-        string named = kinds.Length == 0 ? "it names none that it does." : $"it accepts {PeerText.Escape(string.Join(", ", kinds))}.";
+        string named = kinds.Length == 0 ? "it names no kind that it accepts." : $"it accepts {PeerText.Escape(string.Join(", ", kinds))}.";
         return settings.Length == 0 ? named : $"{named} Set {string.Join(", or ", settings)}.";
     }
 
-    // The policy of a token is the channel's, unless it names its own.
+    // The policy of a token is the channel's unless it names another.
     private string NameOf(in UserTokenPolicy policy) =>
         string.IsNullOrEmpty(policy.SecurityPolicyUri) ? _channelPolicy.Uri : policy.SecurityPolicyUri;
 
@@ -134,9 +134,9 @@ internal sealed class UserToken
             throw new OpcUaException(
                 StatusCodes.BadIdentityTokenRejected,
                 $"{_endpointUrl} cannot be given the user's certificate: "
-                + (key is null ? "the user's has no RSA key of its own."
-                    : server is null ? "the server has sent none that could be signed."
-                    : $"it takes one with the policies {_offered}, of which the client can sign with none."));
+                + (key is null ? "it has no private RSA key."
+                    : server is null ? "the server has sent no certificate that could be signed."
+                    : $"it accepts one only with the policies {_offered}, and the client can sign with none of them."));
         }
 
         Signature = new SignatureData
@@ -162,13 +162,13 @@ internal sealed class UserToken
                 throw CannotEncrypt();
             }
 
-            // Without security of the channel anybody could have answered, with a certificate of his own (OPC 10000-4, 7.42).
+            // Without channel security, anyone could have answered with another certificate (OPC 10000-4, 7.42).
             _mustTrust?.Invoke(certificate!, _session.ServerCertificate, _session.ApplicationUri);
             token.Password = Encrypt(() => EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span));
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
             if (secret.Length > EncryptedSecret.MaxBytes)
             {
-                // The one that the standard asks for, which names the algorithm itself; many servers do not know it.
+                // The format that the standard requires, which names the algorithm itself; many servers do not know it.
                 Legacy = token.ToExtensionObject();
                 token.Password = Encrypt(() => RsaEncryptedSecret.Encrypt(
                     tokenPolicy, key, certificate!.GetCertHash(), secret, _session.ServerNonce.Span, DateTime.UtcNow));
@@ -184,15 +184,15 @@ internal sealed class UserToken
         {
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
-                $"{_endpointUrl} takes a password with the policies {_offered}: in the clear, or encrypted as the client cannot. "
-                + "Use a security policy with SignAndEncrypt"
-                + (tokenPolicy is null ? "." : $", or set {nameof(OpcUaClientOptions.UnsafePlainPassword)} where nobody else can listen."));
+                $"{_endpointUrl} accepts a password only with the policies {_offered}: unencrypted, or encrypted in a way "
+                + "that the client does not support. Use a security policy with SignAndEncrypt"
+                + (tokenPolicy is null ? "." : $", or set {nameof(OpcUaClientOptions.UnsafePlainPassword)} on a network that you trust."));
         }
 
         return token.ToExtensionObject();
     }
 
-    // A key that can be read may still be of no use, as one with another exponent than it can have.
+    // A readable key may still be unusable, for example because of an invalid exponent.
     private byte[] Encrypt(Func<byte[]> encrypt)
     {
         try
@@ -206,5 +206,5 @@ internal sealed class UserToken
     }
 
     private OpcUaException CannotEncrypt() => new(
-        StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.");
+        StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate with which the password could be encrypted.");
 }

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Encoding;
 
-/// <summary>A block of an array with one or more dimensions, whose elements lie row by row.</summary>
+/// <summary>A block of an array with one or more dimensions, whose elements are stored row by row.</summary>
 internal readonly struct ArrayPart
 {
     private readonly int[] _arrayLengths;
@@ -28,8 +28,8 @@ internal readonly struct ArrayPart
 
     /// <summary>The block of an array that a range selects.</summary>
     /// <param name="arrayLengths">The array's length in each dimension.</param>
-    /// <param name="bounds">The range in each dimension; more of them are not looked at.</param>
-    /// <param name="clip">Whether a range may end behind the array: the block then ends with the array.</param>
+    /// <param name="bounds">The range in each dimension; further ones are ignored.</param>
+    /// <param name="clip">Whether a range may end beyond the array: the block then ends with the array.</param>
     /// <param name="part">The block.</param>
     /// <returns>False if nothing is selected, or, without clipping, anything that does not exist.</returns>
     public static bool TryCreate(int[] arrayLengths, ReadOnlySpan<NumericRange.Bounds> bounds, bool clip, out ArrayPart part)
@@ -76,7 +76,7 @@ internal readonly struct ArrayPart
         }
     }
 
-    // The runs are the block's rows in the last dimension, which lie together in the array.
+    // The runs are the block's rows in the last dimension, which are contiguous in the array.
     private int IndexOfRun(int run)
     {
         int index = _starts[^1];

@@ -36,7 +36,7 @@ internal ref partial struct BinaryDecoder
         int invalid = InvalidValues;
         foreach (ref DataValue value in values)
         {
-            // A text that has not changed since the last time is not made again.
+            // A string that has not changed since the last time is not allocated again.
             _expected = value.Value.Text;
             ReadDataValue(out value);
             if (!_fault.IsGood)
@@ -50,8 +50,8 @@ internal ref partial struct BinaryDecoder
     }
 
     /// <summary>
-    /// Reads node and attribute of an operand, if they are what nearly all operands have: a numeric node id of four bytes, the attribute
-    /// Value, no index range. If not, nothing is read.
+    /// Reads node and attribute of an operand in the most common form: a numeric node id of four bytes, the attribute Value, no index
+    /// range. In any other form, nothing is read.
     /// </summary>
     /// <param name="namespaceIndex">Namespace of the node.</param>
     /// <param name="number">Number of the node.</param>

@@ -52,7 +52,7 @@ internal ref partial struct BinaryDecoder
         int number = Read<int>();
         value = Unsafe.SizeOf<T>() == sizeof(int)
             ? Unsafe.As<int, T>(ref number)
-            : throw new NotSupportedException($"The enumeration {typeof(T)} is no Int32.");
+            : throw new NotSupportedException($"The enumeration {typeof(T)} is not an Int32.");
     }
 
     public void Structure<T>(ref T value)
@@ -68,7 +68,7 @@ internal ref partial struct BinaryDecoder
             return;
         }
 
-        // A structure takes more memory than its fewest bytes on the wire: the array grows with what is really there.
+        // A structure uses more memory than its minimum bytes on the wire: the array grows with the actual elements.
         T[] elements = [];
         for (int i = 0; i < length; i++)
         {
@@ -80,7 +80,7 @@ internal ref partial struct BinaryDecoder
             elements[i].Code(ref this);
             if (!_fault.IsGood)
             {
-                // Those before are whole: of the changes of a message they are not lost.
+                // Earlier ones are complete: these changes of a message are not lost.
                 values = elements[..i];
                 return;
             }

@@ -9,10 +9,10 @@ internal ref partial struct BinaryDecoder
     private const byte ArrayBit = 0x80;
     private const byte DimensionsBit = 0x40;
 
-    // Of an array whose elements take more memory than bytes on the wire. A level of nested arrays has 5 bytes.
+    // For an array whose elements use more memory than bytes on the wire. A level of nested arrays has 5 bytes.
     private const int FirstElements = 16;
 
-    // What an array takes in memory without its elements.
+    // The memory of an array without its elements.
     private const int ArrayBytes = 24;
 
     public Variant ReadVariant()
@@ -82,7 +82,7 @@ internal ref partial struct BinaryDecoder
             return null;
         }
 
-        // The array grows with what is really there: in arrays of arrays each level may claim all bytes that are left.
+        // The array grows with the actual elements: in nested arrays, each level may claim all remaining bytes.
         T[] elements = [];
         for (int i = 0; i < length; i++)
         {
@@ -266,6 +266,6 @@ internal ref partial struct BinaryDecoder
             return (T)(object)ReadDiagnosticInfo()!;
         }
 
-        throw new NotSupportedException($"{typeof(T)} is the .NET type of no built-in type of OPC UA.");
+        throw new NotSupportedException($"{typeof(T)} is not the .NET type of an OPC UA built-in type.");
     }
 }

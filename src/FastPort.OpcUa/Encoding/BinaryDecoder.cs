@@ -6,15 +6,15 @@ namespace FastPort.OpcUa.Encoding;
 
 /// <summary>
 /// Reads OPC UA Binary (OPC 10000-6, 5.2) from one message. Never throws on bad input: the first fault is kept in <see cref="Error"/>, and
-/// everything read after it is the default value. A data value whose value can be read to its end, but is none, is no such fault: it has
-/// the status BadDecodingError. Lengths are checked against the bytes left and the limits before memory is allocated.
+/// everything read after it is the default value. A data value whose value can be read to its end, but is not valid, is not such a fault:
+/// it has the status BadDecodingError. Lengths are checked against the bytes left and the limits before memory is allocated.
 /// </summary>
 internal ref partial struct BinaryDecoder : ICodec
 {
-    // About what an extension object, a diagnostic info or a boxed value takes in memory.
+    // Approximate memory of an extension object, a diagnostic info or a boxed value.
     private const int ObjectBytes = 80;
 
-    // What a text, a byte string or a boxed GUID takes besides its content.
+    // The memory of a string, a byte string or a boxed GUID without its content.
     private const int ContentOverheadBytes = 24;
 
     private readonly EncodingLimits _limits;
@@ -52,13 +52,15 @@ internal ref partial struct BinaryDecoder : ICodec
     // The first fault: nothing can be read after it.
     private StatusCode _fault;
 
-    // A value was read to its end and is none. It is a fault unless it belongs to a data value, whose status says so.
+    // A value was read to its end but is not valid. It is a fault unless it belongs to a data value, whose status then reports it.
     private bool _hasInvalid;
 
     /// <summary>The first fault: BadDecodingError or BadEncodingLimitsExceeded; Good for none.</summary>
     public readonly StatusCode Error => _fault.IsGood && _hasInvalid ? StatusCodes.BadDecodingError : _fault;
 
-    /// <summary>Data values that have the status BadDecodingError, as their values could be read to the end, but are none.</summary>
+    /// <summary>
+    /// Number of data values with the status BadDecodingError, because their values could be read to the end, but are not valid.
+    /// </summary>
     public int InvalidValues { get; private set; }
 
     /// <summary>Bytes not read yet; 0 after a fault.</summary>
@@ -286,7 +288,7 @@ internal ref partial struct BinaryDecoder : ICodec
     // Empty after a fault.
     private byte[] TakeCopy(int count) => count > 0 && TryTakeMemory(ContentOverheadBytes) ? Take(count).ToArray() : [];
 
-    // Of what is about to be allocated. False after a fault.
+    // Checks an allocation against the limit. False after a fault.
     private bool TryTakeMemory(long bytes)
     {
         _memoryLeft -= bytes;

@@ -16,7 +16,7 @@ internal ref partial struct BinaryEncoder
     public void WriteDataValue(in DataValue value) => WriteDataValue(
         value, UaTime.ToWire(value.SourceTimestamp), UaTime.ToWire(value.ServerTimestamp), PicosecondsOf(value));
 
-    /// <summary>Writes a value with or without its source's time, and with another server's time than its own.</summary>
+    /// <summary>Writes a value with or without its source's time, and with a server time other than its own.</summary>
     /// <param name="value">The value.</param>
     /// <param name="sourceTime">The source's time as on the wire; 0 for none, and no picoseconds.</param>
     /// <param name="serverTime">The server's time as on the wire, which has no picoseconds; 0 for none.</param>
@@ -72,7 +72,7 @@ internal ref partial struct BinaryEncoder
         }
     }
 
-    // With room for the longest one there is one check, and a value may be written longer than it is: what follows overwrites the rest.
+    // With room for the longest value, one check is enough, and a value may be written with excess bytes, which the next value overwrites.
     private void WriteNumber(in DataValue value, int mask, int size, long sourceTime, long serverTime)
     {
         if (_free.Length < FixedSizes.MaxDataValueBytes)

@@ -244,7 +244,7 @@ internal ref partial struct BinaryEncoder
         }
         else
         {
-            throw new NotSupportedException($"{typeof(T)} is the .NET type of no built-in type of OPC UA.");
+            throw new NotSupportedException($"{typeof(T)} is not the .NET type of an OPC UA built-in type.");
         }
     }
 }

@@ -9,10 +9,10 @@ namespace FastPort.OpcUa.Encoding;
 /// </summary>
 internal ref partial struct BinaryEncoder(IBufferWriter<byte> writer) : ICodec
 {
-    // A text of more UTF-16 units is measured before it is encoded; for a shorter one room for the longest encoding is cheaper.
+    // A longer string (in UTF-16 units) is measured before it is encoded; for a shorter one, room for the longest encoding is cheaper.
     private const int MeasuredText = 256;
 
-    // A longer byte string is not copied if the writer can do without.
+    // A longer byte string is not copied if the writer can refer to it.
     private const int LentBytes = 64 * 1024;
 
     private Span<byte> _free = default;
@@ -22,7 +22,7 @@ internal ref partial struct BinaryEncoder(IBufferWriter<byte> writer) : ICodec
     /// <summary>Bytes written so far.</summary>
     public readonly long Length => _committed + _regionBytes - _free.Length;
 
-    /// <summary>Commits what was written. The encoder can go on.</summary>
+    /// <summary>Commits the written bytes. The encoder can continue.</summary>
     public void Complete()
     {
         int written = _regionBytes - _free.Length;

@@ -8,7 +8,7 @@ internal static class BuiltInTypes
     public static BuiltInType OfScalar<T>() =>
         OfElement<T>() is var type and not BuiltInType.Variant
             ? type
-            : throw new NotSupportedException("A variant is no scalar value of a variant (OPC 10000-6, 5.1.9): only an array element.");
+            : throw new NotSupportedException("A variant cannot hold a scalar variant (OPC 10000-6, 5.1.9), only an array of them.");
 
     /// <summary>The built-in type of an array's elements. Each comparison is a constant where the JIT compiles for a value type.</summary>
     /// <exception cref="NotSupportedException">There is none.</exception>
@@ -71,7 +71,7 @@ internal static class BuiltInTypes
 
         return ByType.TryGetValue(typeof(T), out BuiltInType type)
             ? type
-            : throw new NotSupportedException($"{typeof(T)} is the .NET type of no built-in type of OPC UA.");
+            : throw new NotSupportedException($"{typeof(T)} is not the .NET type of an OPC UA built-in type.");
     }
 
     /// <summary>Whether the encoding is the memory of a little-endian processor.</summary>

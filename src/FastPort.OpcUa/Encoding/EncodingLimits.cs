@@ -1,12 +1,12 @@
 namespace FastPort.OpcUa.Encoding;
 
-/// <summary>What a decoder accepts. A value above a limit gives BadEncodingLimitsExceeded.</summary>
+/// <summary>The limits of a decoder. A value above a limit gives BadEncodingLimitsExceeded.</summary>
 /// <param name="MaxStringBytes">Bytes of a text.</param>
 /// <param name="MaxByteStringBytes">Bytes of a byte string.</param>
 /// <param name="MaxArrayLength">Elements of an array.</param>
 /// <param name="MaxMemoryBytes">
-/// Memory that the arrays and objects of a message may take together, besides what <see cref="MemoryFor"/> the message gives it. The
-/// content of texts and byte strings, which takes about as much as on the wire, does not count.
+/// Memory that the arrays and objects of a message may use together, in addition to what <see cref="MemoryFor"/> the message gives it. The
+/// content of strings and byte strings, which uses about as much as on the wire, does not count.
 /// </param>
 internal sealed record EncodingLimits(
     int MaxStringBytes = 16 * 1024 * 1024,
@@ -23,8 +23,8 @@ internal sealed record EncodingLimits(
     public static EncodingLimits Default { get; } = new();
 
     /// <summary>
-    /// Memory for a message: a byte on the wire can become a data value of 48 bytes. Numbers and their times take three times what they
-    /// have on the wire, references and small structures four times; what takes more is allowed in messages of some megabytes.
+    /// Memory for a message: a byte on the wire can become a data value of 48 bytes. Numbers and their times use three times their size on
+    /// the wire, references and small structures four times; larger ratios are allowed in messages of some megabytes.
     /// </summary>
     /// <param name="messageBytes">The bytes of the message at hand.</param>
     public long MemoryFor(int messageBytes) => Math.Min(MaxMemoryBytes, (64L * 1024 * 1024) + (4L * messageBytes));

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Encoding;
 
-/// <summary>Built-in types whose scalar values are always as long on the wire as the low bytes of <see cref="Variant.Bits"/>.</summary>
+/// <summary>Built-in types whose scalar values are encoded as the low bytes of <see cref="Variant.Bits"/>.</summary>
 internal static class FixedSizes
 {
     /// <summary>Mask, type, value of 8 bytes, status, two times with their picoseconds: the longest data value of such a type.</summary>

@@ -59,8 +59,8 @@ internal interface ICodec
         where T : struct, IStructure;
 
     /// <summary>
-    /// The elements of an array whose length was read or written. False if some of them have the status BadDecodingError, as their values
-    /// are none.
+    /// The elements of an array whose length was read or written. False if some of them have the status BadDecodingError, because their
+    /// values are not valid.
     /// </summary>
     bool Values(Span<DataValue> values);
 

@@ -17,7 +17,7 @@ internal readonly struct NumericRange
     private NumericRange(Bounds[] bounds) => _bounds = bounds;
 
     /// <summary>Parses a range.</summary>
-    /// <returns>False if the text is no range: BadIndexRangeInvalid.</returns>
+    /// <returns>False if the text is not a range: BadIndexRangeInvalid.</returns>
     public static bool TryParse(ReadOnlySpan<char> text, out NumericRange range)
     {
         int ranges = text.Count(',') + 1;
@@ -45,8 +45,8 @@ internal readonly struct NumericRange
     }
 
     /// <summary>
-    /// Whether a part of a value is looked for in it, which takes longer than to copy the part: in a text from its beginning, in texts or
-    /// byte strings of an array in each of them.
+    /// Whether a part of a value has to be searched for, which takes longer than copying the part: in a string from its beginning, in an
+    /// array of strings or byte strings in each of them.
     /// </summary>
     public bool LooksInside(in Variant value) => value.Type is BuiltInType.String or BuiltInType.ByteString
         && (value.IsArray ? _bounds.Length > Math.Max(1, value.Dimensions.Length) : value.Type == BuiltInType.String);
@@ -87,13 +87,13 @@ internal readonly struct NumericRange
         return StatusCodes.Good;
     }
 
-    /// <summary>Makes a value in which the selected part has been replaced.</summary>
-    /// <param name="whole">The value, which stays as it is unless it may be changed.</param>
+    /// <summary>Creates a value in which the selected part is replaced.</summary>
+    /// <param name="whole">The value, unchanged unless it may be changed in place.</param>
     /// <param name="part">The new part; has the type of <paramref name="whole"/>, and is an array if that is one.</param>
-    /// <param name="result">The value made.</param>
-    /// <param name="inPlace">Whether the elements of an array may be changed, as nobody else has it.</param>
+    /// <param name="result">The new value.</param>
+    /// <param name="inPlace">Whether the elements of an array may be changed, because nothing else refers to it.</param>
     /// <returns>
-    /// BadIndexRangeNoData if a selected element does not exist; BadIndexRangeDataMismatch if the part has another size than was selected.
+    /// BadIndexRangeNoData if a selected element does not exist; BadIndexRangeDataMismatch if the part and the selection differ in size.
     /// </returns>
     public StatusCode Replace(in Variant whole, in Variant part, out Variant result, bool inPlace = false)
     {
@@ -249,7 +249,8 @@ internal readonly struct NumericRange
         return StatusCodes.Good;
     }
 
-    // Where a character begins, or the text's length for the one behind the last; -1 if the text is shorter. A surrogate pair is one.
+    // The start of a character, or the text's length for the position after the last; -1 if the text is shorter. A surrogate pair is one
+    // character.
     private static int IndexOfCharacter(string text, long number)
     {
         if (number > text.Length)

@@ -20,7 +20,7 @@ public static class OpcUaClientRegistration
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the client's section, of any name.</param>
-    /// <exception cref="InvalidOperationException">A client without a name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A client without a name is already registered.</exception>
     public static OptionsBuilder<OpcUaClientOptions> AddOpcUaClient(this IServiceCollection services, IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
@@ -34,7 +34,7 @@ public static class OpcUaClientRegistration
     /// <param name="services">The host's services.</param>
     /// <param name="name">The client's name, not empty.</param>
     /// <param name="section">The client's section, with the keys of <see cref="OpcUaClientOptions"/>.</param>
-    /// <exception cref="InvalidOperationException">A client with that name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A client with that name is already registered.</exception>
     public static OptionsBuilder<OpcUaClientOptions> AddOpcUaClient(
         this IServiceCollection services, string name, IConfigurationSection section)
     {

@@ -13,9 +13,9 @@ public static class OpcUaServerRegistration
 {
     /// <summary>
     /// Adds an <see cref="OpcUaServer"/> that starts and stops with the host. Its <see cref="OpcUaServerOptions"/> come from configuration
-    /// section <c>OpcUaServer</c>; what only code can set, such as <see cref="OpcUaServerOptions.ValidateUser"/>, is set with the returned
-    /// builder. If keys are unknown or values out of range, the host does not start; the <see cref="OptionsValidationException"/> names all
-    /// of them.
+    /// section <c>OpcUaServer</c>; options that only code can set, such as <see cref="OpcUaServerOptions.ValidateUser"/>, are set with the
+    /// returned builder. If keys are unknown or values out of range, the host does not start; the <see cref="OptionsValidationException"/>
+    /// names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the server's section, of any name.</param>
@@ -23,7 +23,7 @@ public static class OpcUaServerRegistration
     /// Adds the nodes that clients see when the server is created, before it listens; receives the root service provider. Defaults to
     /// nothing: nodes can also be added later, to <see cref="OpcUaServer.AddressSpace"/>.
     /// </param>
-    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server without a name is already registered.</exception>
     public static OptionsBuilder<OpcUaServerOptions> AddOpcUaServer(
         this IServiceCollection services, IConfiguration configuration, Action<IServiceProvider, AddressSpace>? addNodes = null)
     {
@@ -43,7 +43,7 @@ public static class OpcUaServerRegistration
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="OpcUaServerOptions"/>.</param>
     /// <param name="addNodes">Adds the nodes that clients see when the server is created. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server with that name is already registered.</exception>
     public static OptionsBuilder<OpcUaServerOptions> AddOpcUaServer(
         this IServiceCollection services,
         string name,

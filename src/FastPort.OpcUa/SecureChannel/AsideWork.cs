@@ -1,11 +1,11 @@
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// Runs the slow steps of channels and sessions, RSA and reading certificates, on the thread pool: a step takes about a millisecond, which
-/// the other connections of a loop must not wait for. Few run at a time, so that a flood of them leaves processors to the loops; the others
-/// wait in order. A channel has at most one step here, so their number is that of the channels. It takes the step back when its connection
-/// is reset, or times out; a connection that the peer has just ended is not seen to end before its step is done, as reading pauses for it.
-/// Thread-safe.
+/// Runs the slow steps of channels and sessions, RSA and reading certificates, on the thread pool: a step takes about a millisecond, for
+/// which the other connections of a loop must not wait. Few run at a time, so that a flood of them leaves processors for the loops; the
+/// others wait in order. A channel has at most one step here, so their number is that of the channels. The channel takes back the step when
+/// its connection is reset, or times out; a connection that the peer has just ended is noticed only after its step is done, because reading
+/// pauses for the step. Thread-safe.
 /// </summary>
 internal sealed class AsideWork(int atOnce)
 {
@@ -17,8 +17,8 @@ internal sealed class AsideWork(int atOnce)
     public static AsideWork Shared { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
 
     /// <summary>
-    /// As <see cref="Shared"/>, for what the application does to check users: a slow hash takes many times longer than the steps of
-    /// channels, which must not wait for it.
+    /// As <see cref="Shared"/>, for the application's checks of users: a slow hash takes many times longer than the steps of channels,
+    /// which must not wait for it.
     /// </summary>
     public static AsideWork Users { get; } = new(Math.Max(1, Environment.ProcessorCount / 2));
 

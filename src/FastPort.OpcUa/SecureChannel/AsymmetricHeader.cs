@@ -5,7 +5,7 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <summary>The clear header of an OpenSecureChannel chunk (OPC 10000-6, 6.7.2.3).</summary>
 /// <param name="ChannelId">The channel; 0 for a new one.</param>
 /// <param name="PolicyUri">The security policy.</param>
-/// <param name="SenderCertificate">The sender's certificate (DER), with its issuers behind it; null for policy None.</param>
+/// <param name="SenderCertificate">The sender's certificate (DER), followed by its issuers; null for policy None.</param>
 /// <param name="ReceiverThumbprint">SHA-1 of the receiver's certificate; null for policy None.</param>
 internal readonly record struct AsymmetricHeader(
     uint ChannelId, string? PolicyUri, ByteString SenderCertificate, ByteString ReceiverThumbprint)

@@ -4,8 +4,8 @@ using System.Security.Cryptography;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// Protects OpenSecureChannel messages with certificates: always signed and encrypted, whatever the mode (OPC 10000-6, 6.7.4). Does not own
-/// the keys.
+/// Protects OpenSecureChannel messages with certificates: always signed and encrypted, in every mode (OPC 10000-6, 6.7.4). Does not own the
+/// keys.
 /// </summary>
 /// <param name="policy">The security policy, not None.</param>
 /// <param name="own">This side's private key.</param>
@@ -17,7 +17,7 @@ internal sealed class AsymmetricSecurity(SecurityPolicy policy, RSA own, RSA pee
     private readonly int _signatureBytes = own.KeySize / 8;
     private readonly int _peerSignatureBytes = peer.KeySize / 8;
 
-    // What is sent is encrypted with the peer's key, what is received with the own one.
+    // Sent messages are encrypted with the peer's key, received messages with this application's key.
     private readonly int _sendBlock = peer.KeySize / 8;
     private readonly int _receiveBlock = own.KeySize / 8;
 
@@ -42,7 +42,7 @@ internal sealed class AsymmetricSecurity(SecurityPolicy policy, RSA own, RSA pee
         BinaryPrimitives.WriteUInt32LittleEndian(content[sizeof(uint)..], requestId);
         body.CopyTo(content[SequenceHeaderBytes..]);
 
-        // The low byte of the size, the padding, and the high byte where the key is large.
+        // The low byte of the size, the padding, and the high byte if the key is large.
         Span<byte> padding = content[(SequenceHeaderBytes + body.Length)..^_signatureBytes];
         int size = padding.Length - SizeBytes(_sendBlock);
         padding.Fill((byte)size);

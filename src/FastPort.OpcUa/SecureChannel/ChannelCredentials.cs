@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// What one end of a secured channel works with: the policy and both certificates. Owns the peer's certificate. Thread-safe.
+/// The security data of one end of a channel: the policy and both certificates. Owns the peer's certificate. Thread-safe.
 /// </summary>
 internal sealed class ChannelCredentials : IDisposable
 {
@@ -80,7 +80,7 @@ internal sealed class ChannelCredentials : IDisposable
         _peerKey.VerifyData([.. OwnCertificate, .. ownNonce], signature, HashAlgorithmName.SHA256, Policy.Signature);
 
     /// <summary>
-    /// Checks the peer's certificate again, for each renewal (OPC 10000-4, 6.1.7): it may have expired, or not be trusted any more. Reads
+    /// Checks the peer's certificate again, for each renewal (OPC 10000-4, 6.1.7): it may have expired, or no longer be trusted. Reads
     /// files.
     /// </summary>
     public StatusCode ValidatePeer() => _validate?.Invoke(_peer) ?? StatusCodes.Good;

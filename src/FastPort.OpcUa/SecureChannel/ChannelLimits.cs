@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <summary>The sizes that a connection works with (OPC 10000-6, 7.1.2.3). 0 is no limit for messages and chunks.</summary>
+/// <summary>The negotiated sizes of a connection (OPC 10000-6, 7.1.2.3). 0 is no limit for messages and chunks.</summary>
 /// <param name="ChunkBytes">Largest chunk, in both directions.</param>
 /// <param name="MaxReceiveMessageBytes">Largest message that this side accepts.</param>
 /// <param name="MaxSendMessageBytes">Largest message that the peer accepts.</param>

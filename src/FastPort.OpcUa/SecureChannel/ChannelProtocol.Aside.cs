@@ -3,10 +3,10 @@ using FastPort.Connections;
 
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <content>Steps that take too long for the loop, and the release of what they and the loop use.</content>
+/// <content>Steps that take too long for the loop, and the release of shared resources.</content>
 internal abstract partial class ChannelProtocol
 {
-    // Belong to the loop. The place holds the step, and all that the step holds: null if the step ran at once, or has ended.
+    // Belong to the loop. The place references the step and its objects: null if the step ran at once, or has ended.
     private bool _isAside;
     private LinkedListNode<Action>? _asidePlace;
 
@@ -18,10 +18,10 @@ internal abstract partial class ChannelProtocol
 
     /// <summary>
     /// Runs a step on the thread pool while reading pauses, so requests stay in order and the step may use the channel's state. On the
-    /// loop, one step at a time. The step does not run if the connection ends before its turn; what it would release, <see cref="Release"/>
-    /// does then.
+    /// loop, one step at a time. The step does not run if the connection ends before its turn; <see cref="Release"/> then releases its
+    /// resources.
     /// </summary>
-    /// <param name="step">The step. Returns why the channel must end; null to go on. What it throws ends the connection.</param>
+    /// <param name="step">The step. Returns why the channel must end; null to go on. An exception ends the connection.</param>
     /// <param name="then">Called on the loop after a step that succeeded, unless the connection has ended.</param>
     internal void RunAside(Func<ChannelFault?> step, Action then)
     {
@@ -57,7 +57,7 @@ internal abstract partial class ChannelProtocol
         Incoming?.Dispose();
     }
 
-    // On the loop, at the end of the connection: nobody waits for the step any more.
+    // On the loop, at the end of the connection: the step is no longer awaited.
     private void TakeBackStep()
     {
         LinkedListNode<Action>? place = _asidePlace;

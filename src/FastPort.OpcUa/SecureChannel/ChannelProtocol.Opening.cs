@@ -46,8 +46,8 @@ internal abstract partial class ChannelProtocol
     }
 
     /// <summary>
-    /// Sends an OpenSecureChannel message, on the loop or aside. The loop's writes on this connection wait meanwhile. False if too much
-    /// waits to be sent.
+    /// Sends an OpenSecureChannel message, on the loop or aside. The loop's writes on this connection wait in the meantime. False if too
+    /// much waits to be sent.
     /// </summary>
     protected bool WriteOpen(uint requestId, MessageBuffer message)
     {
@@ -61,8 +61,8 @@ internal abstract partial class ChannelProtocol
     }
 
     /// <summary>
-    /// Drops tokens that have expired. Returns how long the oldest one that is left may be used; not above zero if none is left. Not while
-    /// a step runs aside.
+    /// Drops expired tokens. Returns how long the oldest remaining one may be used; zero or less if none is left. Not while a step runs
+    /// aside.
     /// </summary>
     protected TimeSpan DropExpiredTokens()
     {
@@ -99,7 +99,7 @@ internal abstract partial class ChannelProtocol
             : new ChannelFault(StatusCodes.BadSecureChannelTokenUnknown, $"The token {tokenId} is unknown or has expired.");
     }
 
-    // With a policy the message takes RSA on both sides, and a server reads certificates from its folders: not on the loop.
+    // With a policy, the message needs RSA on both sides, and a server reads certificates from its folders: not on the loop.
     private ChannelFault? ReceiveOpen(ReadOnlySpan<byte> chunk)
     {
         if (!AsymmetricHeader.TryRead(chunk, out AsymmetricHeader header, out int clearBytes)

@@ -7,9 +7,9 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// One end of a secure channel on a connection (OPC 10000-6, 6.7 and 7.1): reads chunks, checks and joins them, and hands whole messages to
-/// the client's or the server's side. All members that read belong to the connection's loop, or to the step of <see cref="RunAside"/> that
-/// reading pauses for; <see cref="Writer"/> may be used from any thread.
+/// One end of a secure channel on a connection (OPC 10000-6, 6.7 and 7.1): reads chunks, checks and joins them, and passes whole messages
+/// to the client's or the server's side. All members that read belong to the connection's loop, or to the step of <see cref="RunAside"/>
+/// that reading pauses for; <see cref="Writer"/> may be used from any thread.
 /// </summary>
 internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvider time) : IConnectionProtocol
 {
@@ -19,11 +19,11 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <summary>Type, size, channel and token.</summary>
     protected const int SymmetricHeaderBytes = 16;
 
-    // A message's array of more bytes is not kept for the next one.
+    // A larger array of a message is not kept for the next one.
     private const int KeepBytes = 64 * 1024;
     private const long NothingUnfinished = long.MinValue;
 
-    // How long answers wait for others of their burst: a few times what a system call takes.
+    // How long answers wait for others of their burst: a few times the duration of a system call.
     private static readonly TimeSpan AnswersWait = TimeSpan.FromMicroseconds(20);
 
     private MessageBuffer _plain = null!;
@@ -40,7 +40,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <summary>The clock of tokens' lives.</summary>
     protected abstract TimeSpan TokenClock { get; }
 
-    /// <summary>Where arrays come from; set when the connection opens.</summary>
+    /// <summary>The pool of arrays; set when the connection opens.</summary>
     protected ArrayPool<byte> Pool => Connection.MessagePool;
 
     /// <summary>The connection; set when it opens.</summary>
@@ -127,7 +127,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     {
     }
 
-    /// <summary>Ends the channel. A server tells its client why.</summary>
+    /// <summary>Ends the channel. A server sends its client the reason.</summary>
     protected abstract void Fail(ChannelFault fault);
 
     private ReceiveOutcome Receive(ArrayPoolCircularBuffer input)
@@ -143,7 +143,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
 
             if (Connection.PendingBytes > PauseAtPendingBytes)
             {
-                // The peer does not read what it asked for.
+                // The peer does not read its responses.
                 Connection.NotifyWhenDrained(PauseAtPendingBytes / 2);
                 return ReceiveOutcome.Pause;
             }
@@ -277,7 +277,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
 
     private ChannelFault? Complete(uint requestId, ReadOnlySpan<byte> body)
     {
-        // What comes after it is another message.
+        // The bytes after it are another message.
         _unfinishedSince = NothingUnfinished;
         MessageBuffer? owner = null;
         if (Incoming.IsEmpty)

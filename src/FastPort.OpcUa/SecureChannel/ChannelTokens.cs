@@ -6,15 +6,15 @@ namespace FastPort.OpcUa.SecureChannel;
 /// </summary>
 internal sealed class ChannelTokens
 {
-    // One in use, and renewals that crossed each other on the way.
+    // One in use, and renewals that crossed each other in transit.
     private const int Most = 4;
 
     private readonly List<ChannelToken> _tokens = new(Most);
 
-    /// <summary>The token that the peer has used last; null before the channel is open.</summary>
+    /// <summary>The token that the peer last used; null before the channel is open.</summary>
     public ChannelToken? Oldest => _tokens.Count == 0 ? null : _tokens[0];
 
-    /// <summary>The token that was issued last; null before the channel is open.</summary>
+    /// <summary>The last issued token; null before the channel is open.</summary>
     public ChannelToken? Newest => _tokens.Count == 0 ? null : _tokens[^1];
 
     public ChannelToken? Find(uint id)
@@ -30,7 +30,7 @@ internal sealed class ChannelTokens
         return null;
     }
 
-    /// <summary>Adds a token. Of too many that were never used the oldest goes.</summary>
+    /// <summary>Adds a token. If too many were never used, the oldest is dropped.</summary>
     public void Add(ChannelToken token)
     {
         if (_tokens.Count == Most)
@@ -45,7 +45,7 @@ internal sealed class ChannelTokens
     /// <summary>The token after the oldest one; null if there is none.</summary>
     public ChannelToken? Second => _tokens.Count < 2 ? null : _tokens[1];
 
-    /// <summary>Drops the tokens before this one. No sender may use them any more.</summary>
+    /// <summary>Drops the tokens before this one. No sender may use them any longer.</summary>
     public void DropBefore(ChannelToken token)
     {
         while (_tokens[0] != token)

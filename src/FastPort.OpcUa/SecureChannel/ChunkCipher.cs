@@ -3,8 +3,8 @@ using System.Security.Cryptography;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// HMAC-SHA256 and AES-CBC with the keys of one direction. Their contexts are made once: making them for each chunk costs more than the
-/// work on a small one. Used by one thread at a time.
+/// HMAC-SHA256 and AES-CBC with the keys of one direction. Their contexts are created once: creating them for each chunk costs more than
+/// the work on a small one. Used by one thread at a time.
 /// </summary>
 internal sealed class ChunkCipher : IDisposable
 {

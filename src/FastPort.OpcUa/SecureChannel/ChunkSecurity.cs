@@ -4,7 +4,7 @@ namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
 /// How chunks are protected: by the keys of a token (MSG, CLO) or by certificates (OPN). A chunk has a clear header, then the sequence
-/// header, the body and what the protection adds (OPC 10000-6, 6.7.2). Thread-safe.
+/// header, the body and the additional bytes of the protection (OPC 10000-6, 6.7.2). Thread-safe.
 /// </summary>
 internal abstract class ChunkSecurity : IDisposable
 {
@@ -14,7 +14,7 @@ internal abstract class ChunkSecurity : IDisposable
     /// <summary>No signature and no encryption.</summary>
     public static ChunkSecurity None { get; } = new NoSecurity();
 
-    /// <summary>Whether a chunk's body is sent as it is, so that it may be borrowed.</summary>
+    /// <summary>Whether a chunk's body is sent unchanged, so that it may be borrowed.</summary>
     public virtual bool IsPlain => false;
 
     /// <summary>The longest body of a chunk.</summary>
@@ -43,7 +43,7 @@ internal abstract class ChunkSecurity : IDisposable
     /// <param name="content">The sequence header and the body, in the chunk or in <paramref name="scratch"/>.</param>
     public abstract bool TryUnprotect(ReadOnlySpan<byte> chunk, int clearBytes, MessageBuffer scratch, out ReadOnlySpan<byte> content);
 
-    /// <summary>Releases the keys. Nobody may use them any more.</summary>
+    /// <summary>Releases the keys. They must no longer be used.</summary>
     public virtual void Dispose()
     {
     }

@@ -20,7 +20,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
     // Type, size, channel and token.
     private const int SymmetricHeaderBytes = 16;
 
-    // From here on the body of an unprotected chunk is sent from where it lies.
+    // From this size on, the body of an unprotected chunk is sent in place.
     private const int BorrowFrom = 32 * 1024;
 
     // Below this a piece of such a body is copied.
@@ -28,7 +28,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
 
     private readonly Lock _gate = new();
 
-    // Buffers whose memory was lent to the connection and has come back. Also their lock, taken by whoever has sent the last byte.
+    // Buffers whose lent memory the connection has returned. Also their lock, taken by the thread that has sent the last byte.
     private readonly Stack<MessageBuffer> _returned = [];
     private SequenceNumbers _numbers;
 
@@ -51,9 +51,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         }
     }
 
-    /// <summary>
-    /// From the next message on the chunks carry this token. When the call returns, no chunk is protected by another one.
-    /// </summary>
+    /// <summary>From the next message on, chunks carry this token. When the call returns, no chunk is protected by another one.</summary>
     public void SetToken(uint channelId, ChannelToken token)
     {
         lock (_gate)
@@ -62,7 +60,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         }
     }
 
-    /// <summary>The channel has ended. When the call returns, no token is used any more.</summary>
+    /// <summary>The channel has ended. When the call returns, tokens are no longer used.</summary>
     public void End()
     {
         lock (_gate)
@@ -110,7 +108,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         {
             if (connection.BeginWrite() is not { } ring)
             {
-                // The end of the connection is told otherwise.
+                // The end of the connection is reported otherwise.
                 return true;
             }
 
@@ -264,7 +262,7 @@ internal sealed class ChunkWriter(Connection connection, long maxSendBytes)
         }
     }
 
-    // The connection sends the body from where it lies. With the last piece the message comes back.
+    // The connection sends the body in place. With the last piece, the message is returned.
     private void WriteBorrowed(ArrayPoolCircularBuffer ring, uint type, uint requestId, MessageBuffer message, int perChunk)
     {
         const int HeaderBytes = SymmetricHeaderBytes + ChunkSecurity.SequenceHeaderBytes;

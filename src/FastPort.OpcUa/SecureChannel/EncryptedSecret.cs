@@ -33,7 +33,9 @@ internal static class EncryptedSecret
     /// <summary>Decrypts a secret. False if it was not encrypted for this key and nonce, or is too long.</summary>
     /// <param name="policy">The policy of the user token, not None.</param>
     /// <param name="server">The server's private key.</param>
-    /// <param name="encrypted">What was sent. No block of it is decrypted if there are more than the longest secret needs.</param>
+    /// <param name="encrypted">
+    /// The encrypted bytes. None of its blocks is decrypted if there are more than the longest secret needs.
+    /// </param>
     /// <param name="nonce">The server's last nonce.</param>
     /// <param name="maxBytes">The longest secret.</param>
     /// <param name="secret">The secret.</param>
@@ -44,7 +46,7 @@ internal static class EncryptedSecret
         int block = server.KeySize / 8;
         int perBlock = block - policy.EncryptionOverheadBytes;
 
-        // One more than is needed where the last block is full: some clients then send one of zeros.
+        // One more than needed if the last block is full: some clients then send one of zeros.
         int maxBlocks = ((sizeof(uint) + maxBytes + nonce.Length) / perBlock) + 1;
         if (encrypted.IsEmpty || encrypted.Length % block != 0 || encrypted.Length / block > maxBlocks)
         {
@@ -65,7 +67,7 @@ internal static class EncryptedSecret
             return false;
         }
 
-        // The length says where the content ends. What fills the last block must be zeros (OPC 10000-4, 7.41.2.2).
+        // The length says where the content ends. The padding of the last block must be zeros (OPC 10000-4, 7.41.2.2).
         ReadOnlySpan<byte> content = length < sizeof(uint) ? default : plain.AsSpan(sizeof(uint)..length);
         uint used = length < sizeof(uint) ? uint.MaxValue : BinaryPrimitives.ReadUInt32LittleEndian(plain);
         long secretLength = used - (long)nonce.Length;

@@ -17,8 +17,7 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
     public bool IsEmpty => _chunks == 0;
 
     /// <summary>
-    /// Sets the largest message that the peer may send, and its most chunks. A message that has begun may still be as large as it might
-    /// when it began.
+    /// Sets the largest message that the peer may send, and its most chunks. A message that has begun keeps the earlier limit.
     /// </summary>
     public void SetLimits(int bytes, int chunks = int.MaxValue)
     {
@@ -32,7 +31,7 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
         : new ChannelFault(
             StatusCodes.BadTcpMessageTypeInvalid, $"A chunk of request {requestId} stands between chunks of request {_requestId}.");
 
-    /// <summary>Why a message of so many more bytes is too large; null if it is not.</summary>
+    /// <summary>Why a message with this many more bytes is too large; null if it is not.</summary>
     public ChannelFault? CheckSize(int more) => _parts.Length + (long)more <= _most.Bytes
         ? null
         : new ChannelFault(StatusCodes.BadTcpMessageTooLarge, $"A message is larger than the {_most.Bytes} bytes that are accepted.");

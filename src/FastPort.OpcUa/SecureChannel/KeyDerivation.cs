@@ -11,9 +11,7 @@ internal sealed record ChannelKeys(byte[] Signing, byte[] Encrypting, byte[] Ini
     private const int SigningKeyBytes = 32;
     private const int BlockBytes = 16;
 
-    /// <summary>
-    /// Derives keys from the nonces: the secret is that of the receiver of what they protect, the seed that of the sender.
-    /// </summary>
+    /// <summary>Derives keys from the nonces: the secret is the nonce of the receiver, the seed that of the sender.</summary>
     public static ChannelKeys Derive(ReadOnlySpan<byte> secret, ReadOnlySpan<byte> seed, int encryptionKeyBytes)
     {
         byte[] bytes = KeyDerivation.PSha256(secret, seed, SigningKeyBytes + encryptionKeyBytes + BlockBytes);

@@ -4,16 +4,16 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// A message in one piece: a growing array from a pool. A message to be sent may hold one large part that lies elsewhere. Not thread-safe;
+/// A message in one piece: a growing array from a pool. A message to be sent may refer to one large part elsewhere. Not thread-safe;
 /// <see cref="Dispose"/> returns the array once.
 /// </summary>
-/// <param name="pool">Where arrays come from.</param>
+/// <param name="pool">The pool of arrays.</param>
 /// <param name="expectedBytes">Length of the first array. Defaults to 1 KiB.</param>
 internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0) : ILendingWriter, IDisposable
 {
     private const int FirstBytes = 1024;
 
-    // A message is often as long as the one before: it need not grow again.
+    // A message is often as long as the previous one: it need not grow again.
     private int _expected = expectedBytes;
     private byte[] _array = [];
     private ReadOnlyMemory<byte> _part;
@@ -22,15 +22,13 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
     /// <summary>Where arrays come from.</summary>
     public ArrayPool<byte> Pool => pool;
 
-    /// <summary>Where the buffer returns to when its memory, lent to a connection, comes back; null if it was never lent.</summary>
+    /// <summary>The receiver of the buffer when a connection returns its lent memory; null if it was never lent.</summary>
     public Stack<MessageBuffer>? LentBy { get; set; }
 
-    /// <summary>
-    /// Whether a large part may stay where it is. Then <see cref="Written"/> is not the whole message. Defaults to false.
-    /// </summary>
+    /// <summary>Whether a large part may stay in place. Then <see cref="Written"/> is not the whole message. Defaults to false.</summary>
     public bool AcceptsPart { get; set; }
 
-    /// <summary>Bytes written, without the part that lies elsewhere.</summary>
+    /// <summary>Bytes written, without the part elsewhere.</summary>
     public int Length { get; private set; }
 
     /// <summary>Bytes of the message.</summary>
@@ -43,7 +41,7 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
 
     public ArraySegment<byte> Segment => new(_array, 0, Length);
 
-    /// <summary>The bytes of the message from a position on, as far as they lie together, and at most so many.</summary>
+    /// <summary>The contiguous bytes of the message from a position on, up to a maximum.</summary>
     public ReadOnlyMemory<byte> PieceAt(long position, int limit)
     {
         if (position < _partAt || _part.IsEmpty)

@@ -6,8 +6,8 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// A password of any length as it is sent: encrypted and signed with keys of its own, which are encrypted with the server's key
-/// (OPC 10000-4, 7.41.2.3 and 7.41.2.4).
+/// A password of any length as it is sent: encrypted and signed with separate keys, which are encrypted with the server's key (OPC 10000-4,
+/// 7.41.2.3 and 7.41.2.4).
 /// </summary>
 internal static class RsaEncryptedSecret
 {
@@ -18,7 +18,7 @@ internal static class RsaEncryptedSecret
     // The type, the encoding and the length of what follows.
     private const int HeadBytes = 9;
 
-    /// <summary>Whether this is the format of some bytes, be they valid or not. No text in UTF-8 begins like that.</summary>
+    /// <summary>Whether bytes have this format, valid or not. No text in UTF-8 begins like that.</summary>
     public static bool IsFormatOf(ReadOnlySpan<byte> sent)
     {
         var decoder = new BinaryDecoder(sent, EncodingLimits.Default);
@@ -31,7 +31,7 @@ internal static class RsaEncryptedSecret
     /// <param name="thumbprint">SHA-1 of the server's certificate.</param>
     /// <param name="secret">The secret.</param>
     /// <param name="nonce">The server's last nonce.</param>
-    /// <param name="now">The present time.</param>
+    /// <param name="now">The current time.</param>
     public static byte[] Encrypt(
         SecurityPolicy policy, RSA server, byte[] thumbprint, byte[] secret, ReadOnlySpan<byte> nonce, DateTime now)
     {
@@ -69,11 +69,11 @@ internal static class RsaEncryptedSecret
     }
 
     /// <summary>
-    /// Decrypts a secret. False if it was not encrypted for this key and nonce, was changed, or is too long. The nonce tells an old one:
-    /// the time in it is not looked at, since clocks differ.
+    /// Decrypts a secret. False if it was not encrypted for this key and nonce, was changed, or is too long. The nonce reveals an old
+    /// secret: the time in it is not checked, because clocks differ.
     /// </summary>
     /// <param name="server">The server's private key.</param>
-    /// <param name="sent">What was sent.</param>
+    /// <param name="sent">The sent bytes.</param>
     /// <param name="nonce">The server's last nonce.</param>
     /// <param name="maxBytes">The longest secret.</param>
     /// <param name="secret">The secret.</param>
@@ -107,7 +107,7 @@ internal static class RsaEncryptedSecret
         aes.Key = keys.Encrypting;
         byte[] payload = aes.DecryptCbc(decoder.Rest.Slice(keyBytes, bodyBytes), keys.InitializationVector, PaddingMode.None);
 
-        // What is signed was made by the client as a whole: what it has filled the last block with does not matter.
+        // The client has created all signed bytes: its padding of the last block does not matter.
         var content = new BinaryDecoder(payload.AsSpan(), EncodingLimits.Default);
         bool isCurrent = CryptographicOperations.FixedTimeEquals(content.ReadByteString().Span, nonce);
         ByteString found = content.ReadByteString();

@@ -66,10 +66,10 @@ internal sealed class SecurityPolicy
 
     public static SecurityPolicy Of(OpcUaSecurityPolicy policy) => All[(int)policy];
 
-    /// <summary>A policy that encrypts with this algorithm; null if none is known here.</summary>
+    /// <summary>A policy that encrypts with this algorithm; null if unknown.</summary>
     public static SecurityPolicy? FindEncryption(string? algorithmUri) =>
         algorithmUri is null ? null : Array.Find(All, policy => policy.EncryptionUri == algorithmUri);
 
-    /// <summary>The policy of a URI; null if it is not known here.</summary>
+    /// <summary>The policy of a URI; null if unknown.</summary>
     public static SecurityPolicy? Find(string? uri) => Array.Find(All, policy => policy.Uri == uri);
 }

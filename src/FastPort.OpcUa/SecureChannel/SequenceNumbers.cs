@@ -1,12 +1,12 @@
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// The numbers of chunks in one direction (OPC 10000-6, 6.7.2.4): each is one higher than the one before, over renewals of the token, too.
+/// The numbers of chunks in one direction (OPC 10000-6, 6.7.2.4): each is one higher than the previous one, across renewals of the token.
 /// Near the end of the range they start over below 1,024. Not thread-safe.
 /// </summary>
 internal struct SequenceNumbers
 {
-    // Where this side starts over. Below what every known stack accepts.
+    // Where this side starts over. Below the limit of every known stack.
     private const uint StartOverAfter = 4_294_967_000;
 
     // From here on the peer may start over.

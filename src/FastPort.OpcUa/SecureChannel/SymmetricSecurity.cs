@@ -4,7 +4,7 @@ using System.Security.Cryptography;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// Protects chunks with the keys of a token: HMAC-SHA256, and AES-CBC where the mode says so (OPC 10000-6, 6.7.4). Sending and receiving
+/// Protects chunks with the keys of a token: HMAC-SHA256, and AES-CBC if the mode requires it (OPC 10000-6, 6.7.4). Sending and receiving
 /// use different keys and may run at the same time; each by one thread at a time.
 /// </summary>
 internal sealed class SymmetricSecurity : ChunkSecurity
@@ -91,7 +91,7 @@ internal sealed class SymmetricSecurity : ChunkSecurity
         base.Dispose();
     }
 
-    // Some peers pad more than the block size asks for.
+    // Some peers pad more than the block size requires.
     private static bool TryRemovePadding(ref ReadOnlySpan<byte> content)
     {
         int padding = content[^1];

@@ -6,8 +6,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response: no list of requests or results is
-/// made. What is written is decoded first.
+/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response, without lists of requests or
+/// results. Written values are decoded first.
 /// </summary>
 internal static class AttributeServices
 {
@@ -43,7 +43,7 @@ internal static class AttributeServices
             throw;
         }
 
-        // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
+        // Also checked on the way: a large value that is requested ten thousand times is not encoded that often.
         StatusCode failed = buffer.TotalLength > call.Channel.LargestResponse ? StatusCodes.BadResponseTooLarge : decoder.Error;
         if (!failed.IsGood)
         {
@@ -68,7 +68,7 @@ internal static class AttributeServices
             return;
         }
 
-        // All are decoded before the first is written: a request that is broken has no effect.
+        // All are decoded before the first is written: a malformed request has no effect.
         WriteValue[] items = ArrayPool<WriteValue>.Shared.Rent(count);
         Span<WriteValue> used = items.AsSpan(0, count);
         foreach (ref WriteValue item in used)
@@ -229,7 +229,7 @@ internal static class AttributeServices
         }
     }
 
-    // What the application throws is the fault of this node alone.
+    // An exception of the application affects this node alone.
     private static void ReadCalled(in ServiceCall call, VariableNode variable, out DataValue value)
     {
         try
@@ -259,7 +259,7 @@ internal static class AttributeServices
         return status.IsGood ? value with { Value = part } : new DataValue(default, status);
     }
 
-    /// <summary>Finds the node of an attribute. Returns why it cannot be read as asked for; null if it can.</summary>
+    /// <summary>Finds the node of an attribute. Returns why it cannot be read as requested; null if it can.</summary>
     public static StatusCode? Find(AddressSpace space, in ReadValueId item, out Node? node)
     {
         node = space.Find(item.NodeId);
@@ -272,8 +272,7 @@ internal static class AttributeServices
     }
 
     /// <summary>
-    /// A value with the times that a client asks for; the server's is the present one. Attributes other than Value have no source
-    /// timestamp.
+    /// A value with the requested times; the server's time is the current time. Attributes other than Value have no source timestamp.
     /// </summary>
     public static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
     {
@@ -316,7 +315,7 @@ internal static class AttributeServices
 
         if (item.Value.Value.IsNull && item.Value.Status == StatusCodes.BadDecodingError)
         {
-            // The decoder's: the other values of the request are written.
+            // The decoder's status: the other values of the request are written.
             return StatusCodes.BadDecodingError;
         }
 
@@ -334,7 +333,7 @@ internal static class AttributeServices
 
         if (variable.OnWrite is { } handler)
         {
-            // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
+            // The whole value of the part is not known here (OPC 10000-4, 5.11.4.2).
             if (isPart)
             {
                 return StatusCodes.BadWriteNotSupported;

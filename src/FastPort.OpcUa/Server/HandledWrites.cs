@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Server;
 
-/// <summary>The values of one Write that handlers of the application take, by handler.</summary>
+/// <summary>The values of one Write for handlers of the application, by handler.</summary>
 internal sealed class HandledWrites
 {
     private readonly List<Group> _groups = [];

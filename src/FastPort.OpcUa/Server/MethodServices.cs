@@ -30,7 +30,7 @@ internal static class MethodServices
         _ = CallAllAsync(call, request.MethodsToCall!, running);
     }
 
-    // Methods of one request run one after the other, until their outputs take more memory than any response could in the client. Nothing
+    // Methods of one request run one after the other, until their outputs use more memory than any response may in the client. Nothing
     // awaits this: every failure becomes a response.
     private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods, RunningCall running)
     {
@@ -76,7 +76,7 @@ internal static class MethodServices
         }
     }
 
-    // A response that is too large is not encoded to its end: a large value may be the output of all methods.
+    // A response that is too large is not encoded completely: a large value may be the output of all methods.
     private static void Reply(in ServiceCall call, CallMethodResult[] results)
     {
         MessageBuffer buffer = call.Channel.BeginResponse();

@@ -28,7 +28,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     private long _lastUserWarning;
     private ApplicationCertificates? _certificates;
 
-    // Not from 1 on in each run (OPC 10000-4, 5.14.2): a client that comes back after a restart would find its id with another client.
+    // Not starting at 1 in each run (OPC 10000-4, 5.14.2): a client that reconnects after a restart would find its id used by another
+    // client.
     private uint _lastSubscription = (uint)Random.Shared.NextInt64(1L << 32);
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
@@ -59,7 +60,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>The nodes that clients see.</summary>
     public AddressSpace AddressSpace { get; }
 
-    /// <summary>The endpoints that are bound, with their real ports.</summary>
+    /// <summary>The bound endpoints, with their actual ports.</summary>
     public IReadOnlyList<Endpoint> Endpoints => _server.Endpoints;
 
     /// <summary>Number of sessions.</summary>
@@ -86,13 +87,13 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>The certificates; null if no policy needs them.</summary>
     internal ApplicationCertificates? Certificates => _certificates;
 
-    /// <summary>Binds the endpoints and accepts clients. Makes the server's certificate if it needs one and has none.</summary>
+    /// <summary>Binds the endpoints and accepts clients. Creates the server's certificate if it needs one and has none.</summary>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which and why.</exception>
     /// <exception cref="IOException">The directory of the certificates cannot be used.</exception>
     public Task StartAsync(CancellationToken cancellationToken = default)
     {
-        // Passwords are encrypted with the server's key also where messages are not.
+        // Passwords are encrypted with the server's key even if messages are not.
         if (Users.HasNames || Users.HasCertificates
             || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
@@ -120,8 +121,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops accepting, and ends all channels and sessions. From its beginning on ServerStatus says that the server shuts down; clients
-    /// that monitor it are told before their channels close, others can read it during <see cref="ServerOptions.DrainDelay"/>.
+    /// Stops accepting, and ends all channels and sessions. From the beginning, ServerStatus shows that the server is shutting down;
+    /// clients that monitor it are notified before their channels close, others can read it during <see cref="ServerOptions.DrainDelay"/>.
     /// </summary>
     /// <param name="cancellationToken">Ends the stop at once.</param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
@@ -145,7 +146,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>Whether a warning about a peer may be logged: strangers must not fill the log.</summary>
     internal bool MayWarn() => MayWarn(ref _lastWarning);
 
-    /// <summary>As <see cref="MayWarn()"/>, about a user: one who tries again and again does not hide other warnings.</summary>
+    /// <summary>As <see cref="MayWarn()"/>, about a user: repeated attempts of one user do not hide other warnings.</summary>
     internal bool MayWarnOfUser() => MayWarn(ref _lastUserWarning);
 
     private bool MayWarn(ref long lastWarning)
@@ -172,8 +173,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     }
 
     /// <summary>
-    /// The URL of the server in its descriptions: what the client has used; if that is none, or too long to be sent back, where the server
-    /// listens (OPC 10000-4, 5.5.4.2).
+    /// The URL of the server in its descriptions: the client's URL; if it is missing, or too long to be sent back, the server's endpoint
+    /// (OPC 10000-4, 5.5.4.2).
     /// </summary>
     internal string UrlFor(string? used, EndPoint? local)
     {
@@ -186,7 +187,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
         if (endpoints.Count == 0)
         {
-            // A channel without a listener, as that of a fuzzer.
+            // A channel without a listener, for example of a fuzzer.
             return string.Empty;
         }
 
@@ -211,7 +212,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         && (policy.IsNone || Options.SecurityModes.Contains(mode))
         && Offers(policy);
 
-    /// <summary>Whether clients may open channels with this policy, in one mode or another.</summary>
+    /// <summary>Whether clients may open channels with this policy, in any mode.</summary>
     internal bool Offers(SecurityPolicy policy) => Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
 
     /// <summary>The endpoints as a client sees them: with a URL of <see cref="UrlFor"/>.</summary>

@@ -20,12 +20,12 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaServer";
 
-    // Far more than any use of it, and no overflow where two of them meet.
+    // Far more than any use of it, without an overflow when two are added.
     private const int Most = 10_000_000;
 
     private const string ExampleEndpoints = "give a list of URIs such as opc.tcp://0.0.0.0:4840/path";
 
-    /// <summary>The URI of an application that has chosen none.</summary>
+    /// <summary>The default URI of an application.</summary>
     internal static readonly string DefaultApplicationUri = $"urn:{Uri.EscapeDataString(Environment.MachineName)}:FastPort:OpcUaServer";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -40,73 +40,73 @@ public sealed class OpcUaServerOptions : ServerOptions
 
     /// <summary>
     /// Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaServer</c>, or to the URI in the certificate of
-    /// <see cref="Certificates"/>, where there is one already and it is used.
+    /// <see cref="Certificates"/>, if there is already one and it is used.
     /// </summary>
     public string ApplicationUri { get; set; } = DefaultApplicationUri;
 
     /// <summary>Identifies the product. Defaults to <c>urn:fastport:opcua</c>.</summary>
     public string ProductUri { get; set; } = "urn:fastport:opcua";
 
-    /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA server</c>.</summary>
+    /// <summary>The application's display name. Defaults to <c>FastPort OPC UA server</c>.</summary>
     public string ApplicationName { get; set; } = "FastPort OPC UA server";
 
     /// <summary>
-    /// The security policies that clients may choose, each but None with every one of <see cref="SecurityModes"/>. Defaults to None and
-    /// Basic256Sha256. Without None, clients can still ask for endpoints without security.
+    /// The security policies that clients may choose, all except None with each of <see cref="SecurityModes"/>. Defaults to None and
+    /// Basic256Sha256. Without None, clients can still request the endpoints without security.
     /// </summary>
     public IList<OpcUaSecurityPolicy> SecurityPolicies { get; set; } = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
 
     /// <summary>How messages are protected by policies other than None. Defaults to both: signed, and signed and encrypted.</summary>
     public IList<MessageSecurityMode> SecurityModes { get; set; } = [MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt];
 
-    /// <summary>The server's certificate and those that it trusts. Used if a policy other than None is offered.</summary>
+    /// <summary>The server's certificate and the certificates that it trusts. Used if a policy other than None is offered.</summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
     /// <summary>Whether clients without a user may activate sessions. Defaults to true.</summary>
     public bool AllowAnonymous { get; set; } = true;
 
     /// <summary>
-    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted. Called on a thread of
-    /// the pool, by at most half as many threads as there are processors: it may hash, but not wait for others.
+    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted. Called on the thread
+    /// pool, on at most half as many threads as there are processors: it may compute a hash, but must not wait.
     /// </summary>
     public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
 
     /// <summary>
-    /// Most secure channels, connections that have not opened one included. At the limit the oldest one without an activated session is
-    /// closed for a new one (OPC 10000-4, 5.5.2). Defaults to 2,000.
+    /// Maximum number of secure channels, including connections that have not opened one. At the limit the oldest one without an activated
+    /// session is closed for a new one (OPC 10000-4, 5.5.2). Defaults to 2,000.
     /// </summary>
     public int MaxSecureChannels { get; set; } = 2000;
 
     /// <summary>
-    /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
-    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Called as
-    /// <see cref="ValidateUser"/> is. Null for no such users. Defaults to null (OPC 10000-4, 7.41.5).
+    /// Decides whether the owner of a certificate is a user. The client has proved that it has the key, which must be RSA, and the
+    /// certificate is within its validity period; the callback must check its issuer. The certificate is disposed when the callback has
+    /// completed. Called as <see cref="ValidateUser"/> is. Null for no such users. Defaults to null (OPC 10000-4, 7.41.5).
     /// </summary>
     public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
 
     /// <summary>
-    /// The users as identities, for programs that say what each may do; in place of <see cref="ValidateUser"/> and
-    /// <see cref="ValidateUserCertificate"/>, which must then be null. Null for those. Defaults to null.
+    /// The users as identities, for programs with permissions per user; replaces <see cref="ValidateUser"/> and
+    /// <see cref="ValidateUserCertificate"/>, which must then be null. Defaults to null: these are used.
     /// </summary>
     public IOpcUaUsers? Users { get; set; }
 
     /// <summary>
-    /// Decides who may read and write the values of variables. Who may not gets BadUserAccessDenied; so does a monitored item, in place of
-    /// each value that its session may not read at the time. Other attributes, browsing and methods are not asked about. Called under
-    /// a variable's lock: it must not wait for a lock under which the program sets variables. Null for no such limits. Defaults to null.
+    /// Decides which clients may read and write the values of variables. A refused access gets BadUserAccessDenied, as does a monitored
+    /// item for each value that its session may not read at the time. Not called for other attributes, browsing and methods. Called under a
+    /// variable's lock: it must not wait for a lock under which the program sets variables. Defaults to null: no limits.
     /// </summary>
     public VariableAuthorizer? AuthorizeVariable { get; set; }
 
     /// <summary>
-    /// The bans, for a program that fills the list itself; servers may share one. A banned address gets no connection and loses those that
-    /// it has; a banned user gets no session and loses those that it has. Null for none. Defaults to null.
+    /// The bans, for a program that fills the list itself; servers may share one. A banned address gets no connection and loses its
+    /// existing connections; a banned user gets no session and loses its existing sessions. Defaults to null: no bans.
     /// </summary>
     public BanList? Bans { get; set; }
 
     /// <summary>
-    /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over. When there is no room, the
-    /// oldest that nobody uses goes: one that has ended, then one that was never activated, then one without a connection. Defaults to
-    /// 1,000.
+    /// Maximum number of sessions, including ended sessions whose subscriptions can still be transferred. When there is no room, the oldest
+    /// unused session is removed: an ended session first, then a session that was never activated, then a session without a connection.
+    /// Defaults to 1,000.
     /// </summary>
     public int MaxSessions { get; set; } = 1000;
 
@@ -116,101 +116,107 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
     public int MaxChunkBytes { get; set; } = 65_535;
 
-    /// <summary>Most nodes of a Read. Defaults to 10,000.</summary>
+    /// <summary>Maximum number of nodes of a Read. Defaults to 10,000.</summary>
     public int MaxNodesPerRead { get; set; } = 10_000;
 
-    /// <summary>Most nodes of a Write. Defaults to 10,000.</summary>
+    /// <summary>Maximum number of nodes of a Write. Defaults to 10,000.</summary>
     public int MaxNodesPerWrite { get; set; } = 10_000;
 
     /// <summary>
-    /// Most nodes of a Browse, BrowseNext, RegisterNodes, and paths of a TranslateBrowsePathsToNodeIds. Defaults to 1,000.
+    /// Maximum number of nodes of a Browse, BrowseNext or RegisterNodes, and of paths of a TranslateBrowsePathsToNodeIds. Defaults to
+    /// 1,000.
     /// </summary>
     public int MaxNodesPerBrowse { get; set; } = 1000;
 
-    /// <summary>Most methods of a Call. Defaults to 100.</summary>
+    /// <summary>Maximum number of methods of a Call. Defaults to 100.</summary>
     public int MaxMethodsPerCall { get; set; } = 100;
 
     /// <summary>
-    /// Most Calls, and Writes that <see cref="VariableNode.OnWrite"/> takes, that run at a time for a session, and for a secure channel,
-    /// where those of sessions that have ended may go on. Others get BadTooManyOperations. Defaults to 1,000.
+    /// Maximum number of Calls, and of Writes that <see cref="VariableNode.OnWrite"/> handles, that run at a time for a session, and for a
+    /// secure channel, where those of ended sessions may still run. Others get BadTooManyOperations. Defaults to 1,000.
     /// </summary>
     public int MaxRunningRequestsPerSession { get; set; } = 1000;
 
     /// <summary>
-    /// Most continuation points of a session, 1 to 65,535. A request that needs more frees the oldest ones of earlier requests. Defaults
-    /// to 10.
+    /// Maximum number of continuation points of a session, 1 to 65,535. A request that needs more frees the oldest ones of earlier
+    /// requests. Defaults to 10.
     /// </summary>
     public int MaxBrowseContinuationPoints { get; set; } = 10;
 
     /// <summary>Time in which a connection must open its secure channel. Defaults to 10 s.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Longest life of a secure channel's token; shorter wishes are granted from 10 s on. Defaults to 1 hour.</summary>
+    /// <summary>
+    /// Longest lifetime of a secure channel's token; shorter requested lifetimes of at least 10 s are granted. Defaults to 1 hour.
+    /// </summary>
     public TimeSpan MaxTokenLifetime { get; set; } = TimeSpan.FromHours(1);
 
-    /// <summary>Longest time that a session lives without a request; shorter wishes are granted from 1 s on. Defaults to 1 hour.</summary>
+    /// <summary>
+    /// Longest lifetime of a session without a request; shorter requested lifetimes of at least 1 s are granted. Defaults to 1 hour.
+    /// </summary>
     public TimeSpan MaxSessionTimeout { get; set; } = TimeSpan.FromHours(1);
 
-    /// <summary>Most subscriptions of a session (OPC 10000-4, 5.14.2). Defaults to 100.</summary>
+    /// <summary>Maximum number of subscriptions of a session (OPC 10000-4, 5.14.2). Defaults to 100.</summary>
     public int MaxSubscriptionsPerSession { get; set; } = 100;
 
     /// <summary>
     /// Shortest time between two publishing cycles of a subscription, and between two calls of <see cref="VariableNode.OnRead"/> for a
-    /// monitored item. Shorter wishes get this one. Defaults to 10 ms.
+    /// monitored item. Shorter requested times are raised to it. Defaults to 10 ms.
     /// </summary>
     public TimeSpan MinPublishingInterval { get; set; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>
-    /// Longest life of a subscription whose client sends no Publish; its lifetime count times its publishing interval. Publishing and
+    /// Longest lifetime of a subscription whose client sends no Publish; its lifetime count times its publishing interval. Publishing and
     /// keep-alive intervals are at most a third of it (OPC 10000-4, 5.14.2). Defaults to 1 hour.
     /// </summary>
     public TimeSpan MaxSubscriptionLifetime { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// Most Publish requests of a session that wait. One more, and the oldest gets BadTooManyPublishRequests (OPC 10000-4, 5.14.5).
-    /// Defaults to 20.
+    /// Maximum number of waiting Publish requests of a session. If one more arrives, the oldest gets BadTooManyPublishRequests (OPC
+    /// 10000-4, 5.14.5). Defaults to 20.
     /// </summary>
     public int MaxPublishRequestsPerSession { get; set; } = 20;
 
     /// <summary>
-    /// Most notifications of a Publish response; a client may ask for fewer. Defaults to 10,000. A response also ends at 1 MiB, or at
-    /// half of the largest message that client and server accept if that is less.
+    /// Maximum number of notifications of a Publish response; a client may ask for fewer. Defaults to 10,000. A response also ends at 1
+    /// MiB, or at half of the largest message that client and server accept if that is less.
     /// </summary>
     public int MaxNotificationsPerPublish { get; set; } = 10_000;
 
     /// <summary>
-    /// Most messages that a subscription keeps for Republish until they are acknowledged; the oldest one goes (OPC 10000-4, 5.14.6). All of
-    /// them together have at most <see cref="MaxMessageBytes"/> of memory, or are one; see also <see cref="MaxQueuedBytesPerSession"/>.
-    /// Defaults to 100.
+    /// Maximum number of messages that a subscription keeps for Republish until they are acknowledged; beyond it, the oldest is dropped
+    /// (OPC 10000-4, 5.14.6). Together they use at most <see cref="MaxMessageBytes"/> of memory, or there is only one; see also
+    /// <see cref="MaxQueuedBytesPerSession"/>. Defaults to 100.
     /// </summary>
     public int MaxUnacknowledgedMessages { get; set; } = 100;
 
     /// <summary>
-    /// Most items of a CreateMonitoredItems, ModifyMonitoredItems, SetMonitoringMode or DeleteMonitoredItems, and links of a SetTriggering.
-    /// Defaults to 10,000.
+    /// Maximum number of items of a CreateMonitoredItems, ModifyMonitoredItems, SetMonitoringMode or DeleteMonitoredItems, and links of a
+    /// SetTriggering. Defaults to 10,000.
     /// </summary>
     public int MaxMonitoredItemsPerCall { get; set; } = 10_000;
 
-    /// <summary>Most monitored items of a session, and most links between them. Defaults to 100,000.</summary>
+    /// <summary>Maximum number of monitored items of a session, and of links between them. Defaults to 100,000.</summary>
     public int MaxMonitoredItemsPerSession { get; set; } = 100_000;
 
     /// <summary>
-    /// Most values that wait in a monitored item's queue; larger wishes get this one (OPC 10000-4, 5.13.2). Defaults to 1,000.
+    /// Maximum number of values in a monitored item's queue; larger requested queues are reduced to it (OPC 10000-4, 5.13.2). Defaults to
+    /// 1,000.
     /// </summary>
     public int MaxQueueSize { get; set; } = 1000;
 
     /// <summary>
-    /// Most values that wait in the queues of all monitored items of a session, by the sizes that were asked for. An item beyond it gets a
+    /// Maximum number of values in the queues of all monitored items of a session, counted by the requested sizes. An item beyond it gets a
     /// queue of one value. Defaults to 1,000,000.
     /// </summary>
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 
     /// <summary>
-    /// Most bytes of values that monitored items of a session hold, to be reported or to be compared with the next ones: those larger than
-    /// 1 KiB, all that are parts of a value, and all of <see cref="VariableNode.OnRead"/>. Beyond it such a value takes the place of all
-    /// that wait in its item's queue, whatever its sampling interval and deadband; items get no more parts or values of callbacks; new
-    /// items for parts or large values are refused. The messages that all subscriptions of a session keep for Republish have at most as
-    /// many bytes; the oldest one goes. Defaults to 64 MiB.
+    /// Maximum number of bytes of values that monitored items of a session hold, to be reported or compared with the next ones: values
+    /// larger than 1 KiB, all parts of a value, and all values of <see cref="VariableNode.OnRead"/>. Beyond it, such a value replaces all
+    /// values in its item's queue, regardless of its sampling interval and deadband; items get no more parts or values of callbacks; new
+    /// items for parts or large values are refused. The messages that all subscriptions of a session keep for Republish have the same
+    /// limit; beyond it, the oldest is dropped. Defaults to 64 MiB.
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 
@@ -234,7 +240,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         if (section.ChecksTogether && (Tls.CertificateFile.Length != 0 || Tls.CertificateFolder.Length != 0
             || Tls.UseDevelopmentCertificate || Tls.ClientCertificates != ClientCertificateMode.None))
         {
-            section.Refuse(nameof(Tls), "set, but OPC UA has security of its own", "use SecurityPolicies and Certificates");
+            section.Refuse(nameof(Tls), "set, but OPC UA has its own security", "use SecurityPolicies and Certificates");
         }
 
         ApplicationUri = section.Text(
@@ -246,7 +252,7 @@ public sealed class OpcUaServerOptions : ServerOptions
         SecurityModes = section.Choices(nameof(SecurityModes), SecurityModes);
         if (SecurityModes.Any(static mode => mode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt)))
         {
-            section.Refuse(nameof(SecurityModes), string.Join(", ", SecurityModes), "allowed are Sign, SignAndEncrypt");
+            section.Refuse(nameof(SecurityModes), string.Join(", ", SecurityModes), "allowed: Sign, SignAndEncrypt");
         }
 
         section.Section(nameof(Certificates), Certificates.Describe);
@@ -270,12 +276,12 @@ public sealed class OpcUaServerOptions : ServerOptions
         Clock = clock,
         Logger = logger,
 
-        // A message being received lies in a buffer of its own; a ring holds one chunk.
+        // A message being received is in a separate buffer; a ring holds one chunk.
         MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
         MaxSendBytes = MaxSendBytes,
     };
 
-    // Two messages, beside what waits when requests are read no further.
+    // Two messages, in addition to the bytes that wait when reading of requests stops.
     internal int MaxSendBytes => (int)Math.Min((2L * MaxMessageBytes) + (2 << 20), 1 << 30);
 
     private void DescribeMessages(OptionSection section)

@@ -3,9 +3,9 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what one request costs beside its own bytes, in a loop that other connections share: an index range may look through the whole
-/// value or copy it, and one request can name a large value ten thousand times; each value that is written is handed to all monitored
-/// items of its variable.
+/// Bounds the cost of one request in addition to its own bytes, in a loop that other connections share: an index range may search the whole
+/// value or copy it, and one request can name a large value ten thousand times; each written value is passed to all monitored items of its
+/// variable.
 /// </summary>
 internal struct PartBudget
 {
@@ -15,19 +15,19 @@ internal struct PartBudget
     // About 200 ms.
     private const long MaxTold = 1_000_000;
 
-    // An item compares a value with the one before: so many bytes take it about as long as the rest.
+    // An item compares a value with the previous one: this many bytes take about as long as the rest.
     private const int BytesOfOne = 1024;
 
     private long _used;
     private long _told;
 
-    /// <summary>Whether one more part of a value may be read. The first one may in any case.</summary>
+    /// <summary>Whether one more part of a value may be read. The first is always allowed.</summary>
     public bool TryRead(in Variant value, in NumericRange range) => !range.LooksInside(value) || TryCopy(value);
 
-    /// <summary>Whether a value may be copied once more. The first one may in any case.</summary>
+    /// <summary>Whether a value may be copied once more. The first copy is always allowed.</summary>
     public bool TryCopy(in Variant value)
     {
-        // What is left is looked at first: to count a value takes long, too.
+        // The rest of the budget is checked first: counting a value also takes long.
         if (_used > MaxBytes)
         {
             return false;
@@ -37,7 +37,7 @@ internal struct PartBudget
         return true;
     }
 
-    /// <summary>Whether one more value may be handed to monitored items. The first one may in any case.</summary>
+    /// <summary>Whether one more value may be passed to monitored items. The first is always allowed.</summary>
     /// <param name="items">How many items get it.</param>
     /// <param name="bytes">Its <see cref="ValueBytes"/>.</param>
     public bool TryTell(int items, long bytes)

@@ -8,7 +8,7 @@ namespace FastPort.OpcUa.Server;
 /// <content>Requests: finds the session and the service, and writes the response.</content>
 internal sealed partial class ServerChannel
 {
-    // An array of a response that was larger is not kept for the next one: an idle channel holds little.
+    // A larger array of a response is not kept for the next one: an idle channel holds little.
     private const int KeepResponseBytes = 64 * 1024;
 
     // Above the number of every request.
@@ -113,7 +113,7 @@ internal sealed partial class ServerChannel
         EndResponse(requestId, requestHandle, buffer);
     }
 
-    /// <summary>Answers that a service threw, which the log has.</summary>
+    /// <summary>Answers that a service threw; the exception is logged.</summary>
     internal void SendFault(uint requestId, uint requestHandle, uint service, Exception thrown)
     {
         ServerLog.ServiceThrew(_server.Logger, thrown, service, ChannelId);
@@ -149,7 +149,7 @@ internal sealed partial class ServerChannel
 
         if (Connection.IsOnLoop)
         {
-            // The burst may be that of another connection on this loop: its end sends nothing of this one.
+            // The burst may be that of another connection on this loop: its end sends nothing for this one.
             Connection.FlushSoon();
         }
         else
@@ -238,7 +238,7 @@ internal sealed partial class ServerChannel
                 return;
         }
 
-        // In any case a sign of life. Nobody needs a session to be told that there is no such service.
+        // Always counts as a sign of life. The answer that a service does not exist needs no session.
         StatusCode? refused = call.CheckSession();
         Service? serve = service < (uint)Services.Length ? Services[service] : null;
         if (serve is null || refused is not null)
@@ -277,7 +277,7 @@ internal sealed partial class ServerChannel
         return services;
     }
 
-    // Services that work on what the session has. Another channel may take the session over at any time.
+    // Services that use the session's state. Another channel may take over the session at any time.
     private static Service Locked(Service serve) => (in ServiceCall call, ref BinaryDecoder decoder) =>
     {
         lock (call.Session!.Gate)

@@ -35,14 +35,14 @@ internal sealed partial class ServerChannel
             bool isSame = header.PolicyUri == _policy.Uri && (Credentials is null || Credentials.IsPeer(header.SenderCertificate.Span));
             return !isSame
                 ? new ChannelFault(
-                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.")
+                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with a different policy or certificate.")
                 : Credentials is null ? null
                 : CheckTrust(Credentials.ValidatePeer(), Credentials.Peer, header.SenderCertificate.Memory);
         }
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
         {
-            // The client's text goes neither into the log nor back.
+            // The client's text is neither logged nor sent back.
             return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, "The security policy is unknown.");
         }
 
@@ -60,9 +60,9 @@ internal sealed partial class ServerChannel
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
         {
-            // The client may have an old certificate: it is told (OPC 10000-6, 6.7.7).
+            // The client may have an old certificate: the answer says so (OPC 10000-6, 6.7.7).
             return new ChannelFault(
-                StatusCodes.BadCertificateInvalid, "The message is encrypted for another certificate than the server's.");
+                StatusCodes.BadCertificateInvalid, "The message is encrypted for a certificate other than the server's.");
         }
 
         if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
@@ -93,13 +93,13 @@ internal sealed partial class ServerChannel
 
         if (_server.MayWarn())
         {
-            // One that nobody trusts yet was saved.
+            // A certificate that is not trusted yet was saved.
             string advised = _server.Certificates!.Advise(status, certificate, sent);
             string advice = advised.Length == 0 ? string.Empty : $". {advised}";
             ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status, advice);
         }
 
-        // A stranger is not told more than that (OPC 10000-4, 6.1.3).
+        // A stranger gets no more details (OPC 10000-4, 6.1.3).
         bool tells = status == StatusCodes.BadCertificateTimeInvalid || status == StatusCodes.BadCertificateUseNotAllowed;
         return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
     }
@@ -142,7 +142,7 @@ internal sealed partial class ServerChannel
         if (!isPossible || (ChannelId != 0 && mode != SecurityMode))
         {
             return new ChannelFault(
-                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
+                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not match the policy {_policy.Uri}.");
         }
 
         if (!_policy.IsNone && request.ClientNonce.Length != ChannelCredentials.NonceBytes)
@@ -184,7 +184,7 @@ internal sealed partial class ServerChannel
         EncodeResponse(message, requestHandle, StatusCodes.Good, response);
         if (!WriteOpen(requestId, message))
         {
-            // A client cannot be told: it does not read what it asked for.
+            // The client cannot be notified: it does not read its responses.
             Connection.Abort(new CloseReason(CloseKind.SlowConsumer, "There was no room to send a token of the secure channel."));
             return;
         }

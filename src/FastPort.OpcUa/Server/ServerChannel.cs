@@ -10,7 +10,7 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 {
-    // A client that has not activated a session may not make the server collect more.
+    // A client without an activated session must not make the server buffer more.
     private const int MaxStrangerBytes = 64 * 1024;
     private const int MinMaxChunks = 16;
 
@@ -33,7 +33,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     }
 
     /// <summary>
-    /// Whether sessions may be used on the channel: without security a client may only ask for endpoints where None is not offered.
+    /// Whether sessions may be used on the channel: without security, a client may only request endpoints if None is not offered.
     /// </summary>
     public bool AllowsSessions => _policy is not null && _server.Offers(_policy, SecurityMode);
 
@@ -41,8 +41,8 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     public System.Net.EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
     /// <summary>
-    /// The server's URL for this client: the one that it has used, since only the client knows by which name and port it comes here; ours
-    /// if it names none.
+    /// The server's URL for this client: the URL that it has used, because only the client knows the name and port by which it connects;
+    /// this server's if it names none.
     /// </summary>
     public string UrlFor(string? used) => _server.UrlFor(used, Connection.LocalEndPoint);
 
@@ -65,7 +65,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
     /// <summary>Whether the application checks a user for a session of this channel. On the loop.</summary>
     internal bool IsCheckingUser { get; set; }
 
-    /// <summary>Calls and handled Writes that came on the channel and have not ended. They begin on the loop alone.</summary>
+    /// <summary>Calls and handled Writes of the channel that have not ended. They begin only on the loop.</summary>
     internal int RunningCalls => Volatile.Read(ref _runningCalls);
 
     public override long OnTick(long nowMilliseconds)
@@ -113,7 +113,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         base.OnClosed(reason);
     }
 
-    // There is room again for Publish requests that waited for it.
+    // There is room again for waiting Publish requests.
     public override void OnOutputDrained()
     {
         base.OnOutputDrained();

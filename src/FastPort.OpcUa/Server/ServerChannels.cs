@@ -3,8 +3,8 @@ using FastPort.OpcUa.SecureChannel;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Counts the channels of a server. At the limit the oldest one without an activated session goes, and the new one is let in (OPC 10000-4,
-/// 5.5.2); so clients that only connect cannot keep others out. Thread-safe.
+/// Counts the channels of a server. At the limit, the oldest one without an activated session is closed, and the new one is accepted (OPC
+/// 10000-4, 5.5.2); so clients that only connect cannot keep others out. Thread-safe.
 /// </summary>
 internal sealed class ServerChannels(int most)
 {
@@ -29,7 +29,7 @@ internal sealed class ServerChannels(int most)
         }
     }
 
-    /// <summary>Counts a new channel, and ends the one that has to give way; that is the new one if all others have sessions.</summary>
+    /// <summary>Counts a new channel, and ends one if necessary: the new one if all others have sessions.</summary>
     public void Enter(ServerChannel channel)
     {
         ServerChannel? leaving = null;
@@ -46,7 +46,7 @@ internal sealed class ServerChannels(int most)
         leaving?.GiveWay(leaving == channel ? TooBusy : TooOld);
     }
 
-    /// <summary>A session was activated on the channel: it does not give way any more.</summary>
+    /// <summary>A session was activated on the channel: it is no longer closed for others.</summary>
     public void Keep(ServerChannel channel)
     {
         lock (_gate)
@@ -59,7 +59,7 @@ internal sealed class ServerChannels(int most)
         }
     }
 
-    /// <summary>The channel has no session any more: it gives way as one that has come now.</summary>
+    /// <summary>The channel no longer has a session: it may be closed for others, as if it were new.</summary>
     public void Release(ServerChannel channel)
     {
         lock (_gate)

@@ -3,7 +3,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>A request that is being served.</summary>
-/// <param name="Channel">The channel that it came on.</param>
+/// <param name="Channel">The channel that it arrived on.</param>
 /// <param name="RequestId">Its id on the channel.</param>
 /// <param name="Header">Its header.</param>
 /// <param name="Session">The session of the header's token; null if there is none.</param>
@@ -26,7 +26,7 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
 
         if (!Session.IsActivated)
         {
-            // It ends (OPC 10000-4, 5.7.3.1), unless its client has sent ActivateSession and the answer takes its time.
+            // It ends (OPC 10000-4, 5.7.3.1), unless its client has sent ActivateSession and the answer is delayed.
             if (!Channel.IsCheckingUser)
             {
                 Session.End(deletesSubscriptions: true);

@@ -71,7 +71,7 @@ internal static class SessionServices
             return;
         }
 
-        // On another channel a client shows by its certificate that the session is its own (OPC 10000-4, 5.7.3); without security by the
+        // On another channel, a client proves by its certificate that it owns the session (OPC 10000-4, 5.7.3); without security by the
         // session's secret token alone.
         ChannelCredentials? credentials = call.Channel.Credentials;
         bool isSameClient = session.ClientCertificate is { } certificate
@@ -85,7 +85,7 @@ internal static class SessionServices
 
         if (call.Channel.IsCheckingUser)
         {
-            // Checks take many times longer than requests: without a bound, one client's would hold up all others' for minutes.
+            // Checks take many times longer than requests: without a limit, one client's would delay all others' for minutes.
             call.Fault(StatusCodes.BadTooManyOperations);
             return;
         }
@@ -117,7 +117,7 @@ internal static class SessionServices
             });
     }
 
-    // Signatures and passwords take RSA, which is not for the loop. A server without a certificate has none of them.
+    // Signatures and passwords need RSA, which must not run on the loop. A server without a certificate has none of them.
     private static void RunAside(in ServiceCall call, Action step, Action then)
     {
         if (call.Server.Certificates is null)
@@ -136,7 +136,7 @@ internal static class SessionServices
             then);
     }
 
-    // Nothing awaits this: every failure becomes a response. The user is checked wherever the application does so, the rest is the loop's.
+    // Nothing awaits this: every failure becomes a response. The user is checked on the application's thread, the rest runs on the loop.
     private static async Task ActivateUserAsync(
         ServiceCall call, ServerSession session, UserIdentity? user, UserTokens.UserCheck check)
     {
@@ -171,7 +171,7 @@ internal static class SessionServices
         });
     }
 
-    // The client is told less than the log.
+    // The client gets less detail than the log.
     private static void RefuseUser(in ServiceCall call, StatusCode status, string reason)
     {
         if (call.Server.MayWarnOfUser())
@@ -182,8 +182,8 @@ internal static class SessionServices
         call.Fault(status);
     }
 
-    // Hashing a password on purpose takes long, and strangers can ask for it: the loop must not wait until the application returns a task.
-    // What waits for its turn goes with its connection.
+    // Hashing a password is slow by design, and strangers can trigger it: the loop must not wait until the application returns a task. A
+    // waiting check ends with its connection.
     private static async Task<ClaimsPrincipal?> BeginAsideAsync(UserTokens.UserCheck check, CancellationToken ended)
     {
         var begun = new TaskCompletionSource<Task<ClaimsPrincipal?>>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -221,7 +221,7 @@ internal static class SessionServices
             return;
         }
 
-        // Once more: a ban that was added meanwhile has not found this user, or finds it now.
+        // Once more: a ban that was added in the meantime has missed this user, or finds it now.
         if (call.Server.IsBanned(identity))
         {
             session.End(deletesSubscriptions: true);

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Server;
 
-/// <summary>About how much memory a value holds beside its variant.</summary>
+/// <summary>The approximate memory of a value in addition to its variant.</summary>
 internal static class ValueBytes
 {
     private const int ElementBytes = 24;

@@ -126,7 +126,7 @@ internal static class ViewServices
         call.Reply(default(UnregisterNodesResponse));
     }
 
-    // The bytes that the response to a Browse or BrowseNext has for references: beside its header, and the status, point and length of each
+    // The bytes for references in the response to a Browse or BrowseNext: without its header, and the status, point and length of each
     // result. Its chunks have headers and signatures, together less than a 64th.
     private static long RoomFor(in ServiceCall call, int results)
     {

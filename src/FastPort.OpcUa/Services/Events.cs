@@ -54,12 +54,12 @@ internal struct ContentFilterElement : IStructure
     }
 }
 
-/// <summary>Which events are reported, and which of their fields (OPC 10000-4, 7.22.3).</summary>
+/// <summary>The reported events and fields (OPC 10000-4, 7.22.3).</summary>
 internal struct EventFilter : IServiceMessage
 {
     public SimpleAttributeOperand[]? SelectClauses;
 
-    /// <summary>A content filter, which is nothing but its elements; all events for none.</summary>
+    /// <summary>A content filter, which consists of its elements; without elements, all events pass.</summary>
     public ContentFilterElement[]? WhereClause;
 
     public const ushort EncodingIdNumber = 727;

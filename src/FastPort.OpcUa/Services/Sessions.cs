@@ -39,7 +39,7 @@ internal struct CreateSessionRequest : IServiceMessage
     public ByteString ClientCertificate;
     public double RequestedSessionTimeout;
 
-    /// <summary>Not heeded: node-opcua's clients always send 800,000 and take more. The limits of Hello hold.</summary>
+    /// <summary>Ignored: node-opcua's clients always send 800,000 and accept more. The limits of Hello hold.</summary>
     public uint MaxResponseMessageSize;
 
     public const ushort EncodingIdNumber = 461;
@@ -71,7 +71,7 @@ internal struct CreateSessionResponse : IServiceMessage
     public SignedSoftwareCertificate[]? ServerSoftwareCertificates;
     public SignatureData ServerSignature;
 
-    /// <summary>Not heeded: the servers of Python's asyncua always send 65,536 and take more. The limits of Acknowledge hold.</summary>
+    /// <summary>Ignored: the servers of Python's asyncua always send 65,536 and accept more. The limits of Acknowledge hold.</summary>
     public uint MaxRequestMessageSize;
 
     public const ushort EncodingIdNumber = 464;

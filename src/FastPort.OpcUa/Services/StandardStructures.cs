@@ -19,7 +19,7 @@ internal static class StandardStructures
     }
 }
 
-/// <summary>What a server's software is (OPC 10000-5, 12.4).</summary>
+/// <summary>The software of a server (OPC 10000-5, 12.4).</summary>
 internal struct BuildInfo : IServiceMessage
 {
     public string? ProductUri;

@@ -139,7 +139,7 @@ internal struct SubscriptionAcknowledgement : IStructure
     }
 }
 
-/// <summary>What a subscription has to tell (OPC 10000-4, 7.26).</summary>
+/// <summary>The notifications of a subscription (OPC 10000-4, 7.26).</summary>
 internal struct NotificationMessage : IStructure
 {
     public uint SequenceNumber;
@@ -239,7 +239,7 @@ internal struct TransferResult : IStructure
     }
 }
 
-/// <summary>Takes subscriptions over from another session (OPC 10000-4, 5.14.7).</summary>
+/// <summary>Takes over subscriptions from another session (OPC 10000-4, 5.14.7).</summary>
 internal struct TransferSubscriptionsRequest : IServiceMessage
 {
     public uint[]? SubscriptionIds;

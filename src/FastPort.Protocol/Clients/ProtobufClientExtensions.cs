@@ -128,7 +128,7 @@ public static class ProtobufClientExtensions
     /// <param name="group">The group.</param>
     /// <param name="type">Message type.</param>
     /// <param name="message">The message.</param>
-    /// <returns>The number of send queues that took the message.</returns>
+    /// <returns>The number of send queues that accepted the message.</returns>
     public static int Broadcast(this SessionGroup group, ushort type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(group);

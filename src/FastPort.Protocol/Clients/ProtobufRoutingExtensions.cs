@@ -20,10 +20,10 @@ public static class ProtobufRoutingExtensions
     /// <summary>Sends a message to the session with a routing id; see <see cref="FastPortClient.RelayAsync{TBody}"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="type">The application's message type, which selects the target's handler.</param>
     /// <param name="message">The message; do not change it until the task ends.</param>
     /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
-    /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have forwarded the message.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task RelayAsync(
         this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null,
@@ -56,7 +56,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="message">The message; do not change it until the task ends.</param>
     /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
     /// <param name="cancellationToken">Cancels the call; the server may still have published the message.</param>
-    /// <returns>The number of sessions whose send queues at the server took the message.</returns>
+    /// <returns>The number of sessions whose send queues at the server accepted the message.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task<int> PublishAsync(
         this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null,
@@ -106,7 +106,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="topic">The topic.</param>
     /// <param name="type">The application's message type.</param>
     /// <param name="message">The message.</param>
-    /// <returns>The number of send queues that took the message.</returns>
+    /// <returns>The number of send queues that accepted the message.</returns>
     public static int Publish(this ServerRouting routing, string topic, uint type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(routing);

@@ -15,6 +15,6 @@ public static class DiagnosticType
     /// <summary>Requests a stream of Sink frames from the server.</summary>
     public const ushort Source = 0x0103;
 
-    /// <summary>The figures of the server, for whom it allows.</summary>
+    /// <summary>The figures of the server, for the peers that it allows.</summary>
     public const ushort Status = 0x0104;
 }

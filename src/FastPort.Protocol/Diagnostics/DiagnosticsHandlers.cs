@@ -47,7 +47,7 @@ public static class DiagnosticsHandlers
         int largest = context.Session.MaxBodyBytes;
         if (source.PayloadBytes > (uint)largest)
         {
-            context.Fail(ErrorCode.MalformedBody, $"payload_bytes is {source.PayloadBytes}; allowed are 0 to {largest}.");
+            context.Fail(ErrorCode.MalformedBody, $"payload_bytes is {source.PayloadBytes}; allowed: 0 to {largest}.");
             return;
         }
 

@@ -45,8 +45,8 @@ public static class ServerStatusHandler
     }
 
     /// <summary>
-    /// Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process. Behind a trusted proxy the
-    /// client counts; one whose address the proxy does not tell is not on this machine.
+    /// Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process. Behind a trusted proxy, the
+    /// client's address counts; a client whose address the proxy does not report is not on this machine.
     /// </summary>
     /// <param name="session">The session.</param>
     public static bool IsLocal(Session session)
@@ -69,7 +69,8 @@ public static class ServerStatusHandler
         else
         {
             context.Fail(
-                ErrorCode.Forbidden, "This server does not tell its figures to you. Ask from its own machine, or let it allow you.");
+                ErrorCode.Forbidden,
+                "This server does not show its figures to this client. Connect from the server's machine, or let the server allow it.");
         }
 
         return ValueTask.CompletedTask;
@@ -84,7 +85,7 @@ public static class ServerStatusHandler
         {
             ServerName = name,
 
-            // Who watches divides by its growth: not of the wall clock, which may be set.
+            // Readers divide by its growth: not of the wall clock, which may be adjusted.
             UptimeMs = (ulong)stats.Time.GetElapsedTime(started).TotalMilliseconds,
             ConnectionsOpen = (ulong)now.ConnectionsOpen,
             SessionsOpen = (ulong)now.SessionsOpen,

@@ -4,9 +4,9 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Connecting;
 
 /// <summary>
-/// Reads where Redis is: the text of StackExchange.Redis, or a URL, <c>redis://user:password@host:6379/0?option=value</c>, with
-/// <c>rediss://</c> for TLS. A URL may have several hosts with commas in between; without a port it is 6379 for both, and for Sentinels
-/// theirs. A password has any characters there, percent-encoded.
+/// Reads the address of Redis: the text of StackExchange.Redis, or a URL, <c>redis://user:password@host:6379/0?option=value</c>, with
+/// <c>rediss://</c> for TLS. A URL may have several hosts, separated by commas; without a port it is 6379 for both, and for Sentinels their
+/// default. A password in it may have any characters, percent-encoded.
 /// </summary>
 internal static class ConnectionText
 {
@@ -19,7 +19,7 @@ internal static class ConnectionText
 
     /// <summary>Reads it.</summary>
     /// <exception cref="ArgumentException">
-    /// It cannot be read, as for <see cref="FormatException"/>. The message may have a part of it, and so of a password.
+    /// It cannot be read, as for <see cref="FormatException"/>. The message may contain a part of it, and thus of a password.
     /// </exception>
     public static ConfigurationOptions Parse(string text) => IsUrl(text) ? ParseUrl(text) : ConfigurationOptions.Parse(text);
 
@@ -43,7 +43,7 @@ internal static class ConnectionText
         var connection = ConfigurationOptions.Parse(string.Join(',', hosts.Concat(options)));
         if (string.IsNullOrEmpty(connection.ServiceName))
         {
-            // Before it knows of TLS, for which its own default is another one.
+            // Before TLS is set, for which its default port differs.
             connection.SetDefaultPorts();
         }
 
@@ -52,7 +52,7 @@ internal static class ConnectionText
         {
             connection.DefaultDatabase = int.TryParse(database, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
                 ? number
-                : throw new FormatException("The database is no number.");
+                : throw new FormatException("The database is not a number.");
         }
 
         if (at >= 0)
@@ -71,7 +71,7 @@ internal static class ConnectionText
         return connection;
     }
 
-    // What stands before a place and behind it; all and nothing if there is none.
+    // The text before and after a position; all of it and nothing if there is none.
     private static (string Before, string Behind) Cut(string text, int place) =>
         place < 0 ? (text, string.Empty) : (text[..place], text[(place + 1)..]);
 }

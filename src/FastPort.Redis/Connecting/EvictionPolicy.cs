@@ -18,7 +18,7 @@ internal sealed class EvictionPolicy(IConnectionMultiplexer redis, ILogger logge
     /// <summary>The sentence about the servers that may remove keys; null if none was found.</summary>
     public string? Problem => Volatile.Read(ref _problem);
 
-    /// <summary>Asks the servers that take writes, and logs what is new. One call at a time.</summary>
+    /// <summary>Asks the servers that accept writes, and logs new findings. One call at a time.</summary>
     public async Task ReadAsync()
     {
         List<string> unsafeServers = [];
@@ -54,7 +54,7 @@ internal sealed class EvictionPolicy(IConnectionMultiplexer redis, ILogger logge
         _unknown = unknown;
     }
 
-    // Null if the user may not ask, or a managed Redis does not say it; as the other one.
+    // Null if the user may not ask, or a managed Redis does not report it; as the other overload.
     private static async Task<string?> ReadInfoAsync(IServer server)
     {
         try
@@ -82,7 +82,7 @@ internal sealed class EvictionPolicy(IConnectionMultiplexer redis, ILogger logge
         }
     }
 
-    // The text of the connection may have switched a command off: then the client refuses it.
+    // The connection text may have disabled a command: then the client refuses it.
     private static bool IsRefusal(Exception e) =>
         e is RedisException or RedisCommandException or TimeoutException or ObjectDisposedException or OperationCanceledException;
 }

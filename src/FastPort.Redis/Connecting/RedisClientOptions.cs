@@ -4,14 +4,14 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Connecting;
 
 /// <summary>
-/// How a node connects to Redis: as the operator has written, and for the rest so that it is connected again soon after Redis or the
-/// network is.
+/// How a node connects to Redis: by the operator's options, and otherwise so that it reconnects soon after Redis or the network has
+/// recovered.
 /// </summary>
 internal static class RedisClientOptions
 {
     private const int RetryMilliseconds = 500;
 
-    // How often the client of Redis looks for connections that have failed and may be tried again.
+    // How often the Redis client checks for failed connections that may be retried.
     private const int HeartbeatMilliseconds = 250;
 
     // Of Linux, in milliseconds.
@@ -25,29 +25,29 @@ internal static class RedisClientOptions
         connection.ClientName ??= $"fastport-{options.Node}";
         connection.LoggerFactory = null;
 
-        // Keys have routing ids, which peers choose: a peer could write anything into the log.
+        // Keys contain routing ids, which peers choose: a peer could write anything into the log.
         connection.IncludeDetailInExceptions = false;
 
-        // Without it the client refuses INFO and CONFIG GET, which say whether Redis evicts keys. What the user may do is up to Redis.
+        // Without it the client refuses INFO and CONFIG GET, which show whether Redis evicts keys. Redis decides on the user's permissions.
         connection.AllowAdmin = true;
 
-        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
+        // A command that cannot be sent now fails now: a relay that waits for Redis would be late without its sender's knowledge.
         connection.BacklogPolicy = BacklogPolicy.FailFast;
 
-        // The kind of the channels is that of the servers, which have to be there to say what they are.
+        // The kind of the channels depends on the servers, which must be reachable to report their kind.
         connection.AbortOnConnectFail = true;
         connection.Protocol ??= RedisProtocol.Resp3;
         connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, lease);
         connection.ReconnectRetryPolicy = new LinearRetry(RetryMilliseconds);
         connection.HeartbeatInterval = TimeSpan.FromMilliseconds(HeartbeatMilliseconds);
 
-        // An attempt that meets a dead network sends more and more rarely. A new one sends at once.
+        // An attempt on a dead network retransmits at growing intervals. A new attempt sends at once.
         if (!IsGiven("connectTimeout"))
         {
             connection.ConnectTimeout = Math.Min(connection.ConnectTimeout, lease);
         }
 
-        // The channel has a connection of its own, on which a node sends nothing else. It would not notice that it is dead.
+        // The channel has a separate connection, on which a node sends nothing else. It would not notice a dead connection.
         if (!IsGiven("keepAlive"))
         {
             connection.KeepAlive = Math.Max(1, lease / 3000);
@@ -59,8 +59,8 @@ internal static class RedisClientOptions
         bool IsGiven(string option) => options.Connection.Contains($"{option}=", StringComparison.OrdinalIgnoreCase);
     }
 
-    // The kernel ends a connection if what was sent has not been acknowledged for so long. Otherwise it would send again more and more
-    // rarely, and a network that is back would be noticed as late again as it was away.
+    // The kernel ends a connection if sent bytes have not been acknowledged for this time. Otherwise it would retransmit at growing
+    // intervals, and a recovered network would be noticed only after as much time again as it was down.
     private static void LimitSilence(Socket socket, int milliseconds)
     {
         if (OperatingSystem.IsLinux() && socket.ProtocolType == ProtocolType.Tcp)

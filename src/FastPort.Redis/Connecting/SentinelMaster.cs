@@ -6,11 +6,11 @@ namespace FastPort.Redis.Connecting;
 
 /// <summary>
 /// Leads each connection to the server that the Sentinels name as the master at that moment. The client knows one server, so it never
-/// chooses between two that both find themselves masters, as a former one does for some seconds after a failover.
+/// chooses between two servers that both consider themselves the master, as a former master does for some seconds after a failover.
 /// </summary>
 internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
 {
-    // How long others are waited for after an answer.
+    // How long to wait for others after an answer.
     private static readonly TimeSpan OthersWait = TimeSpan.FromSeconds(1);
 
     private readonly ConnectionMultiplexer _sentinels;
@@ -50,10 +50,10 @@ internal sealed class SentinelMaster : Tunnel, IAsyncDisposable
     public ValueTask DisposeAsync() => _sentinels.DisposeAsync();
 
     /// <summary>
-    /// The server that most Sentinels name: one that was away may still name a former master. Of several that are named as often, the
-    /// first.
+    /// The server that most Sentinels name: a Sentinel that was disconnected may still name a former master. If several are named equally
+    /// often, the first.
     /// </summary>
-    /// <param name="answers">What each has named, in their order; null for none.</param>
+    /// <param name="answers">The server that each has named, in their order; null for none.</param>
     /// <param name="times">How often it was named; 0 if there is none.</param>
     internal static EndPoint? MostNamed(IEnumerable<EndPoint?> answers, out int times)
     {

@@ -1,21 +1,21 @@
 namespace FastPort.Redis.Connecting;
 
-/// <summary>What to do about a start that failed at Redis, where its message does not say so.</summary>
+/// <summary>Advice about a start that failed at Redis, if its message contains none.</summary>
 internal static class StartAdvice
 {
     // The second and the third are those of commands in scripts, of Redis up to 7.0 and later.
     private static readonly string[] Permission = ["NOPERM", "The user executing the script", "ACL failure in script"];
 
-    /// <summary>A sentence that follows the message; empty where nothing is to be added.</summary>
+    /// <summary>A sentence that follows the message; empty for none.</summary>
     public static string For(Exception failure, string prefix)
     {
         if (Permission.Any(text => Says(failure, text)))
         {
-            return $" A permission of the Redis user is missing; nodes need ~{prefix}:* ~{{{prefix}:* &{prefix}:* +@all -@admin "
+            return $" The Redis user lacks a permission; nodes need ~{prefix}:* ~{{{prefix}:* &{prefix}:* +@all -@admin "
                 + "-@dangerous +info (ACL SETUSER).";
         }
 
-        return Says(failure, "unknown command 'spublish'") ? " A cluster has to be of Redis 7.0 or later: nodes use sharded channels." : "";
+        return Says(failure, "unknown command 'spublish'") ? " A cluster must run Redis 7.0 or later: nodes use sharded channels." : "";
     }
 
     private static bool Says(Exception failure, string text) =>

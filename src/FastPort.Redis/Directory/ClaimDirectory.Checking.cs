@@ -3,18 +3,18 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Directory;
 
 /// <content>
-/// Finds ids whose keys Redis has evicted, or that somebody has removed or overwritten. To read a key costs Redis a fifth of what it costs
-/// to set it again, so this is done once in a lease for each id.
+/// Finds ids whose keys Redis has evicted, or that were removed or overwritten. To read a key costs Redis a fifth of what it costs to set
+/// it again, so this is done once in a lease for each id.
 /// </content>
 internal sealed partial class ClaimDirectory
 {
-    // Of all nodes together: about a quarter of what one Redis has time for.
+    // For all nodes together: about a quarter of the capacity of one Redis.
     private const double ReadsPerSecond = 200_000;
 
     /// <summary>Whether Redis is a cluster, in which one command reads keys of one slot only.</summary>
     public bool IsCluster { get; init; }
 
-    // Those of the ids whose keys do not have their values.
+    // The ids whose keys do not have their values.
     private async Task<List<OwnId>> FindChangedAsync(List<OwnId> ids)
     {
         List<OwnId> changed = [];
@@ -27,7 +27,7 @@ internal sealed partial class ClaimDirectory
                 RedisValue[] values = await ReadAsync([.. some.Select(own => Key(own.Utf8))]).ConfigureAwait(false);
                 for (int i = 0; i < some.Length; i++)
                 {
-                    // An id that was claimed or given up meanwhile has another value for that.
+                    // An id that was claimed or given up in the meantime has another value for that reason.
                     if (tokens[i] != 0 && values[i] != Value(tokens[i]) && tokens[i] == some[i].Token && !some[i].IsGone)
                     {
                         changed.Add(some[i]);
@@ -38,7 +38,7 @@ internal sealed partial class ClaimDirectory
         }
         catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
         {
-            // Looked at in the next round. The renewals of the lease say what is wrong with Redis.
+            // Checked in the next round. The renewals of the lease report problems of Redis.
         }
 
         if (lost != 0)

@@ -5,7 +5,7 @@ using StackExchange.Redis;
 
 namespace FastPort.Redis.Directory;
 
-/// <content>Sets the keys of this node's ids again, and finds out which of them other nodes have by now.</content>
+/// <content>Sets the keys of this node's ids again, and finds the ids that other nodes have taken.</content>
 internal sealed partial class ClaimDirectory
 {
     private static readonly TimeSpan LongestTurn = TimeSpan.FromSeconds(1);
@@ -18,15 +18,15 @@ internal sealed partial class ClaimDirectory
     private readonly SemaphoreSlim _keepNow = new(0);
     private Task _keeping = Task.CompletedTask;
 
-    // Whether there are keys that could not be set: the log is told of the first of several.
+    // Whether there are keys that could not be set: the first of several is logged.
     private bool _isFailing;
 
     /// <summary>Begins to keep the keys of the claims.</summary>
     public void Start() => _keeping = NoContext.Start(RunAsync);
 
     /// <summary>
-    /// Sets all keys again as soon as Redis takes them; returns at once. Needed after a lost connection: a server of a cluster may come
-    /// back without its ids, and a replica may not have had the last of them, while the leases go on.
+    /// Sets all keys again as soon as Redis accepts them; returns at once. Needed after a lost connection: a server of a cluster may come
+    /// back without its ids, and a replica may lack the latest of them, while the leases continue.
     /// </summary>
     public void KeepNow() => _keepNow.Release();
 
@@ -51,8 +51,8 @@ internal sealed partial class ClaimDirectory
     }
 
     /// <summary>
-    /// Sets the keys of all claims again; sessions whose ids belong to others by now are closed. Throws if a key could not be set, after
-    /// all others were: until that has succeeded, nobody knows whether the id is still this node's.
+    /// Sets the keys of all claims again; sessions whose ids now belong to others are closed. Throws if a key could not be set, after all
+    /// others were: until that has succeeded, it is unknown whether the id is still this node's.
     /// </summary>
     /// <returns>Number of ids that are lost.</returns>
     public async Task<int> ClaimAgainAsync()
@@ -66,10 +66,10 @@ internal sealed partial class ClaimDirectory
         return kept.Lost;
     }
 
-    // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
+    // Not the table's Values: copying them would block claims and releases, and with them event loops.
     private IEnumerable<OwnId> All() => _own.Select(static one => one.Value);
 
-    // Sets the key again, if it has not another owner by now: then the sessions are closed. False in this case.
+    // Sets the key again, unless it now has another owner: then the sessions are closed, and the result is false.
     private async Task<bool> KeepAsync(OwnId own)
     {
         long token = own.Token;
@@ -77,7 +77,7 @@ internal sealed partial class ClaimDirectory
         {
             lock (_gate)
             {
-                // A claim whose answer is handled after this pass is checked then: Redis may have lost it, as those before it.
+                // A claim whose answer is handled after this pass is checked then: Redis may have lost it, like earlier ones.
                 own.MayBeTakenOver |= own.Asked != 0;
             }
 
@@ -94,7 +94,7 @@ internal sealed partial class ClaimDirectory
         {
             if (own.Token != token)
             {
-                // A claim was granted or lost meanwhile: the answer is about an older state.
+                // A claim was granted or lost in the meantime: the answer is about an older state.
                 return true;
             }
 
@@ -119,7 +119,7 @@ internal sealed partial class ClaimDirectory
 
         if (isGone)
         {
-            // Given up meanwhile, possibly before the key was set.
+            // Given up in the meantime, possibly before the key was set.
             await FreeAsync(own).ConfigureAwait(false);
             return true;
         }
@@ -133,7 +133,7 @@ internal sealed partial class ClaimDirectory
         return false;
     }
 
-    // An id whose key cannot be set, as its server of a cluster is gone or refuses writes, keeps none of the others from being set.
+    // An id whose key cannot be set, because its server of a cluster is gone or refuses writes, does not prevent the others from being set.
     private async Task<KeptIds> KeepAllAsync(IEnumerable<OwnId> ids)
     {
         int lost = 0;
@@ -202,16 +202,17 @@ internal sealed partial class ClaimDirectory
         }
     }
 
-    // In each turn: looks at some keys, so that all are looked at within a lease, if they are not too many; sets some keys again, as all at
-    // once would hold up relays, with those that are lost and those that have failed before; and sets all after a lost connection.
+    // In each turn: checks some keys, so that all are checked within a lease unless there are too many; sets some keys again (all at once
+    // would delay relays), including lost ones and those that have failed before; and sets all after a lost connection.
     private async Task RunAsync()
     {
         TimeSpan turn = members.Lease / 5 < LongestTurn ? members.Lease / 5 : LongestTurn;
 
-        // A claim may have to wait for the next round, and a turn takes as long as Redis does: two rounds are two thirds of a key's life.
+        // A claim may have to wait for the next round, and a turn takes as long as Redis needs: two rounds are two thirds of a key's
+        // lifetime.
         var walk = new ClaimWalk(_own, turnsOfRound: (int)(KeyLife / 3 / turn));
 
-        // A fifth of the lease is left for what the turns themselves take, and to set a key again.
+        // A fifth of the lease is left for the time of the turns themselves, and for setting a key again.
         var checks = new ClaimWalk(_own, turnsOfRound: (int)(members.Lease * 0.8 / turn));
         int retried = (int)(RetriedPerSecond * turn.TotalSeconds);
         IReadOnlySet<OwnId> failed = new HashSet<OwnId>();
@@ -230,7 +231,7 @@ internal sealed partial class ClaimDirectory
                 {
                     double most = ReadsPerSecond * turn.TotalSeconds / members.Members.Count;
 
-                    // Those that have failed wait in line: a server that refuses is not asked about all of its ids each second.
+                    // Failed ids wait in line: a server that refuses is not asked about all of its ids each second.
                     KeptIds kept = await KeepAllAsync(all ? All() : walk.NextTurn()
                         .Union(failed.Take(retried))
                         .Union(await FindChangedAsync(checks.NextTurn(most)).ConfigureAwait(false))).ConfigureAwait(false);
@@ -246,6 +247,6 @@ internal sealed partial class ClaimDirectory
         }
     }
 
-    // What became of ids: how many belong to others, which keys could not be set, and the first reason.
+    // The outcome for ids: how many belong to others, which keys could not be set, and the first reason.
     private readonly record struct KeptIds(int Lost, IReadOnlySet<OwnId> Failed, Exception? Failure);
 }

@@ -11,12 +11,12 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Directory;
 
 /// <summary>
-/// Which node has a routing id: a key of Redis for each. A claim of this node is in force while the node has its lease, so keys need no
-/// lease of their own; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
+/// The nodes of routing ids: a Redis key for each id. A claim of this node is in force while the node has its lease, so keys need no
+/// separate lease; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
 /// <see cref="_gate"/> guards the ids' states and the changes of the table; lookups of own ids take no lock.
 /// <para>
-/// A node that takes an id over tells the former owner, also when the answer to its claim was lost or its own session has ended meanwhile.
-/// So the former owner asks Redis before it closes its session.
+/// A node that takes over an id notifies the former owner, even if the answer to its claim was lost or its own session has ended in the
+/// meantime. So the former owner asks Redis before it closes its session.
 /// </para>
 /// </summary>
 internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
@@ -39,10 +39,10 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
     /// <summary>Asks the owner of an id whether it still has it; null without an answer.</summary>
     public required Func<Location, byte[], ValueTask<bool?>> ChallengeAsync { get; init; }
 
-    /// <summary>Tells the former owner of an id that it was taken over, or may have been.</summary>
+    /// <summary>Notifies the former owner of an id that it was, or may have been, taken over.</summary>
     public required Action<Location, byte[]> TellTakenOver { get; init; }
 
-    /// <summary>Runs a script on a key of an id that nobody can have, and reads it; changes nothing.</summary>
+    /// <summary>Runs a script on a key of an id that no session can have, and reads it; changes nothing.</summary>
     public async Task ProbeAsync()
     {
         await redis.ScriptEvaluateAsync(DirectoryScripts.Release, [_keyPrefix], [string.Empty]).ConfigureAwait(false);
@@ -94,7 +94,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
                 outdated = value;
             }
 
-            // The session has gone, or others claim the same id faster than this node.
+            // The session is gone, or others claim the same id faster than this node.
             return RoutingIdGrant.Unavailable;
         }
         catch (Exception e) when (e is RedisException or TimeoutException)
@@ -122,7 +122,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
     {
         lock (_gate)
         {
-            // Whatever the token: who asks with one that is out of date does not get the id by it.
+            // Regardless of the token: a claim with an outdated token does not get the id.
             return Find(id) is { } own && (own.Asked != 0 || own.Granted.Exists(static claim => !claim.IsEnding));
         }
     }
@@ -239,7 +239,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
         }
     }
 
-    // By an event loop, which must not wait for others that are sending.
+    // Called by an event loop, which must not wait for others that are sending.
     private void Free(OwnId own) => _ = FreeAsync(own, CommandFlags.FireAndForget);
 
     private async Task FreeAsync(OwnId own, CommandFlags flags = CommandFlags.None)
@@ -250,7 +250,7 @@ internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Mem
         }
         catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
         {
-            // Whoever claims the id next finds that nobody here has it.
+            // The next node that claims the id finds that no session of this node has it.
         }
     }
 

@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace FastPort.Redis.Directory;
 
 /// <summary>
-/// Takes the claims of a table one after the other, again and again, so many in each turn that a round takes a given number of turns. For
-/// one thread at a time, while others change the table: a claim that comes in behind the walk is taken in the next round.
+/// Walks over the claims of a table in repeated rounds, with as many claims per turn that a round takes a given number of turns. For one
+/// thread at a time, while others change the table: a claim added behind the walk is visited in the next round.
 /// </summary>
 internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnId> claims, int turnsOfRound)
 {
@@ -27,7 +27,7 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnId> claims, int 
                 break;
             }
 
-            // A table that has grown is walked as it was: those that have gone since are no part of the turn.
+            // A table that has grown is walked as it was: ids that have been removed since are not part of the walk.
             if (!_round.Current.Value.IsGone)
             {
                 some.Add(_round.Current.Value);

@@ -7,8 +7,8 @@ namespace FastPort.Redis.Directory;
 internal static class DirectoryScripts
 {
     /// <summary>
-    /// Claims an id that is free, has this owner already, or has the value that the caller has found to be out of date. Arguments: the
-    /// instance, that value or "", the key's time to live in milliseconds. Returns 1 and the new value, or 0 and the present one.
+    /// Claims an id that is free, already has this owner, or has the value that the caller has found to be outdated. Arguments: the
+    /// instance, that value or "", the key's time to live in milliseconds. Returns 1 and the new value, or 0 and the current one.
     /// </summary>
     public const string Claim = """
         local value = redis.pcall('GET', KEYS[1])
@@ -27,8 +27,8 @@ internal static class DirectoryScripts
 
     /// <summary>
     /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns the key's value: another one if the id belongs to a
-    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master. What is no claim at
-    /// all, or of another type, is overwritten. A token of more than 18 digits, which fills 64 bits, is none.
+    /// later claim, of the same node or another. An earlier value is that of a replica before it became the master. A value that is not a
+    /// claim, or of another type, is overwritten. A token of more than 18 digits, which may exceed 64 bits, is not valid.
     /// </summary>
     public const string Keep = """
         local value = redis.pcall('GET', KEYS[1])
@@ -43,7 +43,7 @@ internal static class DirectoryScripts
         return ARGV[1]
         """;
 
-    /// <summary>Gives a claim up, unless the id belongs to another one meanwhile. Argument: its value.</summary>
+    /// <summary>Gives up a claim, unless the id now belongs to another claim. Argument: its value.</summary>
     public const string Release = """
         if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
         """;

@@ -3,7 +3,7 @@ using FastPort.Redis.Members;
 
 namespace FastPort.Redis.Directory;
 
-/// <summary>Where a routing id is: the node's instance, and the token of the claim.</summary>
+/// <summary>The location of a routing id: the node's instance, and the token of the claim.</summary>
 internal readonly record struct Location(ulong Instance, long Token)
 {
     /// <summary>Reads the value of an id's key; false for anything else.</summary>

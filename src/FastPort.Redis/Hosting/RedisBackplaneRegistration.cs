@@ -10,7 +10,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Makes a FastPort server one of several nodes.</summary>
+/// <summary>Makes a FastPort server a node in a group of servers.</summary>
 public static class RedisBackplaneRegistration
 {
     /// <summary>

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Hosting;
 namespace FastPort.Redis.Hosting;
 
 /// <summary>
-/// Joins the nodes before the host's servers start, and leaves them after they have stopped, or when the host is disposed: one whose start
-/// has failed is not stopped.
+/// Joins the nodes before the host's servers start, and leaves them after they have stopped, or when the host is disposed: a host whose
+/// start has failed is not stopped.
 /// </summary>
 internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortServerOptions options, IMeterFactory? meters)
     : IHostedLifecycleService, IAsyncDisposable

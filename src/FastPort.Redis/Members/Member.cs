@@ -4,11 +4,11 @@ using FastPort.Redis.Wire;
 namespace FastPort.Redis.Members;
 
 /// <summary>
-/// A node, as it stands in Redis: name, instance and version of the batches, with spaces in between. The instance is new at each start.
+/// A node, as it is stored in Redis: name, instance and version of the batches, separated by spaces. The instance is new at each start.
 /// </summary>
 internal sealed record Member(string Name, ulong Instance, int Version)
 {
-    /// <summary>Whether it reads the batches of this process, and writes such.</summary>
+    /// <summary>Whether it reads and writes batches of this process's version.</summary>
     public bool IsCompatible => Version == BatchBuffer.Version;
 
     public static Member? Parse(string text)
@@ -21,7 +21,7 @@ internal sealed record Member(string Name, ulong Instance, int Version)
             : null;
     }
 
-    /// <summary>An instance as it stands in keys and channels: 16 digits.</summary>
+    /// <summary>An instance as it is written in keys and channels: 16 digits.</summary>
     public static string Format(ulong instance) => instance.ToString("x16", CultureInfo.InvariantCulture);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Name} {Format(Instance)} {Version}");

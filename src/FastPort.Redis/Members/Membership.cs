@@ -5,9 +5,9 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Members;
 
 /// <summary>
-/// This node's lease and the list of all nodes. The lease is renewed three times in its length. This node counts it from before it asked,
-/// so that it ends here no later than at Redis. <see cref="_renewing"/> lets one renewal run at a time and guards what is said to be its;
-/// all other members are safe from any thread.
+/// This node's lease and the list of all nodes. The lease is renewed three times in its length. This node counts it from before the
+/// request, so that it ends here no later than at Redis. <see cref="_renewing"/> lets one renewal run at a time and guards the fields that
+/// are marked as its own; all other members are safe from any thread.
 /// </summary>
 internal sealed class Membership : IAsyncDisposable
 {
@@ -21,7 +21,7 @@ internal sealed class Membership : IAsyncDisposable
     private FrozenDictionary<ulong, Member> _members = FrozenDictionary<ulong, Member>.Empty;
     private string _version = string.Empty;
 
-    // The end of the lease; written under the gate, as a renewal that was asked for before a connection was lost proves nothing.
+    // The end of the lease; written under the gate, because a renewal that was requested before a connection was lost proves nothing.
     private readonly Lock _leaseGate = new();
     private long _validUntil;
     private long _connectionLostAt = long.MinValue;
@@ -29,11 +29,11 @@ internal sealed class Membership : IAsyncDisposable
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
 
-    // The renewal's: the number of the last one that has begun, also read by others, and of the last one that was answered.
+    // Guarded by _renewing: the number of the last renewal that has begun, which others also read, and of the last one that was answered.
     private long _begun;
     private long _answered;
 
-    // When the last renewal was asked for, which a lease counts from.
+    // When the last renewal was requested, from which a lease counts.
     private long _askedAt;
 
     public Membership(IDatabase redis, string prefix, string name, TimeSpan lease, TimeProvider time)
@@ -54,7 +54,7 @@ internal sealed class Membership : IAsyncDisposable
     /// </summary>
     public bool IsValid => HasLease && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
 
-    /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
+    /// <summary>Whether this node has its lease. Features without ids, such as topics, need no more.</summary>
     public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
     /// <summary>How long a lease is.</summary>
@@ -71,8 +71,8 @@ internal sealed class Membership : IAsyncDisposable
     }
 
     /// <summary>
-    /// Whether new ids may be claimed. After Redis was found without this node, others may not have claimed their ids again yet, so this
-    /// node waits for as long as they need to find out.
+    /// Whether new ids may be claimed. After Redis had lost this node, others may not have reclaimed their ids yet, so this node waits for
+    /// as long as they need to notice.
     /// </summary>
     public bool MayClaim => IsValid && _time.GetTimestamp() >= Volatile.Read(ref _claimsFrom);
 
@@ -88,7 +88,7 @@ internal sealed class Membership : IAsyncDisposable
     /// </summary>
     public required Func<Task> ClaimAgain { get; init; }
 
-    /// <summary>A node has joined. On the pool, as the next one.</summary>
+    /// <summary>A node has joined. On the pool, like the next one.</summary>
     public event Action<Member>? Joined;
 
     /// <summary>A node's lease has ended.</summary>
@@ -105,7 +105,7 @@ internal sealed class Membership : IAsyncDisposable
             {
                 throw new BackplaneException(
                     $"The node name '{Self.Name}' belongs to a running node (instance {Member.Format(other.Instance)}); "
-                    + "set FastPort:Backplane:Node to a name of its own.");
+                    + "set FastPort:Backplane:Node to another name.");
             }
 
             await Task.Delay(_lease / 10, _time, cancellationToken).ConfigureAwait(false);
@@ -115,8 +115,8 @@ internal sealed class Membership : IAsyncDisposable
     }
 
     /// <summary>
-    /// A connection to Redis was lost: nothing is known until the next renewal, as Redis may have been started again without its data.
-    /// Renews at once, as it may have been a connection that this node does not depend on.
+    /// A connection to Redis was lost: nothing is known until the next renewal, because Redis may have restarted without its data. Renews
+    /// at once, because it may have been a connection that this node does not depend on.
     /// </summary>
     public void ConnectionLost()
     {
@@ -129,7 +129,7 @@ internal sealed class Membership : IAsyncDisposable
         _renewNow.Release();
     }
 
-    /// <summary>A connection to Redis is there again: renews at once.</summary>
+    /// <summary>A connection to Redis has recovered: renews at once.</summary>
     public void ConnectionRestored() => _renewNow.Release();
 
     /// <summary>Whether a node has its lease: looked up at Redis if this node does not know it.</summary>
@@ -140,7 +140,7 @@ internal sealed class Membership : IAsyncDisposable
             return true;
         }
 
-        // One renewal answers all who have asked before it began: a dead node's ids are looked up by many at once.
+        // One renewal answers all requests made before it began: a dead node's ids are looked up by many at once.
         await RenewOnceAsync(string.Empty, unlessAnswered: Volatile.Read(ref _begun) + 1).ConfigureAwait(false);
         return Members.ContainsKey(instance);
     }
@@ -221,8 +221,8 @@ internal sealed class Membership : IAsyncDisposable
                 return Member.Parse((string)answer[1]!);
             }
 
-            // A network that is back may deliver an old renewal first, whose answer nobody waits for any more. The lease may have ended
-            // before it and begun again with it, and goes on only since then.
+            // A recovered network may deliver an old renewal first, whose answer is no longer awaited. The lease may have ended before this
+            // renewal and begun again with it, and continues only since then.
             if (uniqueName.Length == 0 && (result == 0 || HasFailed(_claimingAgain) || (wasUnanswered && !HasLease)))
             {
                 Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));

@@ -10,8 +10,8 @@ internal static class MembershipScripts
     /// Takes or renews a lease. Keys: the sorted set of nodes by the end of their leases in milliseconds, the set's version. Arguments: the
     /// node, its lease in milliseconds, the version it knows, "name " if it joins and must be the only one of its name.
     /// <para>
-    /// Returns 1 if the lease went on, 0 if it began, -1 and the other node if the name is taken; then the version; then, if the version is
-    /// another one, all nodes. A key of another type is overwritten: the lease began then.
+    /// Returns 1 if the lease continued, 0 if it began, -1 and the other node if the name is taken; then the version; then, if the version
+    /// is another one, all nodes. A key of another type is overwritten: the lease began then.
     /// </para>
     /// </summary>
     public const string Renew = """
@@ -35,7 +35,7 @@ internal static class MembershipScripts
         return {goesOn, version, unpack(redis.call('ZRANGE', KEYS[1], 0, 5000))}
         """;
 
-    /// <summary>Gives a lease up. Keys and the first argument as in <see cref="Renew"/>.</summary>
+    /// <summary>Gives up a lease. Keys and the first argument as in <see cref="Renew"/>.</summary>
     public const string Leave = """
         if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then
           local time = redis.call('TIME')

@@ -30,7 +30,7 @@ internal sealed class BackplanePeers(RedisBackplane backplane, IPeers local) : I
         IReadOnlyList<PeerInfo> own = await local.ListAsync(prefix, limit, after, cancellationToken).ConfigureAwait(false);
         PeerInfo[]?[] others = await Task.WhenAll(asked).ConfigureAwait(false);
 
-        // The first ones of all are among the first ones of each. An id that moves may be listed by two for a moment.
+        // The first ones overall are among the first ones of each node. Two nodes may list an id for a moment while it moves.
         return
         [
             .. own.Select(one => one with { Node = backplane.Node })

@@ -3,7 +3,7 @@ using FastPort.Routing;
 
 namespace FastPort.Redis.Peers;
 
-/// <summary>What one node asks another about its sessions.</summary>
+/// <summary>A node's question to another about its sessions.</summary>
 internal enum PeerAction
 {
     /// <summary>The first sessions by prefix, limit and the id they follow.</summary>

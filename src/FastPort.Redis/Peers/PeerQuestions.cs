@@ -8,7 +8,7 @@ using FastPort.Routing;
 
 namespace FastPort.Redis.Peers;
 
-/// <summary>Asks other nodes about their sessions, and answers what they ask about those of this one. Thread-safe.</summary>
+/// <summary>Asks other nodes about their sessions, and answers their questions about this node's. Thread-safe.</summary>
 internal sealed class PeerQuestions(RelayTransport transport, Membership members, IPeers local, string node, TimeProvider time)
 {
     /// <summary>Sessions in one answer.</summary>
@@ -20,8 +20,8 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
     private long _lastCorrelation;
 
     /// <summary>
-    /// Asks a node. Null if this node has no lease, the other one does not read its batches, or there is no answer within two seconds: it
-    /// was not reached then, or the answer was lost, so a session that was to be closed may be.
+    /// Asks a node. Null if this node has no lease, the other one does not read its batches, or there is no answer within two seconds: the
+    /// node was not reached, or the answer was lost, so a session may have been closed as requested.
     /// </summary>
     public async Task<PeerInfo[]?> AskAsync(ulong instance, PeerQuestion question, CancellationToken cancellationToken)
     {
@@ -79,7 +79,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         }
     }
 
-    /// <summary>Handles an answer; false if it is not understood. One that nobody waits for any more is ignored.</summary>
+    /// <summary>Handles an answer; false if it is not understood. An answer that is no longer awaited is ignored.</summary>
     public bool TryComplete(long correlation, ReadOnlySpan<byte> json)
     {
         try
@@ -103,7 +103,7 @@ internal sealed class PeerQuestions(RelayTransport transport, Membership members
         }
     }
 
-    // One at a time for each node, however many of its sessions ask: lists are long, and cross one channel.
+    // One at a time for each node, no matter how many of its sessions ask: lists are long, and cross one channel.
     private async Task ListAfterAsync(Task before, NodeLink sender, long correlation, PeerQuestion question)
     {
         long asked = time.GetTimestamp();

@@ -1,6 +1,6 @@
 namespace FastPort.Redis.Relaying;
 
-/// <summary>What this node has exchanged with the others. Thread-safe.</summary>
+/// <summary>Counts of this node's exchange with the others. Thread-safe.</summary>
 internal sealed class BackplaneCounters
 {
     private long _batches;
@@ -23,13 +23,13 @@ internal sealed class BackplaneCounters
     /// <summary>Relays sent to other nodes.</summary>
     public long Sent => Volatile.Read(ref _sent);
 
-    /// <summary>Relays of other nodes for sessions of this one.</summary>
+    /// <summary>Relays received from other nodes for sessions of this one.</summary>
     public long Received => Volatile.Read(ref _received);
 
-    /// <summary>Relays passed on, because their target had moved.</summary>
+    /// <summary>Relays forwarded because their target had moved.</summary>
     public long Forwarded => Volatile.Read(ref _forwarded);
 
-    /// <summary>One-way relays that have not reached their target, or of which that is unknown.</summary>
+    /// <summary>One-way relays that have not, or may not have, reached their target.</summary>
     public long LostOneWays => Volatile.Read(ref _lostOneWays);
 
     /// <summary>Batches and entries that this node does not understand.</summary>
@@ -41,13 +41,13 @@ internal sealed class BackplaneCounters
     /// <summary>Publications sent to other nodes, each counted once for each node.</summary>
     public long PublicationsSent => Volatile.Read(ref _publicationsSent);
 
-    /// <summary>Publications of other nodes.</summary>
+    /// <summary>Publications received from other nodes.</summary>
     public long PublicationsReceived => Volatile.Read(ref _publicationsReceived);
 
-    /// <summary>Publications that have not reached another node which wants them, or of which that is unknown.</summary>
+    /// <summary>Publications that have not, or may not have, reached another node that wants them.</summary>
     public long LostPublications => Volatile.Read(ref _publicationsLost);
 
-    /// <summary>Prefixes of topics that other nodes want and that are not kept, as those have too many.</summary>
+    /// <summary>Topic prefixes of other nodes that are not kept because a node has too many.</summary>
     public long RefusedInterests => Volatile.Read(ref _interestsRefused);
 
     public void BatchSent(in BatchContent content, int bytes)

@@ -53,8 +53,8 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         return confirmed;
     }
 
-    // A location that was known before the id came to this node stays known. A claim that is not granted yet says nothing: the local router
-    // has no such session to wait for then.
+    // A location that was known before the id came to this node stays known. A claim that is not granted yet does not count: the local
+    // router then has no session to wait for.
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId, CancellationToken cancellationToken = default) =>
         backplane.Running is { } running && running.Directory.Find(routingId) is not { Token: not 0 }
         && running.Lookups.TryGet(routingId, out Location location)

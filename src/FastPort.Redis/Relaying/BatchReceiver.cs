@@ -13,8 +13,8 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Relaying;
 
 /// <summary>
-/// Handles the batches that arrive on this node's channel, one at a time. The channel may carry anything: what is no batch of a known node
-/// is counted and ignored.
+/// Handles the batches that arrive on this node's channel, one at a time. The channel may carry anything: a message that is not a batch of
+/// a known node is counted and ignored.
 /// </summary>
 internal sealed class BatchReceiver(
     RelayTransport transport,
@@ -27,10 +27,10 @@ internal sealed class BatchReceiver(
     IMessageRouter local,
     ILogger logger)
 {
-    // What targets and senders of so many entries receive is flushed together.
+    // The messages for targets and senders of this many entries are flushed together.
     private const int EntriesOfGroup = 256;
 
-    // Relays of the present group that wait for its flush to be confirmed, and what the present batch had.
+    // Relays of the current group that wait for its flush to be confirmed, and the entries of the current batch.
     private readonly List<(ulong Correlation, ulong Origin)> _delivered = [];
     private int _relays;
     private int _publications;
@@ -41,14 +41,14 @@ internal sealed class BatchReceiver(
     {
         if (!BatchReader.TryOpen(message.Span, out BatchReader reader))
         {
-            Refuse($"its {message.Length} bytes are no batch of version {BatchBuffer.Version}");
+            Refuse($"its {message.Length} bytes are not a batch of version {BatchBuffer.Version}");
             return;
         }
 
         ulong sender = reader.Sender;
         if (!members.Members.ContainsKey(sender))
         {
-            // A node that has joined a moment ago, or an instance that nobody has heard of.
+            // A node that has just joined, or an unknown instance.
             bool isKnown;
             try
             {
@@ -75,7 +75,7 @@ internal sealed class BatchReceiver(
         _ = BatchReader.TryOpen(message, out BatchReader reader);
         if (sender.IsRepeated(reader.Number))
         {
-            // It was published again, as Redis had counted no receiver. What said that it was seen may be lost.
+            // It was published again because Redis had counted no receiver. The confirmation may be lost.
             TellSeenAgain(reader, sender);
             return;
         }
@@ -94,7 +94,7 @@ internal sealed class BatchReceiver(
                 HandleSome(ref reader, sender);
             }
 
-            // After the flush: if this process is killed now, what was confirmed is with the kernel as a rule.
+            // After the flush: if this process is killed now, confirmed messages have usually reached the kernel.
             ConfirmDelivered();
         }
 
@@ -181,7 +181,7 @@ internal sealed class BatchReceiver(
             case EntryKind.PeerAnswer when payload.Length >= 8:
                 return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             case EntryKind.Leaving:
-                // In this order: a location that is found meanwhile is not kept.
+                // In this order: a location found in the meantime is not kept.
                 sender.StopRelays();
                 lookups.ForgetNode(sender.Instance);
                 topics.NodeLeft(sender.Instance);
@@ -225,7 +225,7 @@ internal sealed class BatchReceiver(
         }
     }
 
-    // One encoding for all sessions here. In parts, if they are very many; this thread serves no connections, so it goes on at once.
+    // One encoding for all sessions here. In parts, if there are very many; this thread serves no connections, so it continues at once.
     private void Deliver(in PublishEntry publication)
     {
         var body = new RawBody(publication.Body);

@@ -10,8 +10,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Redis.Relaying;
 
 /// <summary>
-/// Where ids are, as far as known here, and the relays that wait until it is. A wrong location does no harm: the node there has not a
-/// claim with that token, passes the relay on, and says so (<see cref="Forget"/>). Thread-safe.
+/// The known locations of ids, and the relays that wait for a location. A wrong location does no harm: the node there has no claim with
+/// that token, forwards the relay, and reports that (<see cref="Forget"/>). Thread-safe.
 /// </summary>
 internal sealed class LocationLookups(
     ClaimDirectory directory, RelayTransport transport, Membership members, TargetQueues targets, int queueBytes, ILogger logger)
@@ -71,7 +71,7 @@ internal sealed class LocationLookups(
                     continue;
                 }
 
-                // If a lookup has ended since the caller found nothing, the relays after this one do not pass it.
+                // If a lookup has ended since the caller found nothing, later relays do not overtake this one.
                 lookup.Waiting.Enqueue(relay);
                 if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known) && TrySendWaiting(id, lookup, known, failed: null))
                 {
@@ -118,16 +118,16 @@ internal sealed class LocationLookups(
         }
     }
 
-    // Under the lookup's lock, in order: relays that come later find the location, or begin another lookup. False if the node that has the
-    // id is behind: the rest waits here, as a batch of all of it could be more than Redis holds for a subscriber. False also if a location
-    // that was known before (failed is null) is at a node that takes no more relays: Redis may have another one.
+    // Under the lookup's lock, in order: relays that come later find the location, or begin another lookup. False if the node with the id
+    // is behind: the rest waits here, because one batch of all of it could exceed what Redis buffers for a subscriber. False also if a
+    // location that was known before (failed is null) is at a node that accepts no more relays: Redis may have a newer location.
     private bool TrySendWaiting(byte[] id, Lookup lookup, Location? found, SendStatus? failed)
     {
         while (lookup.Waiting.TryPeek(out WaitingRelay relay))
         {
             if (found is { } location && location.Instance == transport.Self)
             {
-                // The session has come meanwhile, or is ending.
+                // The session has arrived in the meantime, or is ending.
                 targets.Deliver(id, relay);
             }
             else
@@ -158,7 +158,7 @@ internal sealed class LocationLookups(
         return true;
     }
 
-    // A relay that was passed on too often goes nowhere: the node that Redis names cannot be reached, if it is alive.
+    // A relay that was forwarded too often is dropped: the node that Redis names cannot be reached, if it is alive.
     private SendStatus TrySend(byte[] id, in WaitingRelay relay, Location location) => relay.Hops <= RelayEntry.MaxHops
         ? transport.LinkTo(location.Instance).TryRelay(
             relay.Pending, relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body))

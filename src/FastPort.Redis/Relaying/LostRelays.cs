@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Relaying;
 
-/// <summary>One-way relays that are lost, until the log is told of them together. <see cref="_gate"/> guards all fields.</summary>
+/// <summary>One-way relays that are lost, until they are logged together. <see cref="_gate"/> guards all fields.</summary>
 internal sealed class LostRelays
 {
     private readonly Lock _gate = new();

@@ -6,16 +6,16 @@ using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 
-/// <content>What is added to the batch that gathers.</content>
+/// <content>Adds entries to the next batch.</content>
 internal sealed partial class NodeLink
 {
     /// <summary>Adds a relay.</summary>
-    /// <param name="pending">What waits for it here; null if it is one-way, or another node waits.</param>
+    /// <param name="pending">Its waiter on this node; null if it is one-way, or another node waits.</param>
     /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
     /// <param name="origin">The node that waits for the confirmation.</param>
     /// <param name="token">The token of the target's claim.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="hops">How often it was passed on.</param>
+    /// <param name="hops">How often it was forwarded.</param>
     /// <param name="id">The target.</param>
     /// <param name="body">The message.</param>
     /// <returns>
@@ -167,12 +167,12 @@ internal sealed partial class NodeLink
     }
 
     /// <summary>
-    /// Adds what the link has room for at any time, but for a long answer about peers: who asks goes on without it. While as much has
-    /// gathered as may be on its way, it is dropped.
+    /// Adds an entry if the link has room for it, but no long answer about peers: the asking node continues without it. While the next
+    /// batch already holds a full window, the entry is dropped.
     /// </summary>
     /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
-    /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
-    /// <param name="rest">The id, or what is asked or answered.</param>
+    /// <param name="number">The token of the outdated claim, or the correlation.</param>
+    /// <param name="rest">The id, or the question or answer.</param>
     public void Tell(EntryKind kind, long number, ReadOnlySpan<byte> rest)
     {
         lock (_gate)

@@ -93,8 +93,8 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // Nobody has received the batch, whose relays look for their targets again. Those that have gathered meanwhile do so too, behind them;
-    // until that is done and the locations are forgotten, the link is full for others, so that none passes them.
+    // No node has received the batch; its relays look for their targets again. Relays collected in the meantime do so too, after them;
+    // until that is done and the locations are forgotten, the link is full for others, so that none overtakes them.
     private void Return(in SentBatch batch)
     {
         BatchBuffer? gathered = batch.Content.Relays != 0 ? TakeRelays() : null;
@@ -115,7 +115,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // What is no relay stays.
+    // Entries other than relays stay.
     private BatchBuffer TakeRelays()
     {
         lock (_gate)
@@ -137,9 +137,9 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: what nobody has received is
-    // published again, so that the batches after it do not pass it. In a cluster it may have arrived all the same, from a replica by way of
-    // its master: the receiver handles it once.
+    // While a member's connection or the slot of its channel is replaced, it is not subscribed for a moment: a batch without a receiver is
+    // published again, so that later batches do not overtake it. In a cluster it may still have arrived, from a replica through its master:
+    // the receiver handles it once.
     private async Task<long> PublishAsync(SentBatch batch)
     {
         for (int attempt = 0; ; attempt++)
@@ -160,7 +160,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // Confirmations may arrive twice, and senders wait for them. Relays and publications may not, topics are all told again, a question
+    // Confirmations may arrive twice, and senders wait for them. Relays and publications may not, all topics are sent again, a question
     // about peers times out soon, and a leaving node does not wait for others once its connection has failed. The transport's timer or the
     // next entry sends again.
     private void SendAgainLater()
@@ -176,18 +176,18 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 }
             }
 
-            // The client of Redis may still hold the bytes of the batch.
+            // The Redis client may still hold the bytes of the batch.
             _sending = new BatchBuffer();
             _isSending = false;
             if (_isClosed && !_gathering.IsEmpty)
             {
-                // Nobody tries a link again that has left the table: what has gathered looks for its targets now.
+                // A link that has left the table is not retried: its waiting relays look for their targets now.
                 Begin();
             }
         }
     }
 
-    // A batch that nobody will see. False if it was given up already.
+    // A batch that no node will receive. False if it was already given up.
     private bool Forget(ulong number)
     {
         lock (_gate)

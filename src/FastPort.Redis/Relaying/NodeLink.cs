@@ -5,18 +5,18 @@ using StackExchange.Redis;
 namespace FastPort.Redis.Relaying;
 
 /// <summary>
-/// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
-/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all
-/// fields; nothing else is called under it.
+/// The link to one other node. Entries collected while a batch is on its way to Redis form the next batch. The receiver confirms the
+/// batches that it has seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> are unconfirmed.
+/// <see cref="_gate"/> guards all fields; nothing else is called under it.
 /// </summary>
 internal sealed partial class NodeLink
 {
     /// <summary>
-    /// Bytes on their way to one node: many times what a round trip needs, and a small part of what Redis holds for a subscriber.
+    /// Bytes on their way to one node: many times the need of a round trip, and a small part of what Redis buffers for a subscriber.
     /// </summary>
     public const int WindowBytes = 1024 * 1024;
 
-    // Of an answer about peers in bytes: a page of sessions, not one found or kicked.
+    // Maximum bytes of a large answer about peers: a page of sessions, not a single found or closed session.
     private const int LongAnswer = 4096;
 
     /// <summary>
@@ -32,7 +32,7 @@ internal sealed partial class NodeLink
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
 
-    // Later than all of an earlier link to the same node, so that its first batch is not taken for the last one of that.
+    // Higher than all numbers of an earlier link to the same node, so that its first batch is not mistaken for that link's last one.
     private readonly ulong _firstNumber;
     private ulong _number;
     private long _relays;
@@ -49,11 +49,11 @@ internal sealed partial class NodeLink
     // Only for the thread that receives batches.
     private ulong _lastReceived;
 
-    /// <param name="transport">What it is a part of.</param>
+    /// <param name="transport">The transport that it is a part of.</param>
     /// <param name="instance">The node.</param>
     /// <param name="member">
-    /// What is known of it; null if nothing is. If it does not read this node's batches, relays and publications are refused. A node that
-    /// is not known is taken for one of this version: it ignores what it cannot read.
+    /// The known state of the node; null if unknown. If it does not read this node's batches, relays and publications are refused. An
+    /// unknown node is assumed to have this version: it ignores batches that it cannot read.
     /// </param>
     public NodeLink(RelayTransport transport, ulong instance, Member? member)
     {
@@ -65,7 +65,7 @@ internal sealed partial class NodeLink
         _firstNumber = _number = (ulong)transport.Now + 1;
     }
 
-    /// <summary>Whether the node reads this one's batches, as far as is known.</summary>
+    /// <summary>Whether the node reads this node's batches, as far as known.</summary>
     public bool IsCompatible { get; }
 
     public ulong Instance { get; }
@@ -73,7 +73,7 @@ internal sealed partial class NodeLink
     /// <summary>The node's name, also after it has left.</summary>
     public string Name { get; }
 
-    /// <summary>Bytes that wait to be sent or seen.</summary>
+    /// <summary>Bytes that wait to be sent or confirmed.</summary>
     public int QueuedBytes
     {
         get
@@ -97,7 +97,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>What was sent so far, and how far the node is behind now.</summary>
+    /// <summary>The sent totals, and how far the node is behind now.</summary>
     public LinkFigures Read()
     {
         lock (_gate)
@@ -113,14 +113,14 @@ internal sealed partial class NodeLink
 
     private bool HasRoom => !IsFull && !_isReturning;
 
-    /// <summary>Completes when all lists that the node has asked for are answered. Only for the thread that receives batches.</summary>
+    /// <summary>Completes when all requested lists of the node are answered. Only for the thread that receives batches.</summary>
     public Task Listing { get; set; } = Task.CompletedTask;
 
-    /// <summary>Whether this is the batch that has arrived last, once more. Only for the thread that receives batches.</summary>
+    /// <summary>Whether this batch is a repetition of the last one. Only for the thread that receives batches.</summary>
     public bool IsRepeated(ulong number) => number == _lastReceived;
 
     /// <summary>
-    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for
+    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has restarted its numbers. Only for
     /// the thread that receives batches.
     /// </summary>
     public bool Receives(ulong number)
@@ -151,7 +151,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>Gives up the batches that were sent before a time and have not been seen.</summary>
+    /// <summary>Gives up the batches that were sent before a time and are unconfirmed.</summary>
     public void GiveUp(long sentBefore)
     {
         ulong first, last;
@@ -168,7 +168,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>Whether the node takes no more relays: see <see cref="StopRelays"/>.</summary>
+    /// <summary>Whether the node accepts no more relays: see <see cref="StopRelays"/>.</summary>
     public bool IsLeaving
     {
         get
@@ -193,7 +193,7 @@ internal sealed partial class NodeLink
         }
     }
 
-    /// <summary>The node's lease has ended: what is under way is unconfirmed, what was not sent looks for its target again.</summary>
+    /// <summary>The node's lease has ended: relays in transit are unconfirmed, unsent relays look for their targets again.</summary>
     public void Close()
     {
         BatchBuffer? rest = null;

@@ -18,7 +18,7 @@ internal sealed class PendingRelay : IValueTaskSource<SendStatus>
     /// <summary>When it is given up, as a timestamp.</summary>
     public long Deadline { get; set; }
 
-    /// <summary>It is on its way to a node, in the batch with this number. Called by the link, under its lock.</summary>
+    /// <summary>The relay is on its way to a node, in the batch with this number. Called by the link, under its lock.</summary>
     public void Sent(NodeLink link, ulong batch)
     {
         Volatile.Write(ref _batch, batch);

@@ -9,14 +9,12 @@ using StackExchange.Redis;
 
 namespace FastPort.Redis.Relaying;
 
-/// <summary>
-/// The links to the other nodes, the relays that wait for confirmations, and what becomes of those that are lost. Thread-safe.
-/// </summary>
+/// <summary>The links to the other nodes, the relays that wait for confirmations, and the handling of lost ones. Thread-safe.</summary>
 internal sealed class RelayTransport : IAsyncDisposable
 {
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(100);
 
-    // Peers can lose as many one-way relays as they like: they share a line of the log.
+    // Peers can cause any number of lost one-way relays: these share a line of the log.
     private static readonly TimeSpan LostInterval = TimeSpan.FromSeconds(1);
 
     // A node subscribes again within some ten milliseconds.
@@ -45,7 +43,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         _lease = lease;
         _logger = logger;
 
-        // The target's node answers after this time itself.
+        // The target's node itself answers after this time.
         RelayTimeout = relayTimeout > TimeSpan.Zero ? relayTimeout : TimeSpan.FromMinutes(1);
         _timer = NoContext.CreateTimer(time, static state => ((RelayTransport)state!).Check(), this, CheckInterval, CheckInterval);
     }
@@ -62,21 +60,21 @@ internal sealed class RelayTransport : IAsyncDisposable
     public BackplaneCounters Counters { get; } = new();
 
     /// <summary>
-    /// Whether Redis is a cluster. Its channels are sharded ones then: the server of the channel's slot has its subscriber, passes
-    /// publications to no other server, and knows how many have received them.
+    /// Whether Redis is a cluster. Its channels are then sharded: the server of the channel's slot has its subscriber, passes publications
+    /// to no other server, and knows how many have received them.
     /// </summary>
     public required bool IsCluster { get; init; }
 
-    /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
+    /// <summary>Sends relays that did not find their target to its current node. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 
-    /// <summary>An id is not where a relay with this token was sent to. Set before the first relay.</summary>
+    /// <summary>An id is not at the location to which a relay with this token was sent. Set before the first relay.</summary>
     public required Action<byte[], long> Forget { get; init; }
 
-    /// <summary>What a node was told about wanted topics is lost, or may be. Set before the first batch.</summary>
+    /// <summary>Entries to a node about wanted topics may be lost. Set before the first batch.</summary>
     public required Action<ulong> InterestsLost { get; init; }
 
-    /// <summary>Raised ten times a second, after batches that were not seen in time have been given up.</summary>
+    /// <summary>Raised ten times a second, after batches that were not confirmed in time have been given up.</summary>
     public event Action? Checked;
 
     public IEnumerable<NodeLink> Links => _links.Values;
@@ -91,10 +89,10 @@ internal sealed class RelayTransport : IAsyncDisposable
     public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 
     /// <summary>
-    /// Waits until a member that was not subscribed may be again. False if there is no such member, or it had time enough.
+    /// Waits until a member that was not subscribed may be subscribed again. False if there is no such member, or it had enough time.
     /// </summary>
     /// <param name="instance">The node.</param>
-    /// <param name="attempt">How often this was waited for.</param>
+    /// <param name="attempt">The number of earlier waits.</param>
     public async ValueTask<bool> ResubscribesAsync(ulong instance, int attempt)
     {
         if (attempt * ResubscribingCheck >= MaxResubscribing || !_members.Members.ContainsKey(instance))
@@ -106,7 +104,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         return true;
     }
 
-    /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>
+    /// <summary>The link to a node; null before the first exchange with it.</summary>
     public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
 
     public NodeLink LinkTo(ulong instance) =>
@@ -138,11 +136,11 @@ internal sealed class RelayTransport : IAsyncDisposable
         };
     }
 
-    /// <summary>Says what became of a relay to whoever waits for it.</summary>
+    /// <summary>Reports the outcome of a relay to its waiter.</summary>
     /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
     /// <param name="origin">The node that waits.</param>
     /// <param name="id">The target.</param>
-    /// <param name="status">What became of it.</param>
+    /// <param name="status">Its outcome.</param>
     public void Settle(ulong correlation, ulong origin, ReadOnlySpan<byte> id, SendStatus status)
     {
         if (correlation == 0)
@@ -184,7 +182,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>A batch could not be sent, for a reason that is not Redis's.</summary>
     public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, link.Name, exception);
 
-    /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
+    /// <summary>No node has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
         LookUpRelays(batch);
@@ -224,7 +222,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
     }
 
-    /// <summary>Later relays to the targets of a batch do not follow it to its node: they wait until these are found.</summary>
+    /// <summary>Later relays to the targets of a batch do not follow it to its node: they wait until the targets are found.</summary>
     public void ForgetTargets(ReadOnlySpan<byte> batch)
     {
         var reader = BatchReader.OpenOwn(batch);
@@ -237,9 +235,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
     }
 
-    /// <summary>
-    /// The connection to Redis is there again: confirmations that were on their way may be lost, so nobody waits long for them.
-    /// </summary>
+    /// <summary>The connection to Redis has recovered: confirmations in transit may be lost, so relays do not wait long for them.</summary>
     public void ConnectionRestored() => Pending.Shorten(Now + Ticks(_lease));
 
     public void NodeLeft(Member member)
@@ -295,7 +291,7 @@ internal sealed class RelayTransport : IAsyncDisposable
             if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0
                 && _links.TryRemove(KeyValuePair.Create(link.Instance, link)))
             {
-                // A link that was made for a location out of date.
+                // A link that was created for an outdated location.
                 link.Close();
             }
         }

@@ -12,7 +12,7 @@ namespace FastPort.Redis.Relaying;
 /// </summary>
 internal sealed class TargetQueues(RelayTransport transport, IMessageRouter local, Membership members, TimeProvider time, int maxBytes)
 {
-    // A target that does not read must not take the room of the others.
+    // A target that does not read must not use up the room of the others.
     private const int TargetsAtLeast = 16;
 
     private readonly ConcurrentDictionary<byte[], TargetQueue> _targets = new(Utf8Comparer.Instance);
@@ -57,13 +57,13 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
             TargetQueue queue = _targets.GetOrAdd(id, begun);
             lock (queue)
             {
-                // A queue that has run empty is taken out of the table under its lock.
+                // An empty queue is removed from the table under its lock.
                 if (queue != begun && queue.Relays.Count == 0)
                 {
                     continue;
                 }
 
-                // However long a relay is, it may be the only one of its target.
+                // A relay of any length may be the only one of its target.
                 if (queue != begun && queue.Bytes + relay.Bytes > maxBytes / TargetsAtLeast)
                 {
                     return false;
@@ -119,11 +119,11 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
         }
     }
 
-    // Without the lease the id may belong to another node by now.
+    // Without the lease, the id may already belong to another node.
     private SendStatus TrySend(byte[] id, in WaitingRelay relay) =>
         members.IsValid ? local.TrySend(id, relay.Type, new RawBody(relay.Body)) : SendStatus.Unavailable;
 
-    /// <summary>What waits for one target; its lock guards it.</summary>
+    /// <summary>The waiting relays of one target; its lock guards them.</summary>
     private sealed class TargetQueue
     {
         public Queue<WaitingRelay> Relays { get; } = new();

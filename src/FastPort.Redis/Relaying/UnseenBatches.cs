@@ -1,6 +1,6 @@
 namespace FastPort.Redis.Relaying;
 
-/// <summary>The batches of a link that were sent and that the receiver has not seen yet. The link's lock guards it.</summary>
+/// <summary>The batches of a link that were sent and are not confirmed yet. The link's lock guards it.</summary>
 internal sealed class UnseenBatches
 {
     private readonly Queue<SentBatch> _batches = new();
@@ -20,8 +20,8 @@ internal sealed class UnseenBatches
     public bool Contains(ulong number) => _batches.Any(batch => batch.Number == number);
 
     /// <summary>
-    /// The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time. Returns when
-    /// it was sent; null if it is not there.
+    /// The receiver has confirmed this batch. Earlier unconfirmed ones may be lost: they are given up in time. Returns when it was sent;
+    /// null if it is not there.
     /// </summary>
     public long? Seen(ulong number)
     {
@@ -78,7 +78,7 @@ internal sealed class UnseenBatches
     private void RemoveFirst() => Bytes -= _batches.Dequeue().Bytes;
 }
 
-/// <summary>A batch under way.</summary>
+/// <summary>A batch in transit.</summary>
 /// <param name="Number">Its number.</param>
 /// <param name="Bytes">Its length.</param>
 /// <param name="Content">What is in it.</param>

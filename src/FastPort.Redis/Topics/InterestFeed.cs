@@ -5,13 +5,13 @@ using FastPort.Routing;
 namespace FastPort.Redis.Topics;
 
 /// <summary>
-/// Tells one other node what this one wants: all of it when asked and after a loss, then what changes. A prefix that has changed is told as
-/// it stands when its turn comes, so however often it changes it waits once. What does not find room in the link's window waits here. The
-/// gate of <see cref="OwnInterests"/> guards all fields.
+/// Sends this node's interests to one other node: all of them when asked and after a loss, then the changes. A changed prefix is sent in
+/// its current state when its turn comes, so it waits once no matter how often it changes. Changes that do not fit the link's window wait
+/// here. The gate of <see cref="OwnInterests"/> guards all fields.
 /// </summary>
 internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, ulong instance) : IThreadPoolWorkItem
 {
-    // Added to the link at a time, while subscriptions wait for the gate.
+    // Number of entries added to the link at a time, while subscriptions wait for the gate.
     private const int BytesAtOnce = 16 * 1024;
 
     private readonly Queue<byte[]> _changes = new();
@@ -24,7 +24,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
     private bool _isLost;
     private bool _isEnded;
 
-    /// <summary>A prefix has become wanted or unwanted. The caller has the gate.</summary>
+    /// <summary>A prefix has become wanted or unwanted. The caller holds the gate.</summary>
     public void Changed(byte[] prefix)
     {
         if (!_isLost && !_mustTellAll && _changed.Add(prefix))
@@ -34,7 +34,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
         }
     }
 
-    /// <summary>Tells the node everything, asks it for everything, or both.</summary>
+    /// <summary>Sends the node all interests, asks it for all of its interests, or both.</summary>
     public void Send(bool all, bool ask)
     {
         lock (own.Gate)
@@ -45,7 +45,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
         }
     }
 
-    /// <summary>Something of this feed is lost, or may be: all is told and asked again by <see cref="Retry"/>.</summary>
+    /// <summary>A part of this feed may be lost: <see cref="Retry"/> sends and asks for everything again.</summary>
     public void Lost()
     {
         lock (own.Gate)
@@ -54,7 +54,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
         }
     }
 
-    /// <summary>Begins again after a loss. Called now and then, so that a Redis that is away is not asked all the time.</summary>
+    /// <summary>Begins again after a loss. Called occasionally, so that a disconnected Redis is not tried all the time.</summary>
     public void Retry()
     {
         lock (own.Gate)
@@ -106,7 +106,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
                     return false;
                 }
 
-                // A link that has ended belongs to a node that has left, and may have come again.
+                // A link that has ended belongs to a node that has left, and may have joined again.
                 _isLost = !link.TryTell(kind, prefix);
                 room -= BatchBuffer.EntryHeadSize + prefix.Length;
             }
@@ -127,7 +127,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
 
         if (_mustTellAll)
         {
-            // What waits to be told is part of it.
+            // Waiting changes are part of it.
             _mustTellAll = false;
             _all = own.ToArray();
             _told = 0;

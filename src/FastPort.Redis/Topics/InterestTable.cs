@@ -3,9 +3,7 @@ using FastPort.Routing;
 
 namespace FastPort.Redis.Topics;
 
-/// <summary>
-/// Which topics the other nodes want. <see cref="_gate"/> guards all changes; <see cref="Match"/> takes no lock.
-/// </summary>
+/// <summary>The topics that the other nodes want. <see cref="_gate"/> guards all changes; <see cref="Match"/> takes no lock.</summary>
 /// <param name="maxPrefixes">Prefixes of one node that are kept. Defaults to a million.</param>
 internal sealed class InterestTable(int maxPrefixes = 1_000_000)
 {
@@ -40,7 +38,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
 
     /// <summary>A node has joined. Does nothing if it has before.</summary>
     /// <param name="instance">The node.</param>
-    /// <param name="isMember">Asked under the lock, so that no node stays that has left meanwhile.</param>
+    /// <param name="isMember">Called under the lock, so that no node stays that has left in the meantime.</param>
     public void AddNode(ulong instance, Func<ulong, bool> isMember)
     {
         lock (_gate)
@@ -54,8 +52,8 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     }
 
     /// <summary>
-    /// A node has left: all its interests are forgotten, a few at a time. They may be a million, and both the thread that renews the lease
-    /// and the one that receives batches have better to do.
+    /// A node has left: all its interests are forgotten, a few at a time. There may be a million of them, and neither the thread that
+    /// renews the lease nor the one that receives batches must be blocked.
     /// </summary>
     public async Task RemoveNodeAsync(ulong instance)
     {
@@ -68,7 +66,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
             }
         }
 
-        // Nobody else reaches the node's own table from here on.
+        // No other thread can access the node's table from here on.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         foreach (byte[][] some in node.Prefixes.Keys.Chunk(RemovedAtOnce))
         {
@@ -93,7 +91,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <summary>A node wants a prefix. False if it is not kept: the node is unknown or has too many, or the prefix is too long.</summary>
     /// <param name="instance">The node.</param>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="refused">If the node has too many: how many of them are not kept, with this one. Otherwise 0.</param>
+    /// <param name="refused">If the node has too many: how many of them are not kept, including this one. Otherwise 0.</param>
     public bool TryAdd(ulong instance, ReadOnlySpan<byte> prefix, out int refused)
     {
         refused = 0;
@@ -128,7 +126,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     }
 
     /// <summary>
-    /// A node wants a prefix no longer. True if there is room again and some were refused to it: it has to be asked for everything.
+    /// A node no longer wants a prefix. True if there is room again and some of its prefixes were refused: it must be asked for everything.
     /// </summary>
     public bool Remove(ulong instance, ReadOnlySpan<byte> prefix)
     {
@@ -148,7 +146,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
         }
     }
 
-    /// <summary>A node begins to tell all that it wants. What it wanted before stays until the end, so that nothing is missed.</summary>
+    /// <summary>A node begins to send all of its interests. Its earlier interests stay until the end, so that nothing is missed.</summary>
     public void Begin(ulong instance)
     {
         lock (_gate)
@@ -162,7 +160,7 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     }
 
     /// <summary>
-    /// A node has told all that it wants since <see cref="Begin"/>: the rest is forgotten. True as for <see cref="Remove"/>.
+    /// A node has sent all of its interests since <see cref="Begin"/>: the rest is forgotten. True as for <see cref="Remove"/>.
     /// </summary>
     public bool End(ulong instance)
     {
@@ -192,8 +190,8 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <param name="marks">Empty marks, <see cref="MarkWords"/> of them.</param>
     public Matches Match(ReadOnlySpan<byte> topic, Span<ulong> marks) => new(_trie.Match(topic), marks);
 
-    // Once: what is told then is counted anew. Not for the first prefix that leaves, or one that comes and goes would have all told again
-    // each time.
+    // Once: what is sent then is counted again. Not for the first prefix that leaves, or a prefix that comes and goes would cause a full
+    // repetition each time.
     private bool HasRoomForRefused(InterestedNode node)
     {
         if (node.Refused == 0 || node.Prefixes.Count >= maxPrefixes - (maxPrefixes / 20))

@@ -3,9 +3,9 @@ using FastPort.Routing;
 namespace FastPort.Redis.Topics;
 
 /// <summary>
-/// The prefixes that sessions of this node are subscribed to, and the feeds that tell them to the other nodes. <see cref="Gate"/> guards
-/// them and the feeds' states. The server calls under its own lock; under the gate only links are called, so the order of the locks is:
-/// the server's topics, this gate, a link.
+/// The prefixes that sessions of this node are subscribed to, and the feeds that send them to the other nodes. <see cref="Gate"/> guards
+/// them and the feeds' states. The server calls under its own lock; under the gate only links are called, so the order of the locks is: the
+/// server's topics, this gate, a link.
 /// </summary>
 internal sealed class OwnInterests : ITopicInterests
 {
@@ -46,17 +46,17 @@ internal sealed class OwnInterests : ITopicInterests
         }
     }
 
-    /// <summary>Whether somebody here wants a prefix. Under the gate, as the next one.</summary>
+    /// <summary>Whether a session of this node wants a prefix. Under the gate, as the next one.</summary>
     public bool Has(byte[] prefix) => _prefixes.Contains(prefix);
 
-    /// <summary>All prefixes, as of now.</summary>
+    /// <summary>All current prefixes.</summary>
     public byte[][] ToArray() => [.. _prefixes];
 
     /// <summary>The feed to a node.</summary>
     /// <param name="instance">The node.</param>
     /// <param name="create">
-    /// Makes the feed, or returns null if the node is no member or does not read this one's batches. Called under the lock, so that no feed
-    /// stays to a node that has left meanwhile.
+    /// Creates the feed, or returns null if the node is not a member or cannot read this node's batches. Called under the lock, so that no
+    /// feed stays to a node that has left in the meantime.
     /// </param>
     public InterestFeed? FeedTo(ulong instance, Func<ulong, InterestFeed?> create)
     {

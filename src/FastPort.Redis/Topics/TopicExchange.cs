@@ -10,9 +10,9 @@ namespace FastPort.Redis.Topics;
 /// <summary>
 /// Exchanges with the other nodes which topics are wanted, and sends publications to those that want them. Thread-safe.
 /// <para>
-/// A node asks another for all that it wants when that one joins, when it has missed batches of it, and when its own lease or connection
-/// had ended. The other tells what changes from then on, and all again when batches that told it are not seen. So a loss at either side
-/// is made good, whoever notices it.
+/// A node asks another node for all of its interests when the other node joins, when it has missed batches of it, and when its own lease or
+/// connection had ended. The other node then sends its changes, and everything again when batches with changes were not confirmed. So a
+/// loss on either side is repaired, whichever side notices it.
 /// </para>
 /// </summary>
 internal sealed class TopicExchange : IDisposable
@@ -49,7 +49,7 @@ internal sealed class TopicExchange : IDisposable
         InterestTable.Matches nodes = Others.Match(topic, marks);
         while (nodes.MoveNext())
         {
-            // Without the lease others ignore what this node sends.
+            // Without the lease, others ignore this node's messages.
             if (!_members.HasLease || !_transport.LinkTo(nodes.Current).TryPublish(topic, audience, type, in body))
             {
                 _transport.Counters.PublicationsLost(1);
@@ -57,7 +57,7 @@ internal sealed class TopicExchange : IDisposable
         }
     }
 
-    /// <summary>A node has joined that reads this one's batches.</summary>
+    /// <summary>A node that reads this node's batches has joined.</summary>
     public void NodeJoined(ulong instance)
     {
         Others.AddNode(instance, _isMember);
@@ -71,7 +71,7 @@ internal sealed class TopicExchange : IDisposable
         _own.EndFeed(instance);
     }
 
-    /// <summary>What this node has told a node is lost, or may be.</summary>
+    /// <summary>Interests that this node has sent to a node may be lost.</summary>
     public void Lost(ulong instance) => FeedTo(instance)?.Lost();
 
     /// <summary>Batches of a node have not arrived here.</summary>
@@ -89,7 +89,7 @@ internal sealed class TopicExchange : IDisposable
     /// <summary>Handles an entry about wanted topics; false if it is not understood or not kept.</summary>
     public bool TryReceive(ulong sender, EntryKind kind, ReadOnlySpan<byte> payload)
     {
-        // The receiver may be faster than the news that the node has joined.
+        // The receiver may be faster than the notification that the node has joined.
         Others.AddNode(sender, _isMember);
         switch (kind)
         {

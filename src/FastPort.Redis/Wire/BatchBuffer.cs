@@ -15,7 +15,7 @@ internal sealed class BatchBuffer
     /// <summary>The version of the layout; a node ignores batches of another one.</summary>
     public const byte Version = 1;
 
-    // What an idle link keeps at most; and what it begins with.
+    // The largest buffer that an idle link keeps; also its initial size.
     private const int KeptBytes = 128 * 1024;
     private const int FirstBytes = 16 * 1024;
 
@@ -60,7 +60,7 @@ internal sealed class BatchBuffer
 
     public void Clear() => Length = HeaderSize;
 
-    /// <summary>Gives a large array back, with what is in it. For a pause: while batches are large, each would rent again.</summary>
+    /// <summary>Returns a large array with its contents. For a pause: while batches are large, each would rent again.</summary>
     public void Trim()
     {
         if (_bytes.Length > KeptBytes)
@@ -72,7 +72,7 @@ internal sealed class BatchBuffer
         Clear();
     }
 
-    /// <summary>Gives the array back. The batch cannot be used any more.</summary>
+    /// <summary>Returns the array. The batch can no longer be used.</summary>
     public void Return()
     {
         ArrayPool<byte>.Shared.Return(_bytes);

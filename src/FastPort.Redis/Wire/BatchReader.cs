@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace FastPort.Redis.Wire;
 
-/// <summary>Reads a received batch, which may hold anything.</summary>
+/// <summary>Reads a received batch, which may contain anything.</summary>
 internal ref struct BatchReader
 {
     private ReadOnlySpan<byte> _rest;
@@ -13,7 +13,7 @@ internal ref struct BatchReader
 
     public ulong Number { get; private init; }
 
-    /// <summary>The present entry's kind, possibly one of a later version.</summary>
+    /// <summary>The current entry's kind, possibly one of a later version.</summary>
     public EntryKind Kind { get; private set; }
 
     public ReadOnlySpan<byte> Payload { get; private set; }
@@ -24,7 +24,7 @@ internal ref struct BatchReader
     /// <summary>Whether there is no further entry.</summary>
     public readonly bool IsAtEnd => _rest.IsEmpty || IsTruncated;
 
-    /// <summary>False if the bytes are no batch of this version.</summary>
+    /// <summary>False if the bytes are not a batch of this version.</summary>
     public static bool TryOpen(ReadOnlySpan<byte> bytes, out BatchReader reader)
     {
         reader = default;

@@ -6,7 +6,7 @@ internal enum EntryKind : byte
     /// <summary>A message for a routing id: see <see cref="RelayEntry"/>.</summary>
     Relay = 1,
 
-    /// <summary>What became of a relay: correlation (8), status (1).</summary>
+    /// <summary>The outcome of a relay: correlation (8), status (1).</summary>
     Confirmation = 2,
 
     /// <summary>The receiver has read the batch with this number (8).</summary>
@@ -15,25 +15,25 @@ internal enum EntryKind : byte
     /// <summary>Whether a session of the receiver keeps an id: correlation (8), token (8), which is not read, id.</summary>
     Challenge = 4,
 
-    /// <summary>The receiver's session has lost its id, or may have: token (8), id.</summary>
+    /// <summary>The receiver's session may have lost its id: token (8), id.</summary>
     TakenOver = 5,
 
-    /// <summary>The sender of this entry has not the id that a relay was for: token (8), id.</summary>
+    /// <summary>The sender of this entry does not have the id that a relay was for: token (8), id.</summary>
     Moved = 6,
 
     /// <summary>A message for the subscribers of a topic: see <see cref="PublishEntry"/>.</summary>
     Publish = 7,
 
-    /// <summary>Somebody at the sender is subscribed to this prefix.</summary>
+    /// <summary>A session of the sender is subscribed to this prefix.</summary>
     Wanted = 8,
 
-    /// <summary>Nobody at the sender is subscribed to this prefix any more.</summary>
+    /// <summary>No session of the sender is subscribed to this prefix any more.</summary>
     Unwanted = 9,
 
     /// <summary>All prefixes that the sender wants follow; empty.</summary>
     InterestsBegin = 10,
 
-    /// <summary>What was not named since <see cref="InterestsBegin"/>, the sender does not want; empty.</summary>
+    /// <summary>The sender does not want prefixes that were not named since <see cref="InterestsBegin"/>; empty.</summary>
     InterestsEnd = 11,
 
     /// <summary>The sender asks for all prefixes that the receiver wants; empty.</summary>
@@ -45,17 +45,17 @@ internal enum EntryKind : byte
     /// <summary>The answer: correlation (8), sessions in JSON.</summary>
     PeerAnswer = 14,
 
-    /// <summary>The sender has no sessions any more and wants no topics: the receiver sends it no more relays; empty.</summary>
+    /// <summary>The sender has no more sessions and wants no topics: the receiver sends it no more relays; empty.</summary>
     Leaving = 15,
 }
 
 /// <summary>What an entry's kind means for its batch.</summary>
 internal static class EntryKinds
 {
-    /// <summary>Whether it says what topics its sender or its receiver wants.</summary>
+    /// <summary>Whether it concerns the topics that its sender or its receiver wants.</summary>
     public static bool IsInterest(this EntryKind kind) => kind is >= EntryKind.Wanted and <= EntryKind.AskInterests;
 
-    /// <summary>Whether the receiver says that it has seen the batch; both sides must agree on that.</summary>
+    /// <summary>Whether the receiver confirms the batch; both sides must agree on that.</summary>
     public static bool NeedsSeen(this EntryKind kind) => kind is EntryKind.Relay or EntryKind.Publish or EntryKind.Leaving
         || kind.IsInterest();
 }

@@ -23,7 +23,7 @@ internal readonly ref struct PublishEntry
 
     public ReadOnlySpan<byte> Body { get; init; }
 
-    /// <summary>False if the bytes are no publication that a server could deliver.</summary>
+    /// <summary>False if the bytes are not a publication that a server could deliver.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out PublishEntry entry)
     {
         entry = default;

@@ -11,7 +11,7 @@ internal readonly ref struct RelayEntry
     /// <summary>Bytes before the id.</summary>
     public const int FixedSize = 29;
 
-    /// <summary>How often a relay may be passed on, because its target has moved meanwhile.</summary>
+    /// <summary>How often a relay may be forwarded because its target has moved in the meantime.</summary>
     public const int MaxHops = 3;
 
     public ulong Correlation { get; init; }

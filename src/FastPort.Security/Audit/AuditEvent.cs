@@ -14,7 +14,7 @@ namespace FastPort.Security.Audit;
 internal sealed record AuditEvent(
     string Name, long Session = 0, string? Remote = null, string? User = null, params (string Key, string Value)[] Details)
 {
-    /// <summary>Whether it is about a single message; a peer can bring about as many of these as it likes.</summary>
+    /// <summary>Whether it concerns a single message; a peer can cause any number of these.</summary>
     public bool IsOfMessage => Name.StartsWith("message.", StringComparison.Ordinal);
 
     /// <summary>An event of a session.</summary>

@@ -9,15 +9,15 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Audit;
 
 /// <summary>
-/// Appends audit events to a file, one JSON object a line. Any thread adds; one task writes. The file is opened for each batch, so that it
-/// may be renamed at any time. Events that the disk does not take, or not fast enough, are dropped, and a later line says how many. Several
-/// logs may write to one file: those of a process in turn, and on Linux those of other processes too.
+/// Appends audit events to a file, one JSON object per line. Any thread adds; one task writes. The file is opened for each batch, so that
+/// it may be renamed at any time. Events that cannot be written, or not fast enough, are dropped, and a later line contains their number.
+/// Several logs may write to one file: those of a process in turn, and on Linux those of other processes too.
 /// </summary>
 internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
 
-    // Of these, for events about messages: who comes, goes and is banned must not be lost in what others were refused.
+    // The share for events about messages: connections, disconnections and bans must not be lost among refusals.
     private const int CapacityForMessages = Capacity / 2;
 
     // By full path: one batch at a time, because .NET writes where the end of the file was when it opened it. Never removed: they are few.

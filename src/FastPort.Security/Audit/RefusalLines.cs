@@ -1,9 +1,9 @@
 namespace FastPort.Security.Audit;
 
 /// <summary>
-/// Which refused messages of a peer get a line of the audit log: the first few within a second. The others are counted, and one line says
-/// how many they were, a second after the first. Forbidden messages cost their sender nothing, so a peer must not fill the disk with them.
-/// Thread-safe. <see cref="_gate"/> guards the table.
+/// Decides which refused messages of a peer get a line of the audit log: the first few within a second. The others are counted, and one
+/// line contains their number, a second after the first. Forbidden messages cost their sender nothing, so a peer must not fill the disk
+/// with them. Thread-safe. <see cref="_gate"/> guards the table.
 /// </summary>
 internal sealed class RefusalLines : IDisposable
 {
@@ -17,7 +17,7 @@ internal sealed class RefusalLines : IDisposable
     private readonly Action<object, string, int> _more;
     private readonly ITimer _timer;
 
-    /// <summary>Creates the table, which is empty when nobody was refused within the last second.</summary>
+    /// <summary>Creates the table, which is empty when no peer was refused within the last second.</summary>
     /// <param name="time">Source of time.</param>
     /// <param name="more">
     /// Called with a peer, the event, and how many of its refusals got no line; one call at a time, must not block.
@@ -47,7 +47,7 @@ internal sealed class RefusalLines : IDisposable
         }
     }
 
-    /// <summary>The peer has ended: what was counted for it is told now.</summary>
+    /// <summary>The peer has ended: its counts are reported now.</summary>
     public void End(object peer)
     {
         lock (_gate)

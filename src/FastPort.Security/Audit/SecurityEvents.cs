@@ -10,7 +10,7 @@ using FastPort.Tls;
 
 namespace FastPort.Security.Audit;
 
-/// <summary>What happens to identities and permissions: counted, and written to the audit log if there is one. Thread-safe.</summary>
+/// <summary>Events of identities and permissions: counted, and written to the audit log if there is one. Thread-safe.</summary>
 internal sealed class SecurityEvents : IDisposable
 {
     private readonly AuditLog? _log;
@@ -35,12 +35,12 @@ internal sealed class SecurityEvents : IDisposable
         _authentications = _meter.CreateCounter<long>(
             "fastport.authentications", "{attempt}", "Hellos and other logins, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
-        _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
+        _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that were reloaded after a change.");
     }
 
     /// <summary>A Hello was refused.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="client">The name the peer gives itself.</param>
+    /// <param name="client">The peer's name for itself.</param>
     /// <param name="reason">Why.</param>
     public void HelloRefused(Session session, string client, string reason)
     {
@@ -48,10 +48,10 @@ internal sealed class SecurityEvents : IDisposable
         _log?.Add(AuditEvent.Of("hello.refused", session, ("client", client), ("reason", reason)));
     }
 
-    /// <summary>A user of a door that is not the server's own was checked.</summary>
-    /// <param name="peer">Where the user is; null if that is not known.</param>
-    /// <param name="name">The name that was given; null for none.</param>
-    /// <param name="by">How the user has shown who it is.</param>
+    /// <summary>A user was checked for an entry point other than the server's endpoints.</summary>
+    /// <param name="peer">The user's address; null if unknown.</param>
+    /// <param name="name">The given name; null for none.</param>
+    /// <param name="by">How the user has authenticated.</param>
     /// <param name="result">The outcome.</param>
     public void UserChecked(EndPoint? peer, string? name, string by, AuthenticationResult result)
     {
@@ -85,7 +85,7 @@ internal sealed class SecurityEvents : IDisposable
 
     /// <summary>The policy does not allow a message.</summary>
     /// <param name="request">The message.</param>
-    /// <param name="reportOnly">Whether it was handled all the same.</param>
+    /// <param name="reportOnly">Whether it was still handled.</param>
     public void Refused(in AuthorizationRequest request, bool reportOnly)
     {
         CountRefusal(reportOnly);
@@ -101,11 +101,11 @@ internal sealed class SecurityEvents : IDisposable
         _log!.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
     }
 
-    /// <summary>The policy does not allow to do something with a name.</summary>
+    /// <summary>The policy does not allow an action on a name.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
-    /// <param name="reportOnly">Whether it was done all the same.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
+    /// <param name="reportOnly">Whether it was still done.</param>
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
         CountRefusal(reportOnly);
@@ -115,12 +115,12 @@ internal sealed class SecurityEvents : IDisposable
         }
     }
 
-    /// <summary>The policy does not allow a user of a door that is not the server's own to do something with a name.</summary>
+    /// <summary>The policy does not allow a user of an entry point other than the server's endpoints an action on a name.</summary>
     /// <param name="user">The user; null for an anonymous one.</param>
-    /// <param name="peer">Where the user is; null if that is not known.</param>
-    /// <param name="action">What it does.</param>
-    /// <param name="name">With what.</param>
-    /// <param name="reportOnly">Whether it was done all the same.</param>
+    /// <param name="peer">The user's address; null if unknown.</param>
+    /// <param name="action">The action.</param>
+    /// <param name="name">The name that the action applies to.</param>
+    /// <param name="reportOnly">Whether it was still done.</param>
     public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
     {
         CountRefusal(reportOnly);
@@ -142,7 +142,7 @@ internal sealed class SecurityEvents : IDisposable
         _log?.Add(new AuditEvent("file.reloaded", Details: [("what", what), ("path", path)]));
     }
 
-    /// <summary>Somebody was banned.</summary>
+    /// <summary>A ban was added.</summary>
     public void Banned(Ban ban) => _log?.Add(new AuditEvent(
         "ban.added",
         Details:
@@ -183,7 +183,7 @@ internal sealed class SecurityEvents : IDisposable
         _meter.Dispose();
     }
 
-    // A user of a door that is not the server's own.
+    // A user of an entry point other than the server's endpoints.
     private sealed record OtherPeer(EndPoint? Address, string? User)
     {
         public AuditEvent Event(string name, params (string Key, string Value)[] details) =>

@@ -8,15 +8,15 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Bans;
 
 /// <summary>
-/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. A ban of the same
-/// address that ends later stays as it is. Thread-safe. <see cref="_gate"/> guards the table.
+/// Bans addresses whose Hellos and other logins are refused too often within the duration of the ban. A ban of the same address that ends
+/// later is kept. Thread-safe. <see cref="_gate"/> guards the table.
 /// </summary>
 /// <param name="limit">Refusals that ban.</param>
 /// <param name="span">The time within which they count, and how long a ban lasts.</param>
 /// <param name="bans">Receives the bans.</param>
-/// <param name="file">The file of bans, whose changes are made in the list, too; null for none.</param>
+/// <param name="file">The ban file, whose changes are also applied to the list; null for none.</param>
 /// <param name="time">Source of time.</param>
-/// <param name="logger">Told of bans that cannot be written.</param>
+/// <param name="logger">Logs bans that cannot be written.</param>
 internal sealed class AutomaticBans(
     int limit, TimeSpan span, BanList bans, WatchedFile<IReadOnlyList<Ban>>? file, TimeProvider time, ILogger logger)
 {
@@ -53,7 +53,7 @@ internal sealed class AutomaticBans(
             _refusals.Remove(subject);
         }
 
-        // Not here, which may be a loop: the file is written. One thread at a time, however many are banned at once.
+        // Not here, which may be a loop: the file is written. One thread at a time, no matter how many are banned at once.
         _due.Enqueue(new Ban(subject, time.GetUtcNow() + span, $"{limit} logins were refused"));
         if (Interlocked.Exchange(ref _isAdding, 1) == 0)
         {
@@ -81,7 +81,7 @@ internal sealed class AutomaticBans(
     {
         try
         {
-            // Through the file: whoever lifts the ban there lifts it here.
+            // Through the file: a ban lifted there is lifted here.
             if (file is null || !TryWrite(file.Path, due) || !file.Look())
             {
                 // Not Add, which would shorten a longer ban of the same address.
@@ -90,7 +90,7 @@ internal sealed class AutomaticBans(
         }
         catch (Exception e)
         {
-            // This is a thread of the pool: what a subscriber of the list throws would end the process.
+            // This is a pool thread: an exception of the list's subscriber would end the process.
             BanLog.SubscriberFailed(_logger, due.Count, e);
         }
     }

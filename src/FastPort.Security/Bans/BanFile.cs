@@ -6,8 +6,8 @@ using FastPort.Limits;
 namespace FastPort.Security.Bans;
 
 /// <summary>
-/// The text of a file of bans, a JSON object a line:
-/// <c>{"subject":"10.0.0.7","until":"2026-11-26T10:00:00Z","reason":"guessed passwords"}</c>. Empty lines are ignored.
+/// The text of a ban file, one JSON object per line: <c>{"subject":"10.0.0.7","until":"2026-11-26T10:00:00Z","reason":"guessed
+/// passwords"}</c>. Empty lines are ignored.
 /// </summary>
 internal static partial class BanFile
 {
@@ -47,7 +47,7 @@ internal static partial class BanFile
             try
             {
                 Line read = JsonSerializer.Deserialize(line, LineContext.Default.Line)
-                    ?? throw new JsonException("null is no object.");
+                    ?? throw new JsonException("null is not an object.");
                 bans.Add(new Ban(read.Subject, read.Until, read.Reason));
             }
             catch (Exception e) when (e is JsonException or ArgumentException)
@@ -59,7 +59,7 @@ internal static partial class BanFile
         return problems.Count == before ? bans : null;
     }
 
-    /// <summary>The text of bans, those that end first at the beginning.</summary>
+    /// <summary>The text of bans, ordered by the time they end.</summary>
     public static byte[] Write(IEnumerable<Ban> bans) => Encoding.UTF8.GetBytes(string.Concat(
         bans.OrderBy(static ban => ban.Until).Select(static ban =>
             JsonSerializer.Serialize(new Line(ban.Subject, ban.Until.ToUniversalTime(), ban.Reason), LineContext.Default.Line) + "\n")));

@@ -18,7 +18,7 @@ internal static class FileBytes
                 throw new SecurityFileException(what, path, [$"It has {stream.Length} bytes; at most {maxBytes} are read."]);
             }
 
-            // As many as there are now: a file that grows meanwhile is read again at the next look.
+            // As many as there are now: a file that grows in the meantime is read again at the next check.
             byte[] bytes = new byte[stream.Length];
             return bytes[..stream.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false)];
         }

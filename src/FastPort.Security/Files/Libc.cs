@@ -3,7 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace FastPort.Security.Files;
 
-/// <summary>What Linux can do with files and .NET does not offer.</summary>
+/// <summary>File operations of Linux that .NET does not offer.</summary>
 internal static unsafe partial class Libc
 {
     // fcntl.h and linux/stat.h: the same on every architecture of .NET.
@@ -14,8 +14,8 @@ internal static unsafe partial class Libc
     private const int StatSize = 256;
 
     /// <summary>
-    /// From now on the system puts each write behind the end that the file has then, whoever else writes to it. .NET's own
-    /// <see cref="FileMode.Append"/> writes where the end was when the file was opened. Does nothing on other systems.
+    /// From now on the system appends each write at the current end of the file, even if other processes write to it. .NET's
+    /// <see cref="FileMode.Append"/> writes at the end that the file had when it was opened. Does nothing on other systems.
     /// </summary>
     public static void Append(SafeFileHandle file)
     {

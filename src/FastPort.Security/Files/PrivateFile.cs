@@ -4,11 +4,11 @@ namespace FastPort.Security.Files;
 internal static class PrivateFile
 {
     /// <summary>
-    /// Replaces a file in one step. It keeps its permissions, and on Linux its owner and group; a new one can be read and written by its
+    /// Replaces a file atomically. It keeps its permissions, and on Linux its owner and group; a new one can be read and written by its
     /// owner only. A symbolic link is followed.
     /// </summary>
     /// <exception cref="IOException">It cannot be written.</exception>
-    /// <exception cref="UnauthorizedAccessException">It may not be written, or the caller cannot keep its owner and group.</exception>
+    /// <exception cref="UnauthorizedAccessException">It may not be written, or the caller cannot preserve its owner and group.</exception>
     public static void Replace(string path, byte[] bytes)
     {
         FileSystemInfo? linked = File.Exists(path) ? File.ResolveLinkTarget(path, returnFinalTarget: true) : null;
@@ -43,21 +43,21 @@ internal static class PrivateFile
     }
 
     /// <summary>
-    /// Opens the file that lets one process at a time change another one: an administrator's command must not leave either of them to a
-    /// server that may not open it.
+    /// Opens the lock file that lets one process at a time change another file: an administrator's command must not leave either file
+    /// unreadable for the server.
     /// </summary>
     /// <param name="path">
-    /// The file; created if it does not exist, with owner and group of the other one. Then nobody else can open it, and so hold the
+    /// The lock file; created if it does not exist, with owner and group of the other file. Then no other user can open it and hold the
     /// lock.
     /// </param>
-    /// <param name="locked">The other one.</param>
+    /// <param name="locked">The other file.</param>
     /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>
     /// <exception cref="UnauthorizedAccessException">It may not be opened, or the caller cannot give it to the owner.</exception>
     public static FileStream OpenLock(string path, string locked)
     {
         if (!File.Exists(path))
         {
-            // Only a file that is new is given away: one that was there may be a link to any other file.
+            // Only a new file changes its owner: an existing one may be a link to any other file.
             try
             {
                 FileStream created = Create(path, FileAccess.ReadWrite);
@@ -75,7 +75,7 @@ internal static class PrivateFile
             }
             catch (IOException) when (File.Exists(path))
             {
-                // Somebody else has created it meanwhile.
+                // Another process has created it in the meantime.
             }
         }
 
@@ -99,8 +99,8 @@ internal static class PrivateFile
         if (Libc.OwnerOf(target) is { } owner && Libc.OwnerOf(made.Name) != owner && !Libc.TryGive(made.SafeFileHandle, owner))
         {
             throw new UnauthorizedAccessException(
-                $"{target} belongs to user id {owner.User} and group id {owner.Group}, which would lose it. Do this as that user: sudo -u "
-                + $"'#{owner.User}' -g '#{owner.Group}' ...");
+                $"{target} belongs to user id {owner.User} and group id {owner.Group}. Replacing it would change its owner. Run this as "
+                + $"its owner: sudo -u '#{owner.User}' -g '#{owner.Group}' ...");
         }
     }
 }

@@ -4,8 +4,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Files;
 
 /// <summary>
-/// Something that is read from a file and read again when the file has changed. A file that cannot be read, or is wrong, keeps what was
-/// read before and is logged. The file is looked at in intervals, by content: that works with symbolic links that are swapped and with
+/// A value that is read from a file and reloaded when the file has changed. If the file cannot be read, or is wrong, the previous value is
+/// kept and the problem is logged. The file is checked at intervals, by content: that works with symbolic links that are swapped and with
 /// network file systems, where notifications do not. Thread-safe; one read at a time.
 /// </summary>
 /// <typeparam name="T">What is read.</typeparam>
@@ -29,10 +29,10 @@ internal sealed class WatchedFile<T> : IDisposable
     /// <param name="path">The file.</param>
     /// <param name="what">What it is, for messages: "policy".</param>
     /// <param name="maxBytes">Size above which it is not read.</param>
-    /// <param name="read">Makes something of the bytes, or returns null and tells what is wrong, a sentence each.</param>
-    /// <param name="interval">How often the file is looked at.</param>
+    /// <param name="read">Parses the bytes, or returns null and reports the problems, one sentence each.</param>
+    /// <param name="interval">How often the file is checked.</param>
     /// <param name="time">Source of time.</param>
-    /// <param name="logger">For what happens later.</param>
+    /// <param name="logger">For later events.</param>
     /// <exception cref="SecurityFileException">The file cannot be read or is wrong.</exception>
     public WatchedFile(
         string path,
@@ -56,10 +56,10 @@ internal sealed class WatchedFile<T> : IDisposable
     /// <summary>What was read last without an error.</summary>
     public T Current => _current;
 
-    /// <summary>Called with what was read when the file has changed, one call at a time. Must not block.</summary>
+    /// <summary>Called with the new value when the file has changed, one call at a time. Must not block.</summary>
     public event Action<T>? Changed;
 
-    /// <summary>Calls with what was read last, then as <see cref="Changed"/>: no change in between is missed.</summary>
+    /// <summary>Calls with the last value, then as <see cref="Changed"/>: no change in between is missed.</summary>
     public void Follow(Action<T> subscriber)
     {
         lock (_gate)
@@ -70,8 +70,8 @@ internal sealed class WatchedFile<T> : IDisposable
     }
 
     /// <summary>
-    /// Looks at the file now, after a look that is under way. What is in the file has then been told to the subscribers of
-    /// <see cref="Changed"/>. Never throws.
+    /// Checks the file now, after a check in progress. The subscribers of <see cref="Changed"/> have then been notified of the file's
+    /// content. Never throws.
     /// </summary>
     /// <returns>False if the file cannot be read or is wrong, or a subscriber has thrown.</returns>
     public bool Look()
@@ -84,7 +84,7 @@ internal sealed class WatchedFile<T> : IDisposable
 
     private void LookIfFree()
     {
-        // The look before this one is not done: a file system that does not answer must not collect threads.
+        // The previous check is not done: a file system that does not answer must not accumulate threads.
         if (!_gate.TryEnter())
         {
             return;

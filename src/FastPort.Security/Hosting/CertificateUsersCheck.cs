@@ -3,7 +3,7 @@ using FastPort.Tls;
 
 namespace FastPort.Security.Hosting;
 
-/// <summary>Checks that certificates can name users at a server, and that they name only those of its own authority.</summary>
+/// <summary>Checks that certificates can identify users at a server, and only certificates of a configured authority.</summary>
 internal static class CertificateUsersCheck
 {
     /// <summary>Throws if they do not.</summary>
@@ -23,10 +23,10 @@ internal static class CertificateUsersCheck
             Throw("ClientCertificates is None; set Optional or Required");
         }
 
-        // The system trusts authorities that give a certificate with some name to everybody who asks.
+        // The system trusts authorities that issue certificates to anyone.
         if (tls.ClientAuthorityFile.Length == 0)
         {
-            Throw("ClientAuthorityFile is empty: every authority that the system trusts could name users; give a file with your own");
+            Throw("ClientAuthorityFile is empty: any authority that the system trusts could name users; give a file with yours");
         }
 
         void Throw(string problem) =>

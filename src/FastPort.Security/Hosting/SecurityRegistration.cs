@@ -11,8 +11,8 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class SecurityRegistration
 {
     /// <summary>
-    /// Adds what configuration section <c>Security</c> (<see cref="SecurityOptions"/>) names: users, tokens, a policy, an audit log. If
-    /// keys are unknown, values out of range or files not usable, the host does not start. An authenticator or authorizer that the
+    /// Adds users, tokens, a policy and an audit log, as configuration section <c>Security</c> (<see cref="SecurityOptions"/>) specifies.
+    /// If keys are unknown, values out of range or files not usable, the host does not start. An authenticator or authorizer that the
     /// application has set with <see cref="FastPortBuilder.ConfigureComponents"/> before keeps its place.
     /// </summary>
     /// <param name="builder">The server.</param>

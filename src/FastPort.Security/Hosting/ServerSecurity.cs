@@ -16,7 +16,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Hosting;
 
-/// <summary>The security of one server: what its options name, made when the server is, disposed with the host.</summary>
+/// <summary>The security of one server: the components that its options select, created with the server, disposed with the host.</summary>
 internal sealed class ServerSecurity : IAsyncDisposable
 {
     private readonly AuditLog? _log;
@@ -44,7 +44,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     /// <param name="server">The server's name; empty for none.</param>
     /// <param name="tls">How the server checks clients' certificates.</param>
     /// <param name="time">Source of time.</param>
-    /// <param name="logger">Told of changes.</param>
+    /// <param name="logger">Logs changes.</param>
     /// <param name="routing">The server's routing; called when a policy has changed.</param>
     /// <exception cref="FastPortOptionsException">A file cannot be used; the message names it and every problem.</exception>
     public ServerSecurity(
@@ -86,7 +86,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         _bansFile?.Follow(BansFileChanged);
 
-        // Not before: the bans of the file were told when they were added.
+        // Not before: the bans of the file were reported when they were added.
         _bans.Added += Banned;
         _bans.Lifted += Lifted;
 
@@ -157,7 +157,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
         if (components.Bans is not null && (_bansFile is not null || _automatic is not null))
         {
             throw new FastPortOptionsException([
-                "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another one as "
+                "Security:BansFile and Security:BanAfterRefusals ban in the server's own list, but the application has set another list as "
                 + "Bans of its components. Set none, and ban with FastPortServer.Bans, or leave both options out."]);
         }
 
@@ -183,7 +183,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     /// <summary>The server has refused a Hello.</summary>
     public void HelloRefused(Session session, HelloRefusal refusal)
     {
-        // Told before it may ban: the ban closes the session.
+        // Reported before it may ban: the ban closes the session.
         _events.HelloRefused(session, refusal.ClientName, refusal.Message);
         if (refusal.Code == ErrorCode.Unauthenticated)
         {
@@ -220,7 +220,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
         }
     }
 
-    // One call at a time. Bans of the program stay: what they are is not in the file.
+    // One call at a time. Bans of the program stay: they are not in the file.
     private void BansFileChanged(IReadOnlyList<Ban> now)
     {
         IReadOnlyList<Ban> before = _bansOfFile;

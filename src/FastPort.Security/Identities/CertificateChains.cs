@@ -10,11 +10,11 @@ namespace FastPort.Security.Identities;
 
 /// <summary>
 /// Checks certificates that no TLS handshake has verified, by the rules of the server's <c>tls://</c> endpoints: the chain leads to one of
-/// the server's authorities for clients, and the certificate is for clients if it says for whom it is. Thread-safe.
+/// the server's authorities for clients, and the certificate is for clients if it restricts its use. Thread-safe.
 /// </summary>
-/// <param name="authorities">The authorities, with those between them and the certificates; disposed with this object.</param>
+/// <param name="authorities">The authorities, with the intermediate ones; disposed with this object.</param>
 /// <param name="revocation">Whether revocation is checked.</param>
-/// <param name="kind">Which of a certificate's names is the user's.</param>
+/// <param name="kind">The name in a certificate that identifies the user.</param>
 /// <param name="time">Source of time.</param>
 internal sealed class CertificateChains(
     WatchedFile<X509Certificate2Collection> authorities,
@@ -29,7 +29,7 @@ internal sealed class CertificateChains(
 
     private readonly VerificationQueue _queue = new();
 
-    /// <summary>Which of a certificate's names is the user's.</summary>
+    /// <summary>The name in a certificate that identifies the user.</summary>
     public CertificateName Kind => kind;
 
     /// <summary>Reads a file of authorities.</summary>
@@ -60,17 +60,19 @@ internal sealed class CertificateChains(
 
         if (all.Count == 0)
         {
-            problems.Add("It holds no certificate; put the authorities' certificates in it, as PEM.");
+            problems.Add("It contains no certificate; put the authorities' certificates in it, as PEM.");
             return null;
         }
 
         return all;
     }
 
-    /// <summary>The identity of a certificate's owner, or why it has none. The certificate is not used when this has completed.</summary>
+    /// <summary>
+    /// The identity of a certificate's owner, or the reason why it has none. The certificate is not used when this has completed.
+    /// </summary>
     /// <param name="certificate">The certificate, whose key the peer has.</param>
-    /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(
         X509Certificate2 certificate, EndPoint? peer, CancellationToken cancellationToken)
     {
@@ -93,7 +95,7 @@ internal sealed class CertificateChains(
         policy.RevocationFlag = X509RevocationFlag.ExcludeRoot;
         policy.VerificationTime = time.GetUtcNow().UtcDateTime;
 
-        // A peer must not make this process fetch what its certificate names; others wait while a revocation list is asked for.
+        // A peer must not make this process fetch URLs in its certificate; others wait while a revocation list is fetched.
         policy.DisableCertificateDownloads = true;
         policy.UrlRetrievalTimeout = TimeSpan.FromSeconds(3);
         policy.ApplicationPolicy.Add(new Oid(ClientUse));

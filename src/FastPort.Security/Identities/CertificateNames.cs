@@ -5,8 +5,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Finds names in certificates. <see cref="X509Certificate2.GetNameInfo"/> does not do: without a name of the kind that it is asked for it
-/// gives one of another kind, and then somebody else may be the user.
+/// Finds names in certificates. <see cref="X509Certificate2.GetNameInfo"/> does not do: without a name of the requested kind, it returns a
+/// name of another kind, which may identify a different user.
 /// </summary>
 internal static class CertificateNames
 {
@@ -46,13 +46,13 @@ internal static class CertificateNames
     public static string Describe(CertificateName kind) => kind switch
     {
         CertificateName.CommonName => "common name (CN)",
-        CertificateName.DnsName => "DNS name among its alternative names",
-        CertificateName.Email => "e-mail address among its alternative names",
-        CertificateName.Uri => "URI among its alternative names",
+        CertificateName.DnsName => "DNS name in its subject alternative names",
+        CertificateName.Email => "e-mail address in its subject alternative names",
+        CertificateName.Uri => "URI in its subject alternative names",
         _ => "subject",
     };
 
-    // A common name that shares its part of the subject with other attributes has no order among them, and is none.
+    // A common name in a multi-valued part of the subject has no order among the attributes, and does not count.
     private static string? CommonName(X500DistinguishedName subject) => subject.EnumerateRelativeDistinguishedNames(reversed: false)
         .FirstOrDefault(static part => !part.HasMultipleElements && part.GetSingleElementType().Value == CommonNameType)
         ?.GetSingleElementValue();

@@ -8,8 +8,8 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Turns a Hello into an identity: by its token if it has one, else by the Unix user or the client certificate, else as anonymous where
-/// that is allowed. Thread-safe.
+/// Turns a Hello into an identity: by its token if it has one, else by the Unix user or the client certificate, else as anonymous if that
+/// is allowed. Thread-safe.
 /// </summary>
 internal sealed class IdentityAuthenticator(
     SecurityOptions options,
@@ -18,18 +18,18 @@ internal sealed class IdentityAuthenticator(
     SecurityEvents events,
     AutomaticBans? bans)
 {
-    /// <summary>Whether peers are let in that do not show who they are.</summary>
+    /// <summary>Whether peers that do not authenticate are accepted.</summary>
     public bool AllowsAnonymous => options.AllowAnonymous;
 
     /// <summary>Checks a Hello.</summary>
     /// <param name="hello">The Hello.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(HelloRequest hello, CancellationToken cancellationToken)
     {
         AuthenticationResult result = await CheckAsync(hello, cancellationToken).ConfigureAwait(false);
         if (!result.IsAccepted && cancellationToken.IsCancellationRequested)
         {
-            // The server tells of the Hellos that it refuses, but not of this one: its peer does not wait any more.
+            // The server reports the Hellos that it refuses, but not this one: its peer no longer waits.
             events.HelloRefused(hello.Session, hello.ClientName, result.Message);
             bans?.Refused(hello.Session.RemoteEndPoint);
         }
@@ -50,7 +50,7 @@ internal sealed class IdentityAuthenticator(
             return AuthenticationResult.Accept(Of(peer));
         }
 
-        // Not anonymous if the name is missing: the peer has shown who it is, and would miss its permissions without a word.
+        // Not anonymous if the name is missing: the peer has authenticated, and would silently lack its permissions.
         if (options.CertificateUsers != CertificateName.None && session.Tls?.PeerCertificate is { } certificate)
         {
             return CertificateAuthentication.Authenticate(certificate, options.CertificateUsers);

@@ -10,8 +10,8 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. What was verified is
-/// remembered, as a keyed hash, until the file changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
+/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the user file. Verified passwords are remembered,
+/// as keyed hashes, until the file changes, so that thousands of clients that reconnect at once do not cost a hash each. Thread-safe.
 /// </summary>
 internal sealed class PasswordAuthentication : IDisposable
 {
@@ -33,8 +33,8 @@ internal sealed class PasswordAuthentication : IDisposable
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token.</param>
-    /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken) =>
         TryRead(token, out string name, out string password)
             ? AuthenticateAsync(name, password, peer, cancellationToken)
@@ -43,8 +43,8 @@ internal sealed class PasswordAuthentication : IDisposable
     /// <summary>Checks a name and a password.</summary>
     /// <param name="name">The name.</param>
     /// <param name="password">The password.</param>
-    /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(
         string name, string password, EndPoint? peer, CancellationToken cancellationToken)
     {
@@ -72,7 +72,7 @@ internal sealed class PasswordAuthentication : IDisposable
 
     public void Dispose() => _file.Dispose();
 
-    // The length of the name parts it from the password, whatever characters both have.
+    // The length of the name separates it from the password, regardless of their characters.
     private string Hash(string name, string password)
     {
         using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, _key);

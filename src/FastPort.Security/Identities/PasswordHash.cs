@@ -15,7 +15,7 @@ internal sealed class PasswordHash
     private const int SaltBytes = 16;
     private const int HashBytes = 32;
 
-    // Bounds of what a file may ask for: a verification must not take the server's memory or seconds.
+    // Bounds of a file's parameters: a verification must not take the server's memory, or seconds.
     private const int MaxMemoryKiB = 256 * 1024;
     private const int MaxPasses = 16;
 
@@ -37,14 +37,14 @@ internal sealed class PasswordHash
         return new PasswordHash(MemoryKiB, Passes, salt, Derive(password, MemoryKiB, Passes, salt, HashBytes));
     }
 
-    /// <summary>A hash that no known password has, as dear as the other one, or as a new one if that is null.</summary>
+    /// <summary>A hash of no known password, as expensive as the other one, or as a new one if that is null.</summary>
     public static PasswordHash OfNobody(PasswordHash? asDearAs) => new(
         asDearAs?._memory ?? MemoryKiB,
         asDearAs?._passes ?? Passes,
         RandomNumberGenerator.GetBytes(SaltBytes),
         RandomNumberGenerator.GetBytes(HashBytes));
 
-    /// <summary>Reads the text of a hash; null if it is none, or asks for more than 256 MiB or 16 passes.</summary>
+    /// <summary>Reads the text of a hash; null if it is not a hash, or requires more than 256 MiB or 16 passes.</summary>
     public static PasswordHash? TryParse(string text)
     {
         string[] parts = text.Split('$');
@@ -61,7 +61,7 @@ internal sealed class PasswordHash
         return new PasswordHash(memory, passes, saltBytes, hashBytes);
     }
 
-    /// <summary>Whether this is the password. Takes the same time whatever the answer.</summary>
+    /// <summary>Whether this is the password. Takes the same time for every answer.</summary>
     public bool Verify(string password) =>
         CryptographicOperations.FixedTimeEquals(Derive(password, _memory, _passes, _salt, _hash.Length), _hash);
 

@@ -10,7 +10,7 @@ using Microsoft.IdentityModel.Tokens;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks JSON Web Tokens (RFC 7519): signed with one of the keys, for this audience, not expired. A token without an end is refused.
+/// Checks JSON Web Tokens (RFC 7519): signed with one of the keys, for this audience, not expired. A token without an expiry is refused.
 /// Thread-safe.
 /// </summary>
 internal sealed class TokenAuthentication : IDisposable
@@ -30,13 +30,13 @@ internal sealed class TokenAuthentication : IDisposable
     public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time) =>
         (_keys, _options, _time) = (keys, options, time);
 
-    /// <summary>Told of the identity of each good token.</summary>
+    /// <summary>Called with the identity of each accepted token.</summary>
     public Action<ClaimsPrincipal>? Accepted { get; init; }
 
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
-    /// <param name="peer">Where the peer is; null if that is not known.</param>
-    /// <param name="cancellationToken">The peer has gone.</param>
+    /// <param name="peer">The peer's address; null if unknown.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone.</param>
     public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, EndPoint? peer, CancellationToken cancellationToken)
     {
         string compact = token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? token[Scheme.Length..].Trim() : token;
@@ -89,7 +89,7 @@ internal sealed class TokenAuthentication : IDisposable
 
     public void Dispose() => _keys.Dispose();
 
-    // RFC 7515, 4.1.11: who does not understand one of these extensions refuses the token. None is understood here.
+    // RFC 7515, 4.1.11: a recipient that does not understand one of these extensions must refuse the token. None is supported here.
     private static bool HasCriticalHeader(TokenValidationResult result)
     {
         using JsonDocument header = Part(((JsonWebToken)result.SecurityToken).EncodedHeader);
@@ -112,14 +112,14 @@ internal sealed class TokenAuthentication : IDisposable
     // The library has read it before.
     private static JsonDocument Part(string encoded) => JsonDocument.Parse(Base64UrlEncoder.DecodeBytes(encoded));
 
-    // Says what the owner of a token can mend; nothing of the token but its times and names.
+    // Describes what the owner of a token can fix; contains nothing of the token but its times and names.
     private string WhatIsWrong(TokenValidationResult result, string compact, DateTimeOffset now) => result.Exception switch
     {
         SecurityTokenSignatureKeyNotFoundException => "The token is signed with a key that this server does not know.",
         SecurityTokenInvalidSignatureException => "The token's signature is wrong, or it has none.",
         SecurityTokenInvalidAudienceException => $"The token is not for '{_options.TokenAudience}'.",
         SecurityTokenInvalidIssuerException => $"The token was not issued by '{_options.TokenIssuer}'.",
-        SecurityTokenNoExpirationException => "The token has no end (exp); give it one.",
+        SecurityTokenNoExpirationException => "The token has no expiry (exp); issue one with it.",
         SecurityTokenInvalidLifetimeException => WhenIsWrong(compact, now),
         _ => "The token is not a valid JSON Web Token.",
     };
@@ -127,8 +127,8 @@ internal sealed class TokenAuthentication : IDisposable
     private string WhenIsWrong(string compact, DateTimeOffset now)
     {
         JsonWebToken token = _handler.ReadJsonWebToken(compact);
-        return token.ValidTo == DateTime.MinValue ? "The token has no end (exp); give it one."
-            : token.ValidTo <= now.UtcDateTime ? $"The token has expired at {Shown(token.ValidTo)}."
+        return token.ValidTo == DateTime.MinValue ? "The token has no expiry (exp); issue one with it."
+            : token.ValidTo <= now.UtcDateTime ? $"The token expired at {Shown(token.ValidTo)}."
             : $"The token is not valid before {Shown(token.ValidFrom)}.";
 
         static string Shown(DateTime time) => time.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);

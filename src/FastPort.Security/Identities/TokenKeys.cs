@@ -29,9 +29,7 @@ internal sealed class TokenKeys
     /// <summary>The keys; at least one.</summary>
     public IReadOnlyList<SecurityKey> Keys => _keys;
 
-    /// <summary>
-    /// Names of keys of a set that may be whole, but of a kind that is not known here: a reader ignores those (RFC 7517, 5).
-    /// </summary>
+    /// <summary>Names of valid keys of a set that are of an unknown kind: a reader ignores those (RFC 7517, 5).</summary>
     public IReadOnlyList<string> LeftOut => _leftOut;
 
     /// <summary>Reads a file.</summary>
@@ -87,7 +85,7 @@ internal sealed class TokenKeys
 
     private void AddKey(JsonWebKey key, string name, ICollection<string> problems)
     {
-        // Alone: of several the library leaves out what it cannot convert, in some cases without a trace.
+        // Alone: of several keys the library drops those that it cannot convert, sometimes silently.
         JsonWebKeySet alone = new() { SkipUnresolvedJsonWebKeys = false };
         alone.Keys.Add(key);
         IList<SecurityKey> converted = alone.GetSigningKeys();
@@ -135,7 +133,7 @@ internal sealed class TokenKeys
         }
     }
 
-    // Null for what is no key.
+    // Null for a block that is not a key.
     private static SecurityKey? Read(PemBlock block) => block.Label switch
     {
         "PUBLIC KEY" => FromPublicKey(block.Text),

@@ -2,16 +2,16 @@ using System.Text.Json;
 
 namespace FastPort.Security.Identities;
 
-/// <summary>Finds the roles in a token, wherever its issuer puts them.</summary>
+/// <summary>Finds the roles in a token, in the claim that its issuer uses.</summary>
 internal static class TokenRoles
 {
     /// <summary>The roles.</summary>
     /// <param name="claims">The token's claims.</param>
     /// <param name="path">
-    /// Name of the claim, or names with dots in between that lead to it. Names have dots themselves, such as
-    /// <c>https://example.com/roles</c>: the longest name that is there is meant.
+    /// Name of the claim, or names with dots in between that lead to it. Names may contain dots, such as <c>https://example.com/roles</c>:
+    /// the longest existing name is used.
     /// </param>
-    /// <param name="separator">What is between the roles of a text; empty if a text is one role.</param>
+    /// <param name="separator">The separator of the roles in a string; empty if a string is one role.</param>
     public static IEnumerable<string> Find(JsonElement claims, string path, string separator) =>
         FindClaim(claims, path) is not { } claim ? []
         : claim.ValueKind == JsonValueKind.Array ? claim.EnumerateArray().SelectMany(one => Split(one, separator))

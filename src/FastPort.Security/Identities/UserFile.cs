@@ -5,7 +5,7 @@ using System.Text;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// The users of a small site: a line each, <c>name:hash</c> or <c>name:hash:role,role</c>; empty lines and lines that begin with <c>#</c>
+/// The users of a small site, one per line: <c>name:hash</c> or <c>name:hash:role,role</c>; empty lines and lines that begin with <c>#</c>
 /// are ignored. Immutable but for <see cref="Verified"/>; thread-safe.
 /// </summary>
 internal sealed class UserFile
@@ -17,8 +17,8 @@ internal sealed class UserFile
 
     private readonly Dictionary<string, User> _users;
 
-    // Hashes that nobody has, one for each cost in the file. Each name is verified against one hash of each cost, whether it exists or not,
-    // so that the time does not tell which do.
+    // Hashes of no user, one for each cost in the file. Each name is verified against one hash of each cost, whether it exists or not, so
+    // that the time does not reveal which names exist.
     private readonly PasswordHash[] _nobodys;
 
     private UserFile(Dictionary<string, User> users)
@@ -30,8 +30,8 @@ internal sealed class UserFile
     }
 
     /// <summary>
-    /// What was verified against this content of the file, by whatever the caller makes of a name and a password. It goes with it: what was
-    /// verified against the content before counts no more.
+    /// The verified results for this content of the file, by a key that the caller derives from a name and a password. It is dropped with
+    /// it: results for the previous content no longer count.
     /// </summary>
     public ConcurrentDictionary<string, ClaimsPrincipal> Verified { get; } = new(StringComparer.Ordinal);
 
@@ -74,17 +74,17 @@ internal sealed class UserFile
             }
             else if (!UserNames.IsAllowed(parts[0]))
             {
-                // The name is not repeated: it may be long, or unfit for a line.
+                // The name is not repeated: it may be long, or unsuitable for a log line.
                 problems.Add($"Line {number}: the name cannot be a user's: {UserNames.Rules}.");
             }
             else if (PasswordHash.TryParse(parts[1]) is not { } hash)
             {
                 problems.Add(
-                    $"Line {number}, user '{parts[0]}': the hash is not Argon2id in the PHC format; make one with the command users add.");
+                    $"Line {number}, user '{parts[0]}': the hash is not Argon2id in PHC format; create it with the command users set.");
             }
             else if (!users.TryAdd(parts[0], new User(parts[0], hash, parts.Length == 3 ? Roles(parts[2]) : [])))
             {
-                problems.Add($"Line {number}: user '{parts[0]}' is there already.");
+                problems.Add($"Line {number}: user '{parts[0]}' is already listed.");
             }
         }
 
@@ -104,7 +104,7 @@ internal sealed class UserFile
         return isRight ? user!.Identity() : null;
     }
 
-    /// <summary>What is verified for a name: its hash, if it has one, and for each other cost one that nobody has.</summary>
+    /// <summary>The hashes to verify for a name: its hash, if it has one, and for each other cost a hash of no user.</summary>
     internal IEnumerable<PasswordHash> HashesFor(PasswordHash? own) =>
         _nobodys.Select(nobody => own is not null && own.Cost == nobody.Cost ? own : nobody);
 

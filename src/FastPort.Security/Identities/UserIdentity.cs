@@ -6,7 +6,7 @@ namespace FastPort.Security.Identities;
 internal static class UserIdentity
 {
     /// <summary>An identity.</summary>
-    /// <param name="scheme">How the peer has shown who it is.</param>
+    /// <param name="scheme">How the peer has authenticated.</param>
     /// <param name="name">Its name.</param>
     /// <param name="roles">Its roles.</param>
     public static ClaimsPrincipal Of(string scheme, string name, IEnumerable<string> roles) => new(new ClaimsIdentity(

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace FastPort.Security.Identities;
 
-/// <summary>What a name that a peer brings along must be to become a user's: the rules of routing ids and of the file of users.</summary>
+/// <summary>The rules for a user name that a peer sends: those of routing ids and of the user file.</summary>
 internal static class UserNames
 {
     /// <summary>Maximum length in UTF-16 code units, that of a routing id.</summary>

@@ -5,9 +5,8 @@ namespace FastPort.Security.Identities;
 
 /// <summary>
 /// Runs verifications of one kind on the thread pool: they cost up to some milliseconds of a core, which an event loop must not spend. Half
-/// as many run at a time as there are processors, so that a flood of Hellos leaves the others to the messages. When more wait, the
-/// addresses they come from take turns: who guesses from one address delays those behind other addresses by one verification each.
-/// Thread-safe.
+/// as many run at a time as there are processors, so that a flood of Hellos leaves the other processors to the messages. When more wait,
+/// their addresses take turns: a guesser at one address delays those at other addresses by one verification each. Thread-safe.
 /// </summary>
 /// <param name="places">Verifications at a time. Defaults to half of the processors.</param>
 internal sealed class VerificationQueue(int places)
@@ -17,7 +16,7 @@ internal sealed class VerificationQueue(int places)
     // Guarded by the lock, as the two below it.
     private readonly Dictionary<string, Queue<TaskCompletionSource>> _waiting = new(StringComparer.Ordinal);
 
-    // The addresses with somebody who waits, each once: the first is the next to have a turn.
+    // The addresses with waiting verifications, each once: the first is next.
     private readonly Queue<string> _turns = [];
     private int _free = places;
 
@@ -29,7 +28,7 @@ internal sealed class VerificationQueue(int places)
     /// <summary>Runs a verification when there is a place.</summary>
     /// <param name="peer">Where the peer is; null and those without an address count as one.</param>
     /// <param name="verify">The verification.</param>
-    /// <param name="cancellationToken">The peer has gone, or its time is over.</param>
+    /// <param name="cancellationToken">Canceled when the peer has gone, or its time is over.</param>
     public async Task<T> RunAsync<T>(EndPoint? peer, Func<Task<T>> verify, CancellationToken cancellationToken)
     {
         if (Enter(peer) is { } turn)
@@ -49,7 +48,7 @@ internal sealed class VerificationQueue(int places)
         }
     }
 
-    // Null if there is a place at once, which the caller has then.
+    // Null if there is a place at once, which the caller then has.
     private TaskCompletionSource? Enter(EndPoint? peer)
     {
         string address = Ban.SubjectOf(peer) ?? string.Empty;
@@ -73,7 +72,7 @@ internal sealed class VerificationQueue(int places)
         }
     }
 
-    // The place goes to the first of the address whose turn it is. Those that have gone are passed over.
+    // The place goes to the first of the address whose turn it is. Those that have gone are skipped.
     private void Leave()
     {
         lock (_lock)

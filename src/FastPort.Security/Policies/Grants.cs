@@ -2,7 +2,7 @@ using FastPort.Framing;
 
 namespace FastPort.Security.Policies;
 
-/// <summary>What an identity may do: the sum of the rules for it. Immutable; shared by all identities with the same rules.</summary>
+/// <summary>The permissions of an identity: the sum of the rules for it. Immutable; shared by all identities with the same rules.</summary>
 internal sealed class Grants
 {
     private const ushort FirstTag = 0x0200;

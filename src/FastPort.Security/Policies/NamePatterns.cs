@@ -3,7 +3,7 @@ using System.Collections.Frozen;
 namespace FastPort.Security.Policies;
 
 /// <summary>
-/// Names that a policy allows: a pattern is a whole name, or a prefix with <c>*</c> behind it. Names are compared character by character.
+/// Names that a policy allows: a pattern is a whole name, or a prefix followed by <c>*</c>. Names are compared character by character.
 /// Immutable.
 /// </summary>
 internal sealed class NamePatterns
@@ -17,7 +17,7 @@ internal sealed class NamePatterns
         _names = all.Where(static p => !IsPrefix(p)).ToFrozenSet(StringComparer.Ordinal);
         string[] prefixes = [.. all.Where(IsPrefix).Select(static p => p[..^1]).Distinct(StringComparer.Ordinal)];
 
-        // A prefix of another prefix makes that one superfluous.
+        // A prefix of another prefix makes the longer one redundant.
         _prefixes = [.. prefixes.Where(p => !Array.Exists(prefixes, q => q != p && p.StartsWith(q, StringComparison.Ordinal)))];
     }
 

@@ -4,7 +4,9 @@ using System.Security.Claims;
 
 namespace FastPort.Security.Policies;
 
-/// <summary>Rules, and what they grant to whom. Whatever no rule allows is refused. Immutable; safe from any thread.</summary>
+/// <summary>
+/// Rules, and the permissions that they grant to identities. Everything that no rule allows is refused. Immutable; safe from any thread.
+/// </summary>
 internal sealed class Policy(IReadOnlyList<PolicyRule> rules)
 {
     // By identity, so that a message costs a lookup; entries go with their identities.
@@ -17,7 +19,7 @@ internal sealed class Policy(IReadOnlyList<PolicyRule> rules)
     /// <summary>The rules.</summary>
     public IReadOnlyList<PolicyRule> Rules => rules;
 
-    /// <summary>What an identity may do.</summary>
+    /// <summary>The permissions of an identity.</summary>
     /// <param name="user">The identity; null for an anonymous peer.</param>
     public Grants For(ClaimsPrincipal? user) => user is null ? _anonymous
         : _byUser.TryGetValue(user, out Grants? grants) ? grants

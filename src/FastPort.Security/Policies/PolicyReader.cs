@@ -44,8 +44,8 @@ internal static class PolicyReader
         }
         catch (InvalidOperationException e)
         {
-            // A string with half of a surrogate pair is found out when it is read.
-            problems.Add($"The policy has a string that is no text: {e.Message}");
+            // A string with half of a surrogate pair is detected when it is read.
+            problems.Add($"The policy has an invalid string: {e.Message}");
             return null;
         }
         catch (JsonException e)
@@ -136,7 +136,7 @@ internal static class PolicyReader
                         peers = property.Value.GetBoolean();
                         break;
                     case "peers":
-                        problems.Add($"{at} is {property.Value.GetRawText()}; allowed are true and false.");
+                        problems.Add($"{at} is {property.Value.GetRawText()}; allowed: true, false.");
                         break;
                     case "note" when property.Value.ValueKind == JsonValueKind.String:
                         break;
@@ -148,7 +148,7 @@ internal static class PolicyReader
 
             if (whom.Count == 0 && problems.Count == before)
             {
-                problems.Add($"{path} has no \"for\": it would be for nobody.");
+                problems.Add($"{path} has no \"for\": it would apply to nobody.");
             }
         }
 
@@ -166,8 +166,8 @@ internal static class PolicyReader
                 names[action] = Texts(
                     property.Value, at, problems, text => IsPattern(text) && (!wholeOnly || NamePatterns.IsPrefix(text)),
                     wholeOnly
-                        ? "a prefix with * behind it: a subscription is always to all topics with a prefix"
-                        : "a name, or a prefix with * behind it");
+                        ? "a prefix followed by *: a subscription always covers all topics with a prefix"
+                        : "a name, or a prefix followed by *");
                 return;
             }
         }
@@ -195,7 +195,7 @@ internal static class PolicyReader
             }
             else
             {
-                problems.Add($"{at} has {element.GetRawText()}; allowed is {allowed}.");
+                problems.Add($"{at} has {element.GetRawText()}; allowed: {allowed}.");
             }
         }
 

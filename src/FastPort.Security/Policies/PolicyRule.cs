@@ -2,11 +2,11 @@ using System.Security.Claims;
 
 namespace FastPort.Security.Policies;
 
-/// <summary>One rule of a policy: for whom it is, and what they may do. Immutable.</summary>
+/// <summary>One rule of a policy: the identities that it is for, and their permissions. Immutable.</summary>
 internal sealed class PolicyRule
 {
     /// <summary>
-    /// Whom the rule is for, any of them: <c>user:NAME</c> and <c>role:NAME</c>, each a name or a prefix with <c>*</c>;
+    /// The identities that the rule is for, any of them: <c>user:NAME</c> and <c>role:NAME</c>, each a name or a prefix with <c>*</c>;
     /// <c>authenticated</c>, <c>anonymous</c>, or <c>*</c> for all.
     /// </summary>
     public required IReadOnlyList<string> For { get; init; }
@@ -14,7 +14,7 @@ internal sealed class PolicyRule
     /// <summary>Message types that they may send, apart from the framework's and those of tags.</summary>
     public required TypeSet Send { get; init; }
 
-    /// <summary>Patterns of names by what may be done with them.</summary>
+    /// <summary>Patterns of names by action.</summary>
     public required IReadOnlyDictionary<PolicyAction, IReadOnlyList<string>> Names { get; init; }
 
     /// <summary>Whether they may list peers.</summary>

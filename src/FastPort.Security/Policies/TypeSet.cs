@@ -9,7 +9,7 @@ internal sealed class TypeSet
 
     /// <summary>Adds <c>0x1000</c>, <c>4096</c>, a range of two such numbers with <c>-</c>, or <c>*</c> for all types.</summary>
     /// <param name="text">The text.</param>
-    /// <returns>False if the text is none of them; nothing was added then.</returns>
+    /// <returns>False if the text is none of them; nothing was then added.</returns>
     public bool TryAdd(string text)
     {
         (ushort first, ushort last) = (0, ushort.MaxValue);

@@ -4,7 +4,7 @@ using FastPort.Server.Commands;
 
 namespace FastPort.Server.Certificates;
 
-/// <summary>The directory of an authority, and of what it has signed.</summary>
+/// <summary>The directory of an authority, and of the certificates that it has signed.</summary>
 /// <param name="path">Where it is.</param>
 internal sealed class CertificateDirectory(string path)
 {
@@ -39,7 +39,7 @@ internal sealed class CertificateDirectory(string path)
             ExitCode.Usage, $"The authority in {_path} cannot be used: {problem}; remove ca.pem and ca.key for a new one.");
     }
 
-    /// <summary>Creates the directory, for its owner only, unless it is there.</summary>
+    /// <summary>Creates the directory, for its owner only, unless it exists.</summary>
     public void Create()
     {
         if (OperatingSystem.IsWindows())
@@ -52,12 +52,10 @@ internal sealed class CertificateDirectory(string path)
         }
     }
 
-    /// <summary>Writes the authority. One that another process has written meanwhile stays: then it fails.</summary>
+    /// <summary>Writes the authority. A file that another process has written in the meantime stays: then this fails.</summary>
     public void WriteAuthority(PemPair pair) => Write(Authority, pair, replaces: false);
 
-    /// <summary>
-    /// Writes a certificate and its key, or replaces them. Who reads a file meanwhile reads the one before or the one after.
-    /// </summary>
+    /// <summary>Writes a certificate and its key, or replaces them. Concurrent readers see either the old or the new file.</summary>
     /// <param name="name">The files' name, without extension.</param>
     /// <param name="pair">What to write.</param>
     public void Write(string name, PemPair pair) => Write(name, pair, replaces: true);

@@ -4,8 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.Server.Certificates;
 
 /// <summary>
-/// An authority for development, which signs certificates of servers and clients. Its key lies in a file without a password, so whoever
-/// trusts it trusts everybody who can read that file.
+/// An authority for development, which signs certificates of servers and clients. Its key is in a file without a password, so trusting it
+/// means trusting everyone who can read that file.
 /// </summary>
 internal sealed class DevelopmentAuthority : IDisposable
 {
@@ -27,14 +27,14 @@ internal sealed class DevelopmentAuthority : IDisposable
     /// <summary>When the authority's own certificate expires.</summary>
     public DateTimeOffset NotAfter => new(_certificate.NotAfter);
 
-    /// <summary>Makes an authority with a new key.</summary>
+    /// <summary>Creates an authority with a new key.</summary>
     /// <param name="now">The time.</param>
     public static DevelopmentAuthority Create(DateTimeOffset now)
     {
         var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var identifier = new X509SubjectKeyIdentifierExtension(new PublicKey(key), critical: false);
 
-        // The name says which authority it is: some programs find it by its name alone among those they trust.
+        // The name identifies the authority: some programs select it among trusted ones by its name alone.
         CertificateRequest request = Request($"FastPort development authority {identifier.SubjectKeyIdentifier![..8]}", key);
         request.CertificateExtensions.Add(
             new X509BasicConstraintsExtension(certificateAuthority: true, hasPathLengthConstraint: true, 0, critical: true));
@@ -44,7 +44,7 @@ internal sealed class DevelopmentAuthority : IDisposable
         return new DevelopmentAuthority(Sign(request, request.SubjectName, key, now, now.AddYears(Years)), key, now);
     }
 
-    /// <summary>Reads an authority that was made before; null if it cannot be used.</summary>
+    /// <summary>Reads an existing authority; null if it cannot be used.</summary>
     /// <param name="pair">Its certificate and key.</param>
     /// <param name="now">The time.</param>
     /// <param name="problem">What is wrong with which file: the end of a sentence.</param>
@@ -78,13 +78,13 @@ internal sealed class DevelopmentAuthority : IDisposable
     /// <summary>The authority's certificate and key.</summary>
     public PemPair ToPem() => Pair(_certificate, _key);
 
-    /// <summary>Makes a server's certificate and its key.</summary>
+    /// <summary>Creates a server's certificate and its key.</summary>
     /// <param name="names">DNS names and IP addresses.</param>
     /// <param name="days">How long it is valid; not longer than the authority.</param>
     public PemPair SignServer(IReadOnlyList<string> names, int days) =>
         SignLeaf("FastPort development server", ServerAuthentication, SubjectNames.Alternatives(names), days);
 
-    /// <summary>Makes a client's certificate and its key.</summary>
+    /// <summary>Creates a client's certificate and its key.</summary>
     /// <param name="name">The common name.</param>
     /// <param name="days">How long it is valid; not longer than the authority.</param>
     public PemPair SignClient(string name, int days) => SignLeaf(name, ClientAuthentication, alternatives: null, days);

@@ -19,7 +19,7 @@ internal static class SubjectNames
         string machine = Dns.GetHostName();
         string[] local = ["localhost", "127.0.0.1", "::1"];
 
-        // A machine may be called what no certificate can name.
+        // A machine's name may be unusable in a certificate.
         return IsDnsName(machine) && !local.Contains(machine, StringComparer.OrdinalIgnoreCase) ? [.. local, machine] : local;
     }
 

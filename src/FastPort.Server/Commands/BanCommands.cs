@@ -62,7 +62,7 @@ internal static class BanCommands
         };
         var reason = new Option<string>("--reason")
         {
-            Description = "A sentence for the logs.",
+            Description = "Reason, shown in the logs.",
             HelpName = "TEXT",
             DefaultValueFactory = static _ => string.Empty,
         };
@@ -86,7 +86,7 @@ internal static class BanCommands
 
     private static Command CreateLift(Argument<string> file, Argument<string> subject)
     {
-        var lift = new Command("lift", "End a ban before its time.") { file, subject };
+        var lift = new Command("lift", "Lift a ban before it ends.") { file, subject };
         lift.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);

@@ -3,7 +3,7 @@ using FastPort.Transports;
 
 namespace FastPort.Server.Commands;
 
-/// <summary>What to type next when certificates were made: how a server uses them, and how a client reaches it.</summary>
+/// <summary>The commands to run after creating certificates: how a server uses them, and how a client reaches it.</summary>
 internal static class CertificateHints
 {
     /// <summary>Writes the two commands.</summary>

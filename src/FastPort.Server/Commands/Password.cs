@@ -6,8 +6,8 @@ namespace FastPort.Server.Commands;
 /// <summary>Reads a password: never from an argument, which other users of the machine can see.</summary>
 internal static class Password
 {
-    /// <summary>The first line of redirected input; from a terminal it is asked for, and not shown.</summary>
-    /// <param name="prompt">Where it is asked for.</param>
+    /// <summary>The first line of redirected input; on a terminal it is prompted for, and not shown.</summary>
+    /// <param name="prompt">Receives the prompt.</param>
     /// <exception cref="CommandFailedException">There is none.</exception>
     public static string Read(TextWriter prompt)
     {

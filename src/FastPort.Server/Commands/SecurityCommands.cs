@@ -31,7 +31,7 @@ internal static class SecurityCommands
             string path = result.GetRequiredValue(file);
             string user = result.GetRequiredValue(name);
             UserFiles.Set(path, user, Password.Read(Console.Error), result.GetValue(roles) ?? []);
-            Console.WriteLine($"{user} is in {path}; a running server knows it within Security:ReloadInterval.");
+            Console.WriteLine($"{user} is in {path}; a running server applies it within Security:ReloadInterval.");
             return ExitCode.Good;
         }));
 

@@ -2,7 +2,7 @@ using FastPort.OpcUa;
 
 namespace FastPort.Tags.OpcUa;
 
-/// <summary>Node ids in the configuration: with the namespace's URI, as its index may differ after a restart of the server.</summary>
+/// <summary>Node ids in the configuration: with the namespace's URI, because its index may differ after a restart of the server.</summary>
 internal static class NodeReference
 {
     public const string Form = "give node ids such as i=85 or nsu=urn:plant;i=1000";

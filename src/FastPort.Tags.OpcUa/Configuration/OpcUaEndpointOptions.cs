@@ -3,15 +3,15 @@ using FastPort.OpcUa.Client;
 
 namespace FastPort.Tags.OpcUa;
 
-/// <summary>An OPC UA server and which of its variables and methods are tags.</summary>
+/// <summary>An OPC UA server, and the variables and methods of it that are tags.</summary>
 public sealed class OpcUaEndpointOptions
 {
     /// <summary>The endpoint's name, the first part of the names of the tags below <see cref="Below"/>. Required.</summary>
     public string Name { get; set; } = string.Empty;
 
     /// <summary>
-    /// How to connect: address, security, user, timeouts. Defaults to the client's defaults, but connects again by itself, a second after
-    /// a loss at the latest.
+    /// How to connect: address, security, user, timeouts. Defaults to the client's defaults, but reconnects at most one second after a
+    /// loss.
     /// </summary>
     public OpcUaClientOptions Client { get; } = new()
     {
@@ -21,20 +21,20 @@ public sealed class OpcUaEndpointOptions
         // Tags are back within 3 s of their server's return: this delay and its jitter, the session, and the list of tags.
         MaxReconnectDelay = TimeSpan.FromSeconds(1),
 
-        // Nothing that follows an answer blocks, and a change of threads costs more than most of it.
+        // The code after an answer does not block, and a thread switch costs more than most of it.
         RunContinuationsOnLoop = true,
     };
 
     /// <summary>Whether tags may be written and methods called. Defaults to false.</summary>
     public bool AllowWrite { get; set; }
 
-    /// <summary>Nodes, as <c>nsu=URI;i=85</c>, of which all variables and methods below are tags. Defaults to none.</summary>
+    /// <summary>Nodes, as <c>nsu=URI;i=85</c>; all variables and methods below them are tags. Defaults to none.</summary>
     public IList<string> Below { get; private set; } = [];
 
     /// <summary>Group of the tags below <see cref="Below"/>. Defaults to empty: none.</summary>
     public string Group { get; set; } = string.Empty;
 
-    /// <summary>Most tags that browsing may find, 1 to 10,000,000. Defaults to 100,000.</summary>
+    /// <summary>Maximum number of tags that browsing may find, 1 to 10,000,000. Defaults to 100,000.</summary>
     public int MaxTags { get; set; } = 100_000;
 
     internal void Describe(OptionSection section)

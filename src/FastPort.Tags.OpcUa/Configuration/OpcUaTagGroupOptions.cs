@@ -18,7 +18,7 @@ public sealed class OpcUaTagGroupOptions
     public TimeSpan SamplingInterval { get; set; }
 
     /// <summary>
-    /// Changes up to this amount are not sent: a number, or one up to 100 with a percent sign for a part of the tag's range. Defaults to
+    /// Changes up to this amount are not sent: a number, or up to 100 with a percent sign for a fraction of the tag's range. Defaults to
     /// <c>0</c>: all changes are sent.
     /// </summary>
     public string Deadband
@@ -31,13 +31,14 @@ public sealed class OpcUaTagGroupOptions
         }
     } = "0";
 
-    /// <summary>The deadband for the server; none while the text is not one.</summary>
+    /// <summary>The deadband for the server; none while the text is not valid.</summary>
     internal Deadband Filter { get; private set; }
 
     /// <summary>
-    /// The deadband of a tag: servers refuse one of what is not a number, and one in percent without a range (OPC 10000-8, 7.2).
+    /// The deadband of a tag: servers refuse a deadband for a type other than numbers, and a deadband in percent without a range (OPC
+    /// 10000-8, 7.2).
     /// </summary>
-    /// <param name="isNumber">Whether the tag's type is one of numbers.</param>
+    /// <param name="isNumber">Whether the tag's type is a number.</param>
     /// <param name="range">The tag's range; null for none.</param>
     internal Deadband FilterOf(bool isNumber, (double Low, double High)? range) =>
         isNumber && (!Deadband.EndsWith('%') || range is { } ends && ends.Low < ends.High) ? Filter : default;

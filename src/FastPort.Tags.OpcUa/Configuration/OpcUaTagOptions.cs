@@ -3,7 +3,7 @@ using FastPort.OpcUa;
 
 namespace FastPort.Tags.OpcUa;
 
-/// <summary>A variable of an OPC UA server that is a tag under a name of your choice.</summary>
+/// <summary>A variable of an OPC UA server that is a tag with a name that you choose.</summary>
 public sealed class OpcUaTagOptions
 {
     /// <summary>The tag's name, with slashes for a path. Required.</summary>

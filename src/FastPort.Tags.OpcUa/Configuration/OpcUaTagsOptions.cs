@@ -2,12 +2,12 @@ using FastPort.Configuration;
 
 namespace FastPort.Tags.OpcUa;
 
-/// <summary>OPC UA servers and which of their variables are tags: configuration section <c>OpcBridge</c>.</summary>
+/// <summary>OPC UA servers, and the variables of them that are tags: configuration section <c>OpcBridge</c>.</summary>
 public sealed class OpcUaTagsOptions : IDescribedOptions
 {
     internal const string SectionName = "OpcBridge";
 
-    /// <summary>The servers, each with a name of its own. Defaults to none.</summary>
+    /// <summary>The servers, each with a unique name. Defaults to none.</summary>
     public IList<OpcUaEndpointOptions> Endpoints { get; } = [];
 
     /// <summary>Variables with a name that you choose. Defaults to none.</summary>
@@ -55,7 +55,7 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
                 Tags.Add(tag);
             }
 
-            // Without a configuration the pass checks those that are there.
+            // Without a configuration, the pass checks the existing ones.
             for (int i = 0; keys.Length == 0 && i < Tags.Count; i++)
             {
                 tags.Section($"{i}", Tags[i].Describe);

@@ -26,7 +26,7 @@ public static class OpcUaTagsRegistration
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or a section of any name.</param>
-    /// <exception cref="InvalidOperationException">A tag server is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A tag server is already registered.</exception>
     public static OptionsBuilder<OpcUaTagsOptions> AddOpcUaTags(this IServiceCollection services, IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(services);
@@ -37,7 +37,7 @@ public static class OpcUaTagsRegistration
         return SectionOptions.Add<OpcUaTagsOptions>(services, Options.Options.DefaultName, section, section.Path);
     }
 
-    /// <summary>Adds the tags of options that have been read and checked.</summary>
+    /// <summary>Adds the tags of options that were read and validated.</summary>
     internal static void AddOpcUaTags(this IServiceCollection services, OpcUaTagsOptions options) => Add(services, _ => options);
 
     private static void Add(IServiceCollection services, Func<IServiceProvider, OpcUaTagsOptions> options)
@@ -53,7 +53,7 @@ public static class OpcUaTagsRegistration
                 [.. read.Endpoints.Select(endpoint => new OpcUaTagSource(endpoint, read, loggerFactory, time))]);
         });
 
-        // A name that an endpoint has is that endpoint's.
+        // A name of an endpoint belongs to that endpoint.
         services.AddSingleton(static provider => new TagServer(
             [.. provider.GetRequiredService<OpcUaTagSources>().All, .. provider.GetServices<ITagSource>()],
             loggerFactory: provider.GetRequiredService<ILoggerFactory>(),

@@ -39,8 +39,8 @@ internal sealed class PublishedNodes : ITagFeedListener
     }
 
     /// <summary>
-    /// The name of a variable's tag, or of the one that it is a property of; null if it is of none. By its node id: clients find the node
-    /// of a tag that is being declared before the tables have it. Safe from any thread.
+    /// The name of a variable's tag, or of the variable that it is a property of; null if there is none. By its node id: clients can find
+    /// the node of a tag that is being declared before the tables contain it. Safe from any thread.
     /// </summary>
     public string? NameOf(VariableNode node)
     {
@@ -61,7 +61,7 @@ internal sealed class PublishedNodes : ITagFeedListener
         {
             if (_nodes.TryGetValue(tags[i], out VariableNode? node))
             {
-                // Bytes that are no value of their type are told as such.
+                // Bytes that are not a value of their type are reported as such.
                 bool isValue = TagValues.TryToVariant(samples.GetValue(i), out Variant value);
                 node.Value = new DataValue(
                     isValue ? value : Variant.Null,
@@ -72,7 +72,7 @@ internal sealed class PublishedNodes : ITagFeedListener
         }
     }
 
-    // Of a tag that is new the feed reports the present value.
+    // The feed reports the current value of a new tag.
     private void OnDeclared(TagInfo info)
     {
         lock (_gate)
@@ -130,7 +130,8 @@ internal sealed class PublishedNodes : ITagFeedListener
         var values = new TagSamples();
         for (int i = 0; i < writes.Length; i++)
         {
-            // Publishers take values: a status would be lost. So is the source timestamp, which the server sets if the client does not.
+            // Publishers accept only values: a status would be lost. So is the source timestamp, which the server sets if the client does
+            // not.
             VariableWrite write = writes.Span[i];
             if (write.Value.Status != StatusCodes.Good)
             {

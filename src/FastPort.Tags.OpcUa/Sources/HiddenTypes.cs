@@ -4,8 +4,8 @@ using FastPort.OpcUa.Client;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Types of what a server tells about itself and its clients: conditions, diagnostics of sessions and subscriptions, the configuration of
-/// certificates. Objects of them come and go with clients and alarms; they are tags only where browsing begins at one of them.
+/// Types of a server's information about itself and its clients: conditions, diagnostics of sessions and subscriptions, the configuration
+/// of certificates. Objects of them come and go with clients and alarms; they are tags only where browsing begins at one of them.
 /// </summary>
 internal static class HiddenTypes
 {
@@ -16,13 +16,13 @@ internal static class HiddenTypes
     private const uint ServerDiagnosticsType = 2020;
     private const uint ServerConfigurationType = 12581;
 
-    // Types are derived in a few steps. A server's references must not lead round and round.
+    // Types are derived in a few steps. Cycles in a server's references must not be followed forever.
     private const int MaxSteps = 20;
     private const int MaxTypes = 10_000;
 
     /// <summary>The types, with those that a server derives from them.</summary>
     /// <param name="client">Browses them.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">They cannot be browsed now.</exception>
     public static async ValueTask<HashSet<NodeId>> FindAsync(OpcUaClient client, CancellationToken cancellationToken)
     {

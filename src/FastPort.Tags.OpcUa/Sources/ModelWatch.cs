@@ -6,12 +6,12 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Signals that a server's nodes have changed, if the server reports that. It has a subscription of its own, since readers need it as well
+/// Signals that a server's nodes have changed, if the server reports that. It has a separate subscription, because readers need it as well
 /// as subscribers, and exists only while tags are absent.
 /// </summary>
 internal sealed class ModelWatch : IAsyncDisposable
 {
-    // The interval bounds how often the tags are looked for: a server may tell of changes all the time.
+    // The interval limits how often the tags are looked up: a server may report changes all the time.
     private static readonly SubscriptionOptions Terms =
         new() { PublishingInterval = TimeSpan.FromSeconds(1), KeepAliveCount = 10, LifetimeCount = 60 };
 
@@ -64,7 +64,7 @@ internal sealed class ModelWatch : IAsyncDisposable
         return watch;
     }
 
-    /// <summary>Waits until nodes may have changed, or the connection has ended: true. False if the delay has passed before.</summary>
+    /// <summary>Waits until nodes may have changed, or the connection has ended: true. False if the delay passes first.</summary>
     public async Task<bool> WaitAsync(TimeSpan delay, TimeProvider time, CancellationToken cancellationToken)
     {
         try
@@ -76,7 +76,7 @@ internal sealed class ModelWatch : IAsyncDisposable
             return false;
         }
 
-        // The caller looks at the server after this call, so it finds every change that was signaled before this line.
+        // The caller checks the server after this call, so it finds every change that was signaled before this line.
         Volatile.Write(ref _changed, NewSignal());
         return true;
     }

@@ -6,11 +6,11 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// Names of the nodes that browsing has found: their paths of browse names. Browse names need not be unique (OPC 10000-3, 5.2.4): nodes
-/// that share a path have their node ids behind it, so that a name does not depend on the order in which a server lists its nodes.
+/// that share a path have their node ids appended to it, so that a name does not depend on the order in which a server lists its nodes.
 /// </summary>
 /// <param name="namespaces">The server's namespaces.</param>
 /// <param name="configuredNames">Names that the configuration gives, and their nodes.</param>
-/// <param name="configuredNodes">Nodes that have names of their own in the configuration.</param>
+/// <param name="configuredNodes">Nodes that have names in the configuration.</param>
 internal sealed class NodeNames(
     NamespaceTable namespaces, IReadOnlyDictionary<string, NodeId> configuredNames, IReadOnlySet<NodeId> configuredNodes)
 {
@@ -23,7 +23,7 @@ internal sealed class NodeNames(
     /// <summary>The variables of each path that several variables share.</summary>
     public Dictionary<string, NodeId[]> SharedVariables { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Sets the names of nodes. What is below a node has the node's name in its path, so that it is named after it.</summary>
+    /// <summary>Sets the names of nodes. Nodes below a node have its name in their paths, so they are named after it.</summary>
     /// <param name="found">The nodes, those where browsing began among them.</param>
     public void Give(IEnumerable<FoundNode> found)
     {
@@ -43,7 +43,7 @@ internal sealed class NodeNames(
         }
     }
 
-    // Of the nodes of one path. A node that the configuration names leaves the path to the other one.
+    // The nodes of one path. A node with a configured name leaves the path to the other one.
     private void Divide(NodeClass kind, string path, List<FoundNode> nodes)
     {
         bool isTaken = kind == NodeClass.Variable

@@ -4,28 +4,28 @@ using FastPort.OpcUa.Client;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// Which data types are numbers: those of the standard, and those that a server derives from them (OPC 10000-3, 8.32). Enumerations are
-/// none.
+/// Finds the data types that are numbers: those of the standard, and those that a server derives from them (OPC 10000-3, 8.32).
+/// Enumerations are not numbers.
 /// </summary>
 internal static class NumberTypes
 {
     // OPC 10000-5, 11.2.
     private const uint HasSubtype = 45;
 
-    // Types are derived in a few steps. A server's references must not lead round and round.
+    // Types are derived in a few steps. Cycles in a server's references must not be followed forever.
     private const int MaxSteps = 20;
 
     /// <summary>Those of some types that are numbers.</summary>
     /// <param name="client">Browses the types that are not the standard's.</param>
     /// <param name="types">The types.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The types cannot be browsed now.</exception>
     public static async ValueTask<HashSet<NodeId>> FindAsync(
         OpcUaClient client, IEnumerable<NodeId> types, CancellationToken cancellationToken)
     {
         HashSet<NodeId> numbers = [];
 
-        // Each type, with the one that it is derived from: there is one, whatever a server says.
+        // Each type, with its base type: there is only one, regardless of what a server reports.
         List<(NodeId Type, NodeId Base)> left = [.. types.Distinct().Select(static type => (type, type))];
         for (int i = 0; i < MaxSteps; i++)
         {

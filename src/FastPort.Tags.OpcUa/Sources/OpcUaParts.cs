@@ -6,7 +6,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// Parts of arrays that clients have named: <c>NAME[RANGE]</c> with an index range of OPC UA (OPC 10000-4, 7.27), such as
-/// <c>table[0,1:2]</c>. Each has a number of its own, above those of all tags. Safe from any thread.
+/// <c>table[0,1:2]</c>. Each has a separate number, above those of all tags. Safe from any thread.
 /// </summary>
 internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
 {
@@ -42,7 +42,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
         return false;
     }
 
-    /// <summary>Names a part of a tag. Null if the name is none of a part, or there are too many.</summary>
+    /// <summary>Names a part of a tag. Null if the name is not that of a part, or there are too many.</summary>
     public TagInfo? Resolve(string name, OpcUaTags known)
     {
         if (!TrySplit(name, out string? whole, out string? range) || known.Find(whole) is not { Info: { } info })
@@ -73,13 +73,13 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
                 _numbers.Add(name, number);
             }
 
-            // Clients name parts as they like: none is asked for while nobody subscribes to it.
+            // Clients can name any parts: a part without subscribers is not requested.
             return info with { Tag = number, Name = name, PartOf = info.Tag, Interval = null };
         }
     }
 
     /// <summary>
-    /// Divides a name into that of a tag and an index range. Whether the range is a right one, and fits the value, the server says.
+    /// Divides a name into that of a tag and an index range. The server decides whether the range is valid and matches the value.
     /// </summary>
     internal static bool TrySplit(string name, [NotNullWhen(true)] out string? whole, [NotNullWhen(true)] out string? range)
     {
@@ -90,7 +90,7 @@ internal sealed class OpcUaParts(OpcUaEndpointOptions options, ILogger logger)
         return isPart;
     }
 
-    // Logged once: a client can go on with other names.
+    // Logged once: a client could continue with other names.
     private void Refuse(string name)
     {
         if (!_hasRefused)

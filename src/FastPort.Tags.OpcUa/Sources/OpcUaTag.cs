@@ -3,16 +3,16 @@ using FastPort.OpcUa.Client;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
-/// <summary>A tag of an OPC UA server. Immutable; replaced when more is known.</summary>
+/// <summary>A tag of an OPC UA server. Immutable; replaced when more details are known.</summary>
 /// <param name="Id">The node, with its namespace's URI.</param>
-/// <param name="Info">What clients get to know.</param>
-/// <param name="Group">How it is sampled and published; null for as subscribers ask.</param>
+/// <param name="Info">The description for clients.</param>
+/// <param name="Group">How it is sampled and published; null to follow the subscribers.</param>
 internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, OpcUaTagGroupOptions? Group)
 {
-    /// <summary>Changes that the server is asked to leave out: those of its group, if it is a tag of which a server takes that.</summary>
+    /// <summary>The deadband requested from the server: that of its group, if servers accept it for this tag.</summary>
     public Deadband Filter { get; init; }
 
-    /// <summary>A tag of which no more is known: until its type is, changes may be left out.</summary>
+    /// <summary>A tag without further details: until its type is known, changes may be left out.</summary>
     public static OpcUaTag Create(ExpandedNodeId id, TagInfo info, OpcUaTagGroupOptions? group) => new(
         id,
         info with
@@ -26,7 +26,7 @@ internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, OpcUaTagGroupOp
 /// <summary>A method of an OPC UA server.</summary>
 internal sealed record OpcUaMethod(string Name, ExpandedNodeId Object, ExpandedNodeId Method);
 
-/// <summary>All that is known of an OPC UA server's tags at a time. Immutable: readers see one or the next.</summary>
+/// <summary>All known tags of an OPC UA server at one time. Immutable: readers see one version or the next.</summary>
 internal sealed class OpcUaTags
 {
     private readonly Dictionary<string, OpcUaTag> _byName;
@@ -42,19 +42,21 @@ internal sealed class OpcUaTags
     /// <summary>By number.</summary>
     public IReadOnlyList<OpcUaTag> All { get; }
 
-    /// <summary>The node ids of now, by number; null for a tag whose namespace the server does not have.</summary>
+    /// <summary>The current node ids, by number; null for a tag whose namespace the server does not have.</summary>
     public IReadOnlyList<NodeId> Nodes { get; }
 
     /// <summary>By name.</summary>
     public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
 
-    /// <summary>Names that several nodes share, as the log has them; empty if there are none.</summary>
+    /// <summary>Names that several nodes share, as logged; empty if there are none.</summary>
     public string Shared { get; init; } = string.Empty;
 
     /// <summary>What is wrong with tags of the configuration that have no values; empty if nothing is.</summary>
     public string Missing { get; init; } = string.Empty;
 
-    /// <summary>Nodes of tags, and nodes to browse below, that the server does not have now; not more than are looked for.</summary>
+    /// <summary>
+    /// Nodes of tags, and nodes to browse below, that the server does not have now; limited to the number that is looked up.
+    /// </summary>
     public IReadOnlyList<ExpandedNodeId> Absent { get; init; } = [];
 
     /// <summary>Number of tags whose variables the server has.</summary>

@@ -6,7 +6,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
 /// A feed: an OPC UA subscription. The task that receives its messages reports their changes. Each message confirms all values, so the
-/// server is asked for one in each interval, changes or not.
+/// server sends one in each interval, even without changes.
 /// </summary>
 internal sealed class OpcUaTagFeed : ITagFeed
 {
@@ -48,7 +48,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     public Task<TagStatus> Ended => _ended.Task;
 
-    // The server may sample less often than it was asked to. It publishes what was sampled last.
+    // The server may sample less often than it was asked to. It publishes the last sample.
     public TimeSpan AgeOf(int tag)
     {
         lock (_gate)
@@ -89,7 +89,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
         catch (Exception e) when (e is OpcUaException or OperationCanceledException)
         {
-            // Of several requests some may have been answered: what they have added is there, and is not asked for again.
+            // Some of several requests may have been answered: their items exist, and are not requested again.
             Keep([.. _subscription.Items.Except(_unwanted)], known);
             if (e is OpcUaException failure)
             {
@@ -148,8 +148,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
     }
 
     /// <summary>
-    /// Ends the feed if the node of one of its tags is another one than when the tag was added, as it would report another node's values;
-    /// or its deadband, as the server may have refused the one of before.
+    /// Ends the feed if the node of one of its tags is another one than when the tag was added, because it would report another node's
+    /// values; or its deadband, because the server may have refused the previous one.
     /// </summary>
     public void EndIfMoved(OpcUaTags tags)
     {
@@ -178,7 +178,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
-    // The nodes may have changed since the items were asked for.
+    // The nodes may have changed since the items were requested.
     private void Keep(IEnumerable<OpcUaMonitoredItem> accepted, OpcUaTags known)
     {
         lock (_gate)
@@ -195,7 +195,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         }
     }
 
-    // When the subscription has ended for good: the server refuses to have it again, or another client has taken it.
+    // When the subscription has ended permanently: the server refuses to recreate it, or another client has taken it.
     private async Task EndWithSubscriptionAsync()
     {
         try
@@ -225,7 +225,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
         };
     }
 
-    // The values of now are read: they may have changed while nobody was told.
+    // The current values are read: they may have changed unnoticed.
     private void OnValuesLost(OpcUaSubscription subscription, StatusCode why) => _listener.OnValuesLost();
 
     private void OnReported(OpcUaSubscription subscription)
@@ -238,7 +238,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
         {
             if (!unwanted.Contains(change.Item))
             {
-                // A refused item reports its own status as its value. A value that arrives before the server's answer has another one.
+                // A refused item reports its own status as its value. A value that arrives before the server's answer has a different
+                // status.
                 isRefused |= change.Item.Status.IsBad && change.Item.Status == change.Value.Status;
                 _changed.Add(TagOf(change.Item));
                 TagValues.Add(_samples, change.Value);
@@ -247,7 +248,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
         if (isRefused)
         {
-            // The server has refused items of a subscription that was made again. The next feed asks for its tags and gets their statuses.
+            // The server has refused items of a recreated subscription. The next feed asks for its tags and gets their statuses.
             _ended.TrySetResult(TagStatus.BadNoCommunication);
         }
 

@@ -4,12 +4,12 @@ using FastPort.OpcUa.Client;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
-/// <content>Tags that the server does not have, and may get while it runs.</content>
+/// <content>Absent tags, which the server may get while it runs.</content>
 internal sealed partial class OpcUaTagSource
 {
     private static readonly TimeSpan MaxLookDelay = TimeSpan.FromSeconds(30);
 
-    // Some servers tell of new nodes. The others are asked. All tags are listed anew when some of them are there.
+    // Some servers report new nodes. The others are polled. All tags are listed again when some of them appear.
     private async Task LookForAbsentAsync(object connection, OpcUaTags tags)
     {
         if (tags.Absent.Count == 0)
@@ -20,7 +20,7 @@ internal sealed partial class OpcUaTagSource
         CancellationToken closing = _closing.Token;
         var delays = new ReconnectBackoff(RetryDelay, MaxLookDelay);
 
-        // The first one is none: the server has just been asked.
+        // The first signal does not count: the server was just asked.
         delays.Next();
         try
         {

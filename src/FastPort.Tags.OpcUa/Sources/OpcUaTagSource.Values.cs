@@ -38,7 +38,7 @@ internal sealed partial class OpcUaTagSource
         }
         catch (OpcUaException e)
         {
-            // The buffer is not used again: an answer may still come into it.
+            // The buffer is not reused: an answer may still be written to it.
             return ReadFailure(e);
         }
 
@@ -98,7 +98,7 @@ internal sealed partial class OpcUaTagSource
             }
         }
 
-        // More values than the server takes at a time go in several requests: those before the one that failed were answered.
+        // More values than the server accepts at a time are sent in several requests: those before the failed one were answered.
         for (int i = 0; i < results.Length; i++)
         {
             statuses.Span[rows[i]] = results[i] == Unanswered ? failure : new TagStatus(results[i].Value);
@@ -162,10 +162,10 @@ internal sealed partial class OpcUaTagSource
         }
     }
 
-    /// <summary>The tags while their node ids are those of the session of now; null while they are not, or there is none.</summary>
+    /// <summary>The tags while their node ids are valid in the current session; null otherwise, or without a session.</summary>
     public OpcUaTags? Connected => _connected;
 
-    /// <summary>The tags with the node ids that were known last.</summary>
+    /// <summary>The tags with their last known node ids.</summary>
     public OpcUaTags Known => _tags;
 
     /// <summary>A feed is closed.</summary>
@@ -174,7 +174,7 @@ internal sealed partial class OpcUaTagSource
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;
 
-    /// <summary>The status of a request that failed as a whole: what was sent and not answered may have been executed.</summary>
+    /// <summary>The status of a request that failed as a whole: a request that was sent and not answered may have been executed.</summary>
     public TagStatus Failure(OpcUaException e) =>
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 
@@ -200,7 +200,7 @@ internal sealed partial class OpcUaTagSource
         }
     }
 
-    // A read whose connection has ended is only lost.
+    // A read whose connection has ended has no effect.
     private TagStatus ReadFailure(OpcUaException e) =>
         e.MayHaveExecuted && e.Status != StatusCodes.BadTimeout ? TagStatus.BadNoCommunication : Failure(e);
 

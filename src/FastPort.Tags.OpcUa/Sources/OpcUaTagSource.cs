@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// The tags of an OPC UA server. Connects in the background, and again after each loss; the client brings its subscriptions back by itself.
-/// After a restart of the server node ids are mapped again, and what lies below the configured nodes is browsed again.
+/// The tags of an OPC UA server. Connects in the background, and again after each loss; the client restores its subscriptions
+/// automatically. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
 /// </summary>
 internal sealed partial class OpcUaTagSource : ITagSource
 {
@@ -26,13 +26,13 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly OpcUaParts _parts;
     private readonly ConcurrentDictionary<OpcUaTagFeed, bool> _feeds = [];
 
-    // Guards the fields of the connection, and keeps what is said of it in order.
+    // Guards the fields of the connection, and keeps its notifications in order.
     private readonly Lock _changing = new();
     private volatile OpcUaTags _tags;
     private volatile OpcUaClient? _client;
     private Task _running = Task.CompletedTask;
 
-    // The tags while their node ids are those of the session of now; null while they are not, or there is none. Read without the gate.
+    // The tags while their node ids are valid in the current session; null otherwise, or without a session. Read without the gate.
     private volatile OpcUaTags? _connected;
 
     // Another object for each connection; null while there is none.
@@ -72,7 +72,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
 
-    /// <summary>Whether the node ids of the tags are not known to be those of the session of now.</summary>
+    /// <summary>Whether the node ids of the tags may differ from those of the current session.</summary>
     public bool MustLoad => _mustLoad;
 
     /// <summary>Begins to connect.</summary>
@@ -141,7 +141,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e)
         {
-            // The client connects again by itself, also after a wrong password: with this error it has not begun.
+            // The client reconnects automatically, even after a wrong password: with this error it has not started.
             OpcUaTagsLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
             _loaded.TrySetResult();
         }
@@ -169,8 +169,8 @@ internal sealed partial class OpcUaTagSource : ITagSource
         _ = LoadAsync();
     }
 
-    // Tags are served again when their node ids are those of the session of now. What was found out on several connections is dropped: it
-    // may mix the node ids of two sessions.
+    // Tags are served again when their node ids are valid in the current session. Results from several connections are dropped: they may
+    // mix the node ids of two sessions.
     private async Task LoadAsync()
     {
         await _loading.WaitAsync().ConfigureAwait(false);
@@ -244,7 +244,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e) when (!_closing.IsCancellationRequested)
         {
-            // A defect, or an answer that nobody has thought of: the source must not stay away for good.
+            // A defect, or an unexpected answer: the source must not stay disconnected permanently.
             OpcUaTagsLog.LoadFailed(_logger, e, _options.Name, e.Message);
             return null;
         }

@@ -5,13 +5,13 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
-/// <summary>Finds out which tags a server has, and what they are. Tags that were known keep their numbers.</summary>
+/// <summary>Loads a server's tags and their descriptions. Known tags keep their numbers.</summary>
 internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILogger logger)
 {
     // HasProperty (OPC 10000-5, 11.8).
     private const uint HasProperty = 46;
 
-    // Their references are in memory at a time. The client asks for no more in one request.
+    // Number of nodes whose references are in memory at a time. The client requests no more at once.
     private const int NodesAtATime = 100;
 
     // A line of the log stays readable.
@@ -29,14 +29,14 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     private readonly HashSet<string> _found = new(StringComparer.Ordinal);
     private readonly Dictionary<string, OpcUaMethod> _methods = new(StringComparer.Ordinal);
 
-    // Nodes that have a name of their own.
+    // Nodes that have a configured name.
     private readonly HashSet<NodeId> _configured = [];
 
     // They have the first numbers.
     private int _configuredCount;
     private readonly HashSet<NodeId> _browsed = [];
 
-    // What browsing has found, with the nodes where it began.
+    // The browsed nodes, with the nodes where browsing began.
     private readonly List<FoundNode> _nodes = [];
     private readonly List<ExpandedNodeId> _absent = [];
     private int _variableCount;
@@ -75,7 +75,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         string shared = Place(known);
         NodeId[] nodes = [.. _tags.Select(tag => NodeOf(tag.Id))];
 
-        // Of tags that were not found by browsing, for their units and ranges.
+        // For tags that were not found by browsing: their units and ranges.
         foreach (NodeId[] part in nodes.Where(static node => !node.IsNull).Chunk(NodesAtATime))
         {
             await BrowseAsync(
@@ -94,7 +94,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         };
     }
 
-    // Tags of the configuration that have no variable: most often a mistake in it. Told when it is another one than before.
+    // Tags of the configuration that have no variable: usually a mistake in it. Logged when the text has changed.
     private string TellMissing(StatusCode[] statuses, string before)
     {
         int[] missing = [.. Enumerable.Range(0, _configuredCount).Where(i => IsMissing(statuses[i]))];
@@ -105,7 +105,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
 
         IEnumerable<string> first = missing.Take(MostNamed).Select(i =>
             $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
-        string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} others" : string.Empty;
+        string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} more" : string.Empty;
         string namespaces = PeerText.Escape(string.Join(", ", client.Namespaces.Uris), MaxNamespacesText);
         string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {namespaces}";
         if (text != before)
@@ -120,7 +120,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     public static bool IsAbsent(StatusCode status) =>
         status == StatusCodes.BadNodeIdUnknown || status == StatusCodes.BadNodeIdInvalid;
 
-    // The other one is that of a node that is no variable.
+    // The other one is the status of a node that is not a variable.
     private static bool IsMissing(StatusCode status) => IsAbsent(status) || status == StatusCodes.BadAttributeIdInvalid;
 
     private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || client.Namespaces.TryGetIndex(uri, out _);
@@ -149,7 +149,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         }
     }
 
-    // Finds what lies below nodes. False if there is too much.
+    // Finds the nodes below nodes. False if there are too many.
     private async Task<bool> BrowseAsync(FoundNode[] nodes, List<FoundNode> below, CancellationToken cancellationToken)
     {
         foreach ((FoundNode node, ReferenceDescription reference) in await BrowseAsync(nodes, cancellationToken).ConfigureAwait(false))
@@ -178,7 +178,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         return true;
     }
 
-    // Browses those nodes that were not yet. Keeps units and ranges, and returns the references that are no properties.
+    // Browses the nodes that were not browsed yet. Keeps units and ranges, and returns the references that are not properties.
     private async Task<List<(FoundNode Node, ReferenceDescription Reference)>> BrowseAsync(
         FoundNode[] nodes, CancellationToken cancellationToken)
     {
@@ -219,7 +219,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
 
     private bool IsHere(ExpandedNodeId id) => id.ServerIndex == 0 && !NodeOf(id).IsNull;
 
-    // Names what was found. Names of before stay those of their nodes, for those who know them, unless another node has them now.
+    // Names the found nodes. Earlier names stay with their nodes, for clients that know them, unless another node has them now.
     private string Place(OpcUaTags known)
     {
         var names = new NodeNames(
@@ -257,7 +257,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         return TellShared(names.Shared, known.Shared);
     }
 
-    // Told when they are others than before.
+    // Logged when they have changed.
     private string TellShared(List<string> shared, string before)
     {
         if (shared.Count == 0)
@@ -265,7 +265,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             return string.Empty;
         }
 
-        string others = shared.Count > MostNamed ? $" and {shared.Count - MostNamed} others" : string.Empty;
+        string others = shared.Count > MostNamed ? $" and {shared.Count - MostNamed} more" : string.Empty;
         string text = $"{PeerText.Escape($"'{string.Join("', '", shared.Take(MostNamed))}'", MaxNamesText)}{others}";
         if (text != before)
         {
@@ -289,7 +289,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             return true;
         }
 
-        // A name is kept also when its node is gone, for those who have its number. As many again may be.
+        // A name is kept even when its node is gone, for clients that have its number. Up to as many again may be kept.
         if (_tags.Count - _configuredCount >= 2L * options.MaxTags)
         {
             return false;
@@ -304,7 +304,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
 
     private void Move(OpcUaTag tag, ExpandedNodeId id) => _names[tag.Info.Name] = _tags[tag.Info.Tag] = tag with { Id = id };
 
-    // Returns what the server says of each node's data type, which every variable has.
+    // Returns the server's answer about each node's data type, which every variable has.
     private async Task<StatusCode[]> DescribeAsync(NodeId[] nodes, CancellationToken cancellationToken)
     {
         if (nodes.Length == 0)
@@ -325,7 +325,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)
         {
-            // What cannot be read now stays as it is known.
+            // Values that cannot be read now keep their known state.
             OpcUaTag tag = _tags[i];
             bool isKnown = access[i].Value.TryGet(out byte level);
             bool hasType = types[i].Value.TryGet(out NodeId type);
@@ -353,8 +353,8 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     private static OpcUaTag WithFilter(OpcUaTag tag, Deadband filter) =>
         tag with { Filter = filter, Info = tag.Info with { ReportsAllChanges = filter == Deadband.None } };
 
-    // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4). 24 is BaseDataType, of
-    // which a value has any type; so it is with Number.
+    // Of the built-in types the DataType has the same number; enumerations are Int32 (OPC 10000-6, 5.1.2 and 5.2.4). 24 is BaseDataType,
+    // whose values may have any type; the same applies to Number.
     private static TagType TypeOf(NodeId type) =>
         type is { NamespaceIndex: 0, Number: (>= 1 and <= 23) or 25 } ? (TagType)type.Number
         : type == new NodeId(0, 29) ? TagType.Int32

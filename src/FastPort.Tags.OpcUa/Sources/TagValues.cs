@@ -66,7 +66,7 @@ internal static class TagValues
             || TryRead(value.Type, value.Get<byte[]?>(), out variant);
     }
 
-    // The value without the byte that says its type.
+    // The value without its type byte.
     private static byte[]? Binary(in Variant value)
     {
         if (value.Type == BuiltInType.XmlElement)

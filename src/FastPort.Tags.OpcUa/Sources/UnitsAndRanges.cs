@@ -79,7 +79,7 @@ internal sealed class UnitsAndRanges(OpcUaClient client)
         return isIt;
     }
 
-    // Two fields of one type lie as an array of them does.
+    // Two fields of one type are encoded like an array of them.
     private static bool TryReadTwo<T>(BuiltInType type, ReadOnlySpan<byte> fields, [NotNullWhen(true)] out T[]? values)
     {
         bool isRead = Variant.TryReadBinary([(byte)((byte)type | ArrayBit), 2, 0, 0, 0, .. fields], out Variant array);

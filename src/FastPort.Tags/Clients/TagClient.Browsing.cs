@@ -10,11 +10,12 @@ namespace FastPort.Tags.Clients;
 public sealed partial class TagClient
 {
     /// <summary>
-    /// Lists what lies below a path, page by page as it is enumerated. Nodes that come or go meanwhile may be missing or there twice.
+    /// Lists the nodes below a path, page by page as they are enumerated. Nodes that are added or removed in the meantime may be missing or
+    /// listed twice.
     /// </summary>
     /// <param name="path">The path: the name of a node that was listed; empty for the root. Defaults to the root.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="TagException">There is no such path, or the server cannot list it; the exception has the status.</exception>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="TagException">There is no such path, or the server cannot list it; the exception contains the status.</exception>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async IAsyncEnumerable<TagBrowseNode> BrowseAsync(
         string path = "", [EnumeratorCancellation] CancellationToken cancellationToken = default)
@@ -41,14 +42,14 @@ public sealed partial class TagClient
         while (!request.Cursor.IsEmpty);
     }
 
-    /// <summary>Calls a method. It is called once, also after a lost connection.</summary>
+    /// <summary>Calls a method. It is called at most once, even if the connection is lost.</summary>
     /// <param name="method">Its name.</param>
     /// <param name="inputs">The inputs.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The outputs.</returns>
-    /// <exception cref="TagException">The method was not found, or returned a bad status; the exception has it.</exception>
+    /// <exception cref="TagException">The method was not found, or returned a bad status; the exception contains it.</exception>
     /// <exception cref="RequestFailedException">
-    /// The server answered with an error, or no reply came: whether the method was called is not known then.
+    /// The server answered with an error, or no reply came: it is then unknown whether the method was called.
     /// </exception>
     public async ValueTask<IReadOnlyList<TagValue>> CallAsync(
         string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default)
@@ -66,7 +67,7 @@ public sealed partial class TagClient
             TagMessageType.Call, request, MethodResult.Parser, _options.RequestTimeout, cancellationToken).ConfigureAwait(false);
         var status = new TagStatus(result.Status);
         var outputs = new TagSamples();
-        return status.IsBad ? throw new TagException(status, $"Method '{method}' has failed: {status}.")
+        return status.IsBad ? throw new TagException(status, $"Method '{method}' failed: {status}.")
             : outputs.TryRead(result.Outputs?.ToByteArray() ?? [], int.MaxValue)
                 ? [.. Enumerable.Range(0, outputs.Count).Select(outputs.GetValue)]
                 : throw new InvalidDataException($"The outputs of method '{method}' are malformed.");

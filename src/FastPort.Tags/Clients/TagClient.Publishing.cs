@@ -18,13 +18,13 @@ public sealed partial class TagClient
     private const int TagHeaderBytes = 6;
 
     /// <summary>
-    /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, read, write and subscribe them. The tags
-    /// belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
+    /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, can read, write and subscribe to them. The
+    /// tags belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
     /// </summary>
     /// <param name="source">The source, for example a <see cref="MemoryTagSource"/> whose values the program sets.</param>
     /// <param name="options">Which tags. Defaults to all.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The publication; <see cref="TagPublication.Statuses"/> says which tags the server has accepted.</returns>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The publication; <see cref="TagPublication.Statuses"/> shows which tags the server has accepted.</returns>
     /// <exception cref="InvalidOperationException">The client has no routing id.</exception>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagPublication> PublishAsync(
@@ -62,13 +62,13 @@ public sealed partial class TagClient
     /// <summary>Whether it closes its connection, or has done so.</summary>
     internal bool IsClosing => _closing.IsCancellationRequested;
 
-    /// <summary>The time for a request as timers take it: zero is no limit, as is one of more than their 49 days.</summary>
+    /// <summary>The time for a request as timers accept it: zero, or more than their maximum of 49 days, means no limit.</summary>
     internal TimeSpan RequestTimeoutForWait =>
         _options.RequestTimeout <= TimeSpan.Zero || _options.RequestTimeout.TotalMilliseconds >= uint.MaxValue - 1
             ? Timeout.InfiniteTimeSpan
             : _options.RequestTimeout;
 
-    /// <summary>Has done for a publication what is missing on a session.</summary>
+    /// <summary>Completes a publication on a session.</summary>
     internal void DeclareAgain(TagPublication publication, Session session) =>
         _ = Task.Run(() => DeclareAgainAsync(publication, session));
 
@@ -95,7 +95,7 @@ public sealed partial class TagClient
         return names;
     }
 
-    // Once on a session: the program's call and the reconnect may both come to it.
+    // Once per session: both the program's call and the reconnect may get here.
     private async Task DeclareAsync(TagPublication publication, Session session, CancellationToken cancellationToken)
     {
         await publication.Declaring.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -185,12 +185,12 @@ public sealed partial class TagClient
             cancellationToken).ConfigureAwait(false);
         if (!isRead)
         {
-            throw new InvalidDataException("The server's reply to a Declare has another number of tags.");
+            throw new InvalidDataException("The server's reply to a Declare has a different number of tags.");
         }
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in
-    // the way may be over the next time.
+    // Until the tags are declared on a session, which may have ended in the meantime, and the feed has been asked for them. The obstacle
+    // may be gone the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)
@@ -208,13 +208,13 @@ public sealed partial class TagClient
         }
     }
 
-    // A write of a client of the server's, for tags that were declared on this session.
+    // A write of one of the server's clients, for tags that were declared on this session.
     private async ValueTask OnWriteAsync(RequestContext context)
     {
         var message = new TagRequestMessage();
         if (!message.TryReadWrite(context.Body.Span))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a WriteTags message with a row for each handle.");
             return;
         }
 

@@ -11,11 +11,11 @@ public sealed partial class TagClient
 {
     internal static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
-    /// <summary>Subscribes to tags. The first update has the present sample of each.</summary>
+    /// <summary>Subscribes to tags. The first update contains the current sample of each.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="options">How to report. Defaults to the default values.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The subscription; read it, or the server stops sending after four updates. Dispose it to end it.</returns>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The subscription. Read its updates, or the server stops sending after four of them. Dispose it to end it.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagSubscription> SubscribeAsync(
         TagList tags, TagSubscriptionOptions? options = null, CancellationToken cancellationToken = default)
@@ -27,7 +27,7 @@ public sealed partial class TagClient
             _subscriptions.Add(subscription);
         }
 
-        // The request goes on when the caller gives up: only its reply tells the number by which the subscription is ended.
+        // The request continues when the caller gives up: only its reply contains the number by which the subscription is ended.
         Task<Session> subscribing = SubscribeAsync(subscription, _closing.Token);
         try
         {
@@ -72,7 +72,8 @@ public sealed partial class TagClient
         }
     }
 
-    // Returns the session that it was made on. One that another call has made there meanwhile stays, unless it is the one to be replaced.
+    // Returns the session that it was made on. A subscription that another call has made there in the meantime stays, unless it is the one
+    // to replace.
     private async Task<Session> SubscribeAsync(
         TagSubscription subscription, CancellationToken cancellationToken, uint? replaced = null)
     {
@@ -122,7 +123,7 @@ public sealed partial class TagClient
             cancellationToken).ConfigureAwait(false);
         if (!isRead)
         {
-            throw new InvalidDataException("The server's reply to a Subscribe has another number of statuses than tags.");
+            throw new InvalidDataException("The server's reply to a Subscribe has a different number of statuses than tags.");
         }
 
         bool isWanted;
@@ -133,12 +134,12 @@ public sealed partial class TagClient
 
         if (!isWanted)
         {
-            // Disposed while it was made again.
+            // Disposed while it was being recreated.
             await subscription.DisposeAsync().ConfigureAwait(false);
         }
     }
 
-    // A server that has just started may know a name later than others: then the subscription is made again with it.
+    // A server that has just started may know a name later than others: then the subscription is recreated with it.
     private async Task SubscribeToMissingAsync(TagSubscription subscription, Session session)
     {
         while (subscription.MadeOn(session) is { Tags.Unknown: > 0 } made && !_closing.IsCancellationRequested)
@@ -154,13 +155,13 @@ public sealed partial class TagClient
             }
             catch (Exception)
             {
-                // Whatever it is may be over the next time. Tried again as long as there is this session.
+                // The cause may be gone the next time. Retried as long as this session exists.
             }
         }
     }
 
-    // The new one is made before the old one ends, so that no change is missed, unless the session may not have both. The first update has
-    // the present samples in any case.
+    // The new subscription is created before the old one ends, so that no change is missed, unless the session may not have both. The first
+    // update always contains the current samples.
     private async Task ReplaceAsync(TagSubscription subscription, Session session, uint id)
     {
         try
@@ -177,7 +178,7 @@ public sealed partial class TagClient
         await UnsubscribeAsync(session, id).ConfigureAwait(false);
     }
 
-    // Until it is subscribed on the session of now, which may be another one than that which has begun it.
+    // Until it is subscribed on the current session, which may differ from the session that began it.
     private async Task SubscribeAgainAsync(TagSubscription subscription, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !subscription.IsOn(session))
@@ -198,7 +199,7 @@ public sealed partial class TagClient
             }
             catch (Exception)
             {
-                // Whatever it is may be over the next time.
+                // The cause may be gone the next time.
                 await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }

@@ -11,10 +11,10 @@ public sealed partial class TagClient
 {
     private readonly ConcurrentDictionary<string, TagList> _single = new(StringComparer.Ordinal);
 
-    /// <summary>Looks up names. Resolve once, and use the list for as long as the client lives.</summary>
+    /// <summary>Looks up names. Resolve names once, and use the list for the lifetime of the client.</summary>
     /// <param name="names">The names.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The tags; <see cref="TagList.Infos"/> says which names the server does not know.</returns>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The tags; <see cref="TagList.Infos"/> shows which names the server does not know.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagList> ResolveAsync(IEnumerable<string> names, CancellationToken cancellationToken = default)
     {
@@ -26,14 +26,14 @@ public sealed partial class TagClient
     /// <summary>Reads tags.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="samples">
-    /// Receives a row for each tag, in order, in place of the rows that it has. It is the client's until the call has ended. Used again and
-    /// again, it costs no memory.
+    /// Receives a row for each tag, in order, which replace its existing rows. The client owns it until the call has ended. If it is
+    /// reused, a call allocates no memory.
     /// </param>
     /// <param name="maxAge">
-    /// Values that were confirmed within this time will do, in whole milliseconds. Defaults to zero: values from the device.
+    /// Accepts values that were confirmed within this time, in whole milliseconds. Defaults to zero: values from the device.
     /// </param>
-    /// <param name="timeout">Time after which tags that are not there are answered as such. Defaults to the server's, 5 s.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="timeout">Time after which tags without an answer get a bad status. Defaults to the server's, 5 s.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask ReadAsync(
         TagList tags,
@@ -55,7 +55,7 @@ public sealed partial class TagClient
         if (!isRead)
         {
             throw new InvalidDataException(
-                $"The server's reply to a Read of {tags.Count} tags is malformed, or has another number of rows.");
+                $"The server's reply to a Read of {tags.Count} tags is malformed, or has a different number of rows.");
         }
     }
 
@@ -72,9 +72,9 @@ public sealed partial class TagClient
 
     /// <summary>Reads a tag. The client resolves each name once.</summary>
     /// <param name="name">The tag's name.</param>
-    /// <param name="maxAge">A value that was confirmed within this time will do. Defaults to zero: the value from the device.</param>
+    /// <param name="maxAge">Accepts a value that was confirmed within this time. Defaults to zero: the value from the device.</param>
     /// <param name="timeout">Time for the read. Defaults to the server's, 5 s.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <returns>
     /// The sample; with <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag,
     /// <see cref="TagStatus.BadUserAccessDenied"/> if the client may not read it.
@@ -88,20 +88,18 @@ public sealed partial class TagClient
         return tag.Current is { Handles: [0], Statuses: [var status] } ? TagSample.Bad(status) : samples[0];
     }
 
-    /// <summary>Writes tags. Values must have the tags' types. Nothing is written twice, also not after a lost connection.</summary>
+    /// <summary>Writes tags. Values must have the tags' types. Nothing is written twice, even after a lost connection.</summary>
     /// <param name="tags">The tags.</param>
-    /// <param name="values">
-    /// A row for each tag, in order, of which the value is written. Do not change it before the call has ended.
-    /// </param>
+    /// <param name="values">A row for each tag, in order; its value is written. Do not change it before the call has ended.</param>
     /// <param name="timeout">
-    /// Time after which tags are answered with <see cref="TagStatus.BadTimeout"/>: whether they were written is not known then. Defaults to
-    /// the server's, 5 s.
+    /// Time after which tags are answered with <see cref="TagStatus.BadTimeout"/>: it is then unknown whether they were written. Defaults
+    /// to the server's, 5 s.
     /// </param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A status for each tag, in order.</returns>
     /// <exception cref="ArgumentException">There are more or fewer rows than tags.</exception>
     /// <exception cref="RequestFailedException">
-    /// The server answered with an error, or no reply came: whether the tags were written is not known then.
+    /// The server answered with an error, or no reply came: it is then unknown whether the tags were written.
     /// </exception>
     public async ValueTask<TagStatus[]> WriteAsync(
         TagList tags, TagSamples values, TimeSpan timeout = default, CancellationToken cancellationToken = default)
@@ -129,13 +127,13 @@ public sealed partial class TagClient
     /// <param name="name">The tag's name.</param>
     /// <param name="value">The value; it must have the tag's type.</param>
     /// <param name="timeout">Time for the write. Defaults to the server's, 5 s.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>
     /// Whether it was written; <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag,
     /// <see cref="TagStatus.BadUserAccessDenied"/> if the client may not write it.
     /// </returns>
     /// <exception cref="RequestFailedException">
-    /// The server answered with an error, or no reply came: whether the tag was written is not known then.
+    /// The server answered with an error, or no reply came: it is then unknown whether the tag was written.
     /// </exception>
     public async ValueTask<TagStatus> WriteAsync(
         string name, TagValue value, TimeSpan timeout = default, CancellationToken cancellationToken = default)
@@ -148,7 +146,7 @@ public sealed partial class TagClient
 
     private static uint Milliseconds(TimeSpan time) => (uint)Math.Clamp(time.TotalMilliseconds, 0, uint.MaxValue);
 
-    // A name without a handle: why there is none says more than that the handle is wrong.
+    // A name without a handle: the reason is more useful than an invalid handle.
     private static TagStatus[] WithReasons(TagList.Resolved resolved, TagStatus[] statuses)
     {
         for (int i = 0; i < statuses.Length; i++)
@@ -171,7 +169,7 @@ public sealed partial class TagClient
                 [.. reply.Tags.Select(static tag => tag.Handle)],
                 [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))],
                 [.. reply.Tags.Select(static tag => new TagStatus(tag.Status))])
-            : throw new InvalidDataException($"The server has answered a Resolve of {names.Length} names with {reply.Tags.Count}.");
+            : throw new InvalidDataException($"The server answered a Resolve of {names.Length} names with {reply.Tags.Count} tags.");
     }
 
     private static TagInfo? InfoOf(ResolvedTag tag, string name) => tag.Handle == 0 ? null : new TagInfo((int)tag.Handle, name)
@@ -185,11 +183,11 @@ public sealed partial class TagClient
         Description = tag.Description,
     };
 
-    // The server answers in time of its own; this is for one that does not answer.
+    // The server has its own time limit; this one is for a server that does not answer.
     private TimeSpan Patience(TimeSpan timeout) =>
         timeout == TimeSpan.Zero ? _options.RequestTimeout : timeout + TimeSpan.FromSeconds(5);
 
-    // Handles of the session of now: a handle of another session may be another tag's in this one.
+    // Handles of the current session: a handle of another session may mean another tag in this one.
     private async ValueTask<TagList.Resolved> CurrentAsync(TagList tags, CancellationToken cancellationToken)
     {
         Session session = await SessionAsync(cancellationToken).ConfigureAwait(false);

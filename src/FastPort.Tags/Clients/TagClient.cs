@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>, and publishes tags of its own.
-/// After a lost connection it connects, resolves, subscribes and publishes again by itself. Safe from any thread.
+/// Reads, writes and subscribes to tags of a bridge or another server with a <see cref="Serving.TagServer"/>, and publishes the program's
+/// tags. After a lost connection it automatically reconnects, resolves, subscribes and publishes again. Safe from any thread.
 /// </summary>
 public sealed partial class TagClient : IAsyncDisposable
 {
@@ -34,18 +34,18 @@ public sealed partial class TagClient : IAsyncDisposable
         _client.Disconnected += OnDisconnected;
     }
 
-    /// <summary>Raised when the client has a connection again or for the first time. A handler must not block.</summary>
+    /// <summary>Raised when the client has connected or reconnected. A handler must not block.</summary>
     public event Action? Connected;
 
     /// <summary>Raised when the connection is lost, with the reason. A handler must not block.</summary>
     public event Action<CloseReason>? Disconnected;
 
-    /// <summary>Whether there is a connection now.</summary>
+    /// <summary>Whether the client is connected.</summary>
     public bool IsConnected => Session is not null;
 
     internal Session? Session => _client.Session;
 
-    /// <summary>Connects to a server of tags.</summary>
+    /// <summary>Connects to a tag server.</summary>
     /// <param name="endpoint">Its address, for example tcp://127.0.0.1:6629.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Stops connecting.</param>
@@ -54,8 +54,8 @@ public sealed partial class TagClient : IAsyncDisposable
         string endpoint, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default) =>
         ConnectAsync(new FastPortClientOptions { Endpoint = endpoint }, loggerFactory, cancellationToken);
 
-    /// <summary>Connects to a server of tags.</summary>
-    /// <param name="options">How to connect; not changed from now on.</param>
+    /// <summary>Connects to a tag server.</summary>
+    /// <param name="options">How to connect. Do not change them afterwards.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Stops connecting.</param>
     /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
@@ -83,7 +83,7 @@ public sealed partial class TagClient : IAsyncDisposable
             return;
         }
 
-        // Whatever is called for it of the program's sources: the connection is closed nevertheless.
+        // Even if a call of the program's sources fails, the connection is closed.
         await _closing.CancelAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         TagPublication[] publications;
         lock (_gate)
@@ -103,7 +103,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
     private static TaskCompletionSource<Session> NewConnected() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The client of tags is closed.");
+    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The tag client is closed.");
 
     private void OnConnected(Session session)
     {
@@ -132,7 +132,7 @@ public sealed partial class TagClient : IAsyncDisposable
             DeclareAgain(publication, session);
         }
 
-        // Last: a handler that throws must not keep anything from being made again.
+        // Last: a handler that throws must not prevent anything from being recreated.
         Connected?.Invoke();
     }
 
@@ -151,7 +151,7 @@ public sealed partial class TagClient : IAsyncDisposable
         Disconnected?.Invoke(reason);
     }
 
-    // The session of now; waits for one while the client is connecting.
+    // The current session; waits for one while the client is connecting.
     private async ValueTask<Session> SessionAsync(CancellationToken cancellationToken)
     {
         Task<Session> connected;
@@ -164,7 +164,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
             if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result != Session)
             {
-                // That one takes no requests any more: it is over, or has said Goodbye and only answers those before.
+                // That session accepts no more requests: it is over, or has said Goodbye and only answers earlier ones.
                 _connected = NewConnected();
             }
 

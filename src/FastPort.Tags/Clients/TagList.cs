@@ -4,13 +4,13 @@ namespace FastPort.Tags.Clients;
 
 /// <summary>
 /// Tags that a <see cref="TagClient"/> has resolved, to be read, written and subscribed together. Immutable for its users; after a
-/// reconnect the client resolves the names again by itself. Safe from any thread.
+/// reconnect the client resolves the names again automatically. Safe from any thread.
 /// </summary>
 public sealed class TagList
 {
     private readonly string[] _names;
 
-    // Guards which look-up of the names is under way: one at a time on a session, for all who use the list meanwhile.
+    // Guards the look-up of the names in progress: one at a time on a session, shared by all users of the list.
     private readonly Lock _gate = new();
     private (Session Session, Task<Resolved> Task)? _resolving;
     private volatile Resolved _resolved;
@@ -28,8 +28,8 @@ public sealed class TagList
     public int Count => Names.Count;
 
     /// <summary>
-    /// What the server knows of each tag, in order; null for a name that it does not know. Whenever the list is used, the client asks for
-    /// those again, at most once a second.
+    /// The server's information about each tag, in order; null for a name that it does not know. Whenever the list is used, the client
+    /// looks up unknown names again, at most once a second.
     /// </summary>
     public IReadOnlyList<TagInfo?> Infos => _resolved.Infos;
 
@@ -49,7 +49,7 @@ public sealed class TagList
 
             if (_resolving is not { Task.IsCompleted: false } under || under.Session != session)
             {
-                // Nothing is sent under the gate. It may fail when nobody waits any more.
+                // Nothing is sent under the gate. It may fail when it is no longer awaited.
                 under = (session, Task.Run(() => ResolveAsync(known, session, resolve)));
                 _ = under.Task.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
                 _resolving = under;
@@ -83,7 +83,7 @@ public sealed class TagList
         public bool HasMoreThan(Resolved other) => Handles.Where((handle, i) => handle != 0 && other.Handles[i] == 0).Any();
 
         /// <summary>
-        /// The same with what a later look-up of the names without a handle, in their order, has told. Handles stay valid.
+        /// The same list with the results of a later look-up of the names without a handle, in their order. Handles stay valid.
         /// </summary>
         public Resolved With(Resolved missing)
         {
@@ -102,7 +102,7 @@ public sealed class TagList
             return new Resolved(Session, handles, infos, statuses);
         }
 
-        /// <summary>Whether names without a handle should be asked for again: they may have one by now.</summary>
+        /// <summary>Whether names without a handle should be looked up again: they may have a handle by now.</summary>
         public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;
     }
 }

@@ -4,10 +4,10 @@ using FastPort.Sessions;
 
 namespace FastPort.Tags.Clients;
 
-/// <content>The feed of the source's changes, and what it tells.</content>
+/// <content>The feed of the source's changes, and its reports.</content>
 public sealed partial class TagPublication
 {
-    /// <summary>Begins to hear of the source's changes, also of tags that the source did not have before.</summary>
+    /// <summary>Begins to receive the source's changes, including those of new tags.</summary>
     internal async Task FeedAsync(CancellationToken cancellationToken)
     {
         await _feeding.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -51,7 +51,7 @@ public sealed partial class TagPublication
         }
     }
 
-    // Whatever the source does: the server is told, and the client closes its connection, nevertheless.
+    // Regardless of the source, the server is notified and the client closes its connection.
     private async Task CloseFeedAsync()
     {
         if (Interlocked.Exchange(ref _feed, null) is { } feed)
@@ -62,8 +62,8 @@ public sealed partial class TagPublication
         static async Task CloseAsync(ITagFeed feed) => await feed.DisposeAsync().ConfigureAwait(false);
     }
 
-    // When the feed has ended by itself: its tags have the reason in place of values that become old, until another one has them. That is
-    // opened after a while, as it may end at once, too; without a session when there is the next one.
+    // When the feed has ended on its own: its tags have the reason instead of outdated values, until another feed has them. The other feed
+    // is opened after a delay, because it may also end at once; without a session, on the next session.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
     {
         TagStatus reason;
@@ -105,7 +105,7 @@ public sealed partial class TagPublication
         DeclareAgain();
         try
         {
-            // Last: it may never come back, if its device is gone.
+            // Last: the call may never return if its device is gone.
             await ended.DisposeAsync().ConfigureAwait(false);
         }
         catch (Exception)
@@ -114,8 +114,8 @@ public sealed partial class TagPublication
         }
     }
 
-    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old. A session that
-    // has begun since the feed was asked has missed what the feed reported meanwhile: it is sent all values.
+    // A tag that the feed has refused is not reported: it has the refusal's status instead of an outdated value. A session that has begun
+    // since the feed was asked has missed the feed's reports since then: all values are sent to it.
     private void OnFed(int[] tags, TagStatus[] statuses, Session? session)
     {
         lock (_gate)
@@ -148,7 +148,7 @@ public sealed partial class TagPublication
         }
     }
 
-    // Has the feed asked for tags that it does not have, if there is a session.
+    // Asks the feed for tags that it does not have, if there is a session.
     private void DeclareAgain()
     {
         Session? session;
@@ -189,7 +189,7 @@ public sealed partial class TagPublication
             }
             else
             {
-                // What the feed says while the device is away, such as what was missed, is not its value of now.
+                // The feed's reports while the device is disconnected, such as of lost changes, are not current values.
                 _pushes.CatchUp(places);
             }
         }

@@ -4,10 +4,10 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// Tags of a source that a <see cref="TagClient"/> publishes: the server has their values as they change, and its clients' writes go to the
-/// source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it is read
-/// from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any thread.
-/// Dispose it to end it; the source is not disposed.
+/// Tags of a source that a <see cref="TagClient"/> publishes: the server receives their values as they change, and its clients' writes go
+/// to the source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it
+/// is read from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any
+/// thread. Dispose it to end it; the source is not disposed.
 /// </summary>
 public sealed partial class TagPublication : IAsyncDisposable
 {
@@ -24,7 +24,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     private readonly SemaphoreSlim _feeding = new(1);
     private ITagFeed? _feed;
 
-    // Guards what follows. Taken after the source's own locks.
+    // Guards the following fields. Taken after the source's own locks.
     private readonly Lock _gate = new();
     private readonly TagPushes _pushes;
     private readonly string[] _names;
@@ -55,12 +55,12 @@ public sealed partial class TagPublication : IAsyncDisposable
     /// <summary>The names of the tags.</summary>
     public IReadOnlyList<string> Names => _names;
 
-    /// <summary>For each tag whether the server has accepted it, as the server has it now.</summary>
+    /// <summary>For each tag, whether the server has accepted it, as of its last answer.</summary>
     public IReadOnlyList<TagStatus> Statuses { get; private set; }
 
     /// <summary>
     /// Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients. Waits until the server has
-    /// been told and the source's feed is closed, at most for the client's
+    /// been notified and the source's feed is closed, at most for the client's
     /// <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
     /// </summary>
     public async ValueTask DisposeAsync()
@@ -70,7 +70,7 @@ public sealed partial class TagPublication : IAsyncDisposable
         _source.ConnectionChanged -= OnConnectionChanged;
         Task closing = CloseFeedAsync();
 
-        // When the client closes its connection the server knows by itself.
+        // When the client closes its connection, the server notices without a message.
         if (!_client.IsClosing)
         {
             await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeoutForWait)
@@ -90,7 +90,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     /// <summary>Whether it was disposed.</summary>
     internal bool IsEnded => _closing.IsCancellationRequested;
 
-    /// <summary>What is known of the tags now, by place; null for a name that the source does not have.</summary>
+    /// <summary>The current descriptions of the tags, by place; null for a name that the source does not have.</summary>
     internal async Task<TagInfo?[]> ResolveAsync(CancellationToken cancellationToken)
     {
         var infos = new TagInfo?[_names.Length];
@@ -112,8 +112,8 @@ public sealed partial class TagPublication : IAsyncDisposable
     }
 
     /// <summary>
-    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it has the tags. Of a publication
-    /// that has ended meanwhile the tags end, too.
+    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it has the tags. The tags of a
+    /// publication that has ended in the meantime end, too.
     /// </summary>
     internal void Accept(Session session, uint[] handles, TagStatus[] statuses)
     {
@@ -165,7 +165,7 @@ public sealed partial class TagPublication : IAsyncDisposable
     }
 
     /// <summary>
-    /// Writes to the source, as the server asks, and sends the values that the tags have then: no read after the reply gets an older one.
+    /// Writes to the source, as requested by the server, and sends the tags' new values: no read after the reply gets an older one.
     /// </summary>
     internal async Task<TagStatus[]> WriteAsync(IReadOnlyList<int> tags, TagSamples values, CancellationToken cancellationToken)
     {

@@ -4,19 +4,19 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// What a publication sends to the session on which its tags are declared: changes as they come, while there is room; of the others the
-/// latest values later. The publication's gate guards it, and that pushes leave in the order of the changes: all but
+/// The messages of a publication to the session on which its tags are declared: changes as they come, while there is room; for the others
+/// the latest values later. The publication's gate guards it, and that pushes leave in the order of the changes: all but
 /// <see cref="SendLatestAsync"/> is called under it. Tags are places in the publication's names.
 /// </summary>
 /// <param name="gate">The publication's gate.</param>
 /// <param name="count">Number of its names.</param>
 /// <param name="read">
-/// Reads the latest values of places, a row for each, and says whether that has failed: then it is tried again after a while. Called
-/// without the gate.
+/// Reads the latest values of places, a row for each, and returns whether that has failed: then it is retried later. Called without the
+/// gate.
 /// </param>
 internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSamples Samples, bool HasFailed)>> read)
 {
-    // Places whose latest value has not been sent. While there are some, or some are being read, others join them.
+    // Places whose latest value has not been sent. While there are any, or any are being read, others join them.
     private readonly HashSet<int> _behind = [];
     private readonly HandleRows _part = new();
 
@@ -36,7 +36,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
     /// <summary>The tags are declared on a session, with these handles.</summary>
     public void Begin(Session session, uint[] handles) => (Session, _handles) = (session, handles);
 
-    /// <summary>There is no session any more: nothing is sent until there is another one.</summary>
+    /// <summary>There is no session: nothing is sent until there is a new one.</summary>
     public void End()
     {
         Session = null;
@@ -46,7 +46,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
     /// <summary>Whether the server has accepted a tag.</summary>
     public bool IsDeclared(int place) => _handles[place] != 0;
 
-    /// <summary>Sends changes, a row for each place; what finds no room is behind.</summary>
+    /// <summary>Sends changes, a row for each place; changes without room fall behind.</summary>
     public void Push(ReadOnlySpan<int> places, TagSamples samples)
     {
         int sent = _isCatchingUp ? 0 : Send(places, samples);
@@ -59,7 +59,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
         CatchUp(places[sent..].ToArray());
     }
 
-    /// <summary>Has the latest values of tags sent when there is room.</summary>
+    /// <summary>Arranges for the latest values of tags to be sent when there is room.</summary>
     public void CatchUp(IEnumerable<int> places)
     {
         if (Session is null)
@@ -76,8 +76,8 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
     }
 
     /// <summary>
-    /// As <see cref="CatchUp"/>. Ends when the server has been sent the values, or the session has ended. The places are looked at under
-    /// the gate.
+    /// As <see cref="CatchUp"/>. Ends when the server has been sent the values, or the session has ended. The places are checked under the
+    /// gate.
     /// </summary>
     public Task SendLatestAsync(IEnumerable<int> places)
     {
@@ -95,7 +95,7 @@ internal sealed class TagPushes(Lock gate, int count, Func<int[], Task<(TagSampl
         }
     }
 
-    // What changes meanwhile is behind, too, so that nothing older is sent after it. It waits for its turn, so that all get one.
+    // Later changes fall behind, too, so that no older value is sent after them. They wait for their turn, so that all tags get one.
     private async Task CatchUpAsync()
     {
         // Not on the caller's stack, which holds locks.

@@ -7,9 +7,9 @@ using FastPort.Tags.Messages;
 namespace FastPort.Tags.Clients;
 
 /// <summary>
-/// A subscription to tags. It begins with the present sample of each tag. When the connection is lost, every tag gets a sample with
-/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again, and the present samples come. Updates are
-/// read by one reader at a time; until it has taken an update, the server sends at most four more.
+/// A subscription to tags. It begins with the current sample of each tag. When the connection is lost, every tag gets a sample with
+/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again and receives the current samples. Updates
+/// are read by one reader at a time; until it has taken an update, the server sends at most four more.
 /// </summary>
 public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposable
 {
@@ -25,7 +25,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     private Dictionary<uint, int> _places = [];
     private bool _isLost;
 
-    // Under the gate: the last update that was taken and has to be acknowledged, and whether somebody does so.
+    // Under the gate: the last update that was taken and has to be acknowledged, and whether a thread does so.
     private (Session Session, uint Id, ulong Number) _taken;
     private bool _isAcknowledging;
 
@@ -39,13 +39,13 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     /// <summary>The tags.</summary>
     public TagList Tags { get; }
 
-    /// <summary>What was asked for.</summary>
+    /// <summary>The requested options.</summary>
     public TagSubscriptionOptions Options { get; }
 
-    /// <summary>Time between updates, as the server has it now.</summary>
+    /// <summary>Time between updates, as the server has set it.</summary>
     public TimeSpan Interval { get; private set; }
 
-    /// <summary>For each tag whether the server reports it, as the server has it now.</summary>
+    /// <summary>For each tag, whether the server reports it, as of its last answer.</summary>
     public IReadOnlyList<TagStatus> Statuses { get; private set; } = [];
 
     /// <summary>The updates, until the subscription or the client is disposed.</summary>
@@ -72,7 +72,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         }
     }
 
-    /// <summary>Ends the subscription. A lost connection is no error.</summary>
+    /// <summary>Ends the subscription. A lost connection is not an error.</summary>
     public async ValueTask DisposeAsync()
     {
         Complete();
@@ -114,7 +114,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     /// <summary>On the loop, before an update can come.</summary>
     internal void Accept(TagList.Resolved resolved, uint id, TimeSpan interval, TagStatus[] statuses)
     {
-        // A name that is there twice has one handle: its changes are those of the first.
+        // A name that occurs twice has one handle: its changes are those of the first.
         Dictionary<uint, int> places = [];
         for (int i = 0; i < resolved.Handles.Length; i++)
         {
@@ -207,7 +207,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         _ = AcknowledgeAsync();
     }
 
-    // Until the server has been sent the last one: if it hears of none, it stops sending for good.
+    // Until the last acknowledgment was sent to the server: without it, the server stops sending permanently.
     private async Task AcknowledgeAsync()
     {
         while (true)

@@ -3,7 +3,7 @@ namespace FastPort.Tags.Serving;
 /// <summary>A set of handles. Its owner serializes changes; reading needs no lock.</summary>
 internal sealed class HandleSet
 {
-    // Bit i: handle i is in the set. Replaced when it grows; readers see the one before or the one after.
+    // Bit i: handle i is in the set. Replaced when it grows; readers see the old or the new one.
     private ulong[] _bits = [];
 
     public bool Contains(uint handle)

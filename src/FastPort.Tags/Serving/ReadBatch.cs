@@ -2,15 +2,14 @@ using System.Diagnostics;
 
 namespace FastPort.Tags.Serving;
 
-/// <summary>Tags that are read from their source with one call, for all who wait for them.</summary>
+/// <summary>Tags that are read from their source with one call, for all waiting requests.</summary>
 internal sealed class ReadBatch
 {
-    // Those who wait answer their requests on the thread of the source, which saves a change of threads: it is the server's own code and
-    // short.
+    // The waiters answer their requests on the thread of the source, which saves a thread switch: it is the server's own code and short.
     private readonly TaskCompletionSource _done = new();
 
     /// <summary>
-    /// The activity of the first who asked, null for none: it is the parent of the source's. The others have a link to it.
+    /// The activity of the first requester, null for none: it is the parent of the source's. The others have a link to it.
     /// </summary>
     public Activity? Cause { get; } = Activity.Current;
 

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, what is to be read and written, and the members
-/// of feeds. It is taken before a subscription's gate, never while the source is called.
+/// A source with the server's state of it. <see cref="Gate"/> guards the tags' samples, the pending reads and writes, and the members of
+/// feeds. It is taken before a subscription's gate, never while the source is called.
 /// </summary>
 internal sealed class ServedSource
 {
@@ -47,7 +47,7 @@ internal sealed class ServedSource
 
     public SourceTelemetry Telemetry { get; }
 
-    /// <summary>As the source said the last time. Under the gate.</summary>
+    /// <summary>As last reported by the source. Under the gate.</summary>
     public bool IsConnected { get; private set; }
 
     public long Now => Time.GetTimestamp();
@@ -76,7 +76,8 @@ internal sealed class ServedSource
     }
 
     /// <summary>
-    /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Says whether it was given up while it had not returned.
+    /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Returns whether the call was abandoned before it
+    /// returned.
     /// </summary>
     /// <param name="call">The call.</param>
     /// <param name="operation">Its name for logs and reports.</param>
@@ -122,8 +123,8 @@ internal sealed class ServedSource
     }
 
     /// <summary>
-    /// Closes a feed of the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. What it throws is logged: nobody waits longer
-    /// for it, and other feeds are closed nevertheless.
+    /// Closes a feed of the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Its exceptions are logged: no caller waits
+    /// longer for it, and other feeds are still closed.
     /// </summary>
     public async ValueTask CloseAsync(ITagFeed feed)
     {
@@ -141,7 +142,7 @@ internal sealed class ServedSource
         }
     }
 
-    /// <summary>Looks names up, also while the source is away. If the status is not good, nothing is known of them.</summary>
+    /// <summary>Looks up names, even while the source is disconnected. If the status is not good, nothing is known about them.</summary>
     public async ValueTask<TagStatus> ResolveAsync(string[] names, TagInfo?[] infos)
     {
         (TagStatus status, _) = await CallAsync(
@@ -155,7 +156,7 @@ internal sealed class ServedSource
         return status;
     }
 
-    /// <summary>Asks the source what is known of tags now. What was known stays if it does not answer.</summary>
+    /// <summary>Asks the source for the current descriptions of tags. The known values stay if it does not answer.</summary>
     public async ValueTask RefreshAsync(ServedTag[] tags)
     {
         var infos = new TagInfo?[tags.Length];
@@ -181,7 +182,7 @@ internal sealed class ServedSource
         bool isConnected;
         lock (Gate)
         {
-            // Of two calls at a time the later one sees what is so.
+            // Of two concurrent calls, the later one sees the current state.
             isConnected = Source.IsConnected;
             if (IsConnected == isConnected)
             {

@@ -12,7 +12,7 @@ internal sealed class ServedSubscription : IDisposable
     // Without the client's acknowledgment no more updates than this are sent.
     private const ulong MaxUnacknowledged = 4;
 
-    // An update has no more than this; but a larger value has an update of its own.
+    // An update has no more than this; but a larger value has a separate update.
     private const int UpdateBytes = 256 * 1024;
 
     private readonly Lock _gate = new();
@@ -34,7 +34,7 @@ internal sealed class ServedSubscription : IDisposable
     private bool _isClosed;
 
     // Whether the sender's role is taken: by a thread that sends, or by the wait for room in the session. A thread that finds it taken
-    // sends nothing: the holder of the role looks again when it gives the role up.
+    // sends nothing: the holder of the role checks again when it releases the role.
     private bool _isSending;
 
     public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, int maxQueueBytes, TimeProvider time)
@@ -75,7 +75,7 @@ internal sealed class ServedSubscription : IDisposable
 
     /// <summary>
     /// The last sample of an item's tag. A tag that its feed refuses has the status of the refusal, and one that could not be read when the
-    /// feed had lost changes that of the read: what is known of it must not look like its value of now. Under the gate of the tag's source.
+    /// feed had lost changes that of the read: its known value must not look like the current one. Under the gate of the tag's source.
     /// </summary>
     public void AddPresent(SubscriptionItem item)
     {
@@ -112,7 +112,7 @@ internal sealed class ServedSubscription : IDisposable
         Flush();
     }
 
-    /// <summary>Sends what waits, if an update may be sent now.</summary>
+    /// <summary>Sends waiting samples, if an update may be sent now.</summary>
     public void Flush()
     {
         while (TryBegin(out ulong number, out ulong lost))
@@ -170,12 +170,12 @@ internal sealed class ServedSubscription : IDisposable
         }
     }
 
-    // Gives the role up, unless the session takes nothing now: then it goes to the wait for room. False if there is no use to go on.
+    // Releases the role, unless the session accepts nothing now: then it passes to the wait for room. False if continuing is pointless.
     private bool TryEnd(SendStatus status, ulong lost)
     {
         if (status is SendStatus.Full or SendStatus.Dropped)
         {
-            // What was taken stays, and is sent when there is room.
+            // Taken samples stay, and are sent when there is room.
             _ = _session.WhenWritableAsync().ContinueWith(
                 static (_, s) => ((ServedSubscription)s!).OnWritable(),
                 this,

@@ -1,20 +1,18 @@
 namespace FastPort.Tags.Serving;
 
-/// <summary>
-/// A tag of a served source, with the last sample that is known of it. The source's gate guards all but the id, the owner and the key.
-/// </summary>
+/// <summary>A tag of a served source, with its last known sample. The source's gate guards all but the id, the owner and the key.</summary>
 internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWrites writes, SourceWriter writer)
 {
-    // The memory of a larger value does not stay for the next one: a source may have many tags.
+    // The memory of a larger value is not kept for the next one: a source may have many tags.
     private const int MaxKeptBytes = 4096;
 
     private RawSample _last;
 
-    // The feed that has reported the last sample; null for a read. Whether a sample of another one may be newer.
+    // The feed that has reported the last sample; null for a read. Another feed's sample may be newer.
     private SourceFeed? _from;
     private bool _isInDoubt;
 
-    // The value that is no number; null if it is one.
+    // The value if it is not a number; null if it is.
     private TagSamples? _data;
 
     /// <summary>The handle. Another session may use it only after it has resolved the name too.</summary>
@@ -27,13 +25,13 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     public TagInfo Info { get; set; } = info;
 
-    /// <summary>Whether the source has said anything of the tag's value.</summary>
+    /// <summary>Whether the source has reported anything about the tag's value.</summary>
     public bool IsKnown { get; private set; }
 
-    /// <summary>When the last sample was known to be so; <see cref="long.MinValue"/> for never.</summary>
+    /// <summary>When the last sample was confirmed; <see cref="long.MinValue"/> for never.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
-    /// <summary>When the last Read was sent that has brought a sample; <see cref="long.MinValue"/> for never.</summary>
+    /// <summary>When the last Read that returned a sample was sent; <see cref="long.MinValue"/> for never.</summary>
     public long ReadAt { get; private set; } = long.MinValue;
 
     /// <summary>The last Read that was sent, and that waits to be sent, with the tag; null for none.</summary>
@@ -41,12 +39,12 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     public ReadBatch? Unsent { get; set; }
 
-    /// <summary>When a Read of the tag failed the last time, and why.</summary>
+    /// <summary>When a Read of the tag last failed, and why.</summary>
     public long FailedAt { get; set; } = long.MinValue;
 
     public TagStatus Failure { get; set; }
 
-    /// <summary>Whether a Read has failed that was sent after the last sample was known to be so.</summary>
+    /// <summary>Whether a Read that was sent after the last confirmation has failed.</summary>
     public bool HasFailed => FailedAt > ConfirmedAt;
 
     /// <summary>The feed that reports the tag's changes; null for none.</summary>
@@ -60,27 +58,27 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     /// <summary>
     /// Whether the last sample answers a read that asks for one confirmed since a time. After a write only a Read that was sent later
-    /// confirms again: what a feed reports then may have been sampled before.
+    /// confirms again: a feed's reports may have been sampled before it.
     /// </summary>
     /// <param name="since">The time.</param>
-    /// <param name="written">When the tag had been written the last time when the read came.</param>
+    /// <param name="written">The time of the tag's last write before the read.</param>
     public bool IsFresh(long since, long written)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
         return IsKnown && !_isInDoubt && confirmed >= since && (written == long.MinValue || ReadAt > written);
     }
 
-    /// <summary>Whether a Read has brought a sample that answers, although the tag may have been written meanwhile.</summary>
+    /// <summary>Whether a Read has brought a sample that answers, although the tag may have been written in the meantime.</summary>
     /// <inheritdoc cref="IsFresh"/>
     public bool WasRead(long since, long written) => ReadAt >= since && ReadAt > written;
 
     /// <summary>
-    /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide, or where
-    /// there are none the times at which the values were so. Otherwise they do not: a device's clock may be set back.
+    /// Keeps a sample, unless the known one may be newer: reads and feeds overtake each other. Then source times decide, or without them
+    /// the times of confirmation. Otherwise they do not: a device's clock may be set back.
     /// </summary>
     /// <param name="samples">The samples.</param>
     /// <param name="row">The tag's row.</param>
-    /// <param name="confirmedAt">When the value was so: for a read when it was sent.</param>
+    /// <param name="confirmedAt">The time of confirmation: for a read, when it was sent.</param>
     /// <param name="feed">The feed that reports it; null for a read.</param>
     public void Keep(TagSamples samples, int row, long confirmedAt, SourceFeed? feed)
     {
@@ -90,7 +88,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
         bool isNewer = isTimed ? sample.SourceTime >= _last.SourceTime : confirmedAt >= (feed is null ? ReadAt : ConfirmedAt);
         if (isLater || isNewer)
         {
-            // What a feed has reported since a read was sent may be older, as from before a write, or newer: the next read finds out.
+            // A feed's reports since a read was sent may be older, for example from before a write, or newer: the next read decides.
             IsKnown = true;
             _isInDoubt = !isLater && !isTimed && feed is null;
             _from = feed;

@@ -3,11 +3,11 @@ using FastPort.Tags.Sources;
 namespace FastPort.Tags.Serving;
 
 /// <content>
-/// What the feed does by itself: after the source was away, changes were lost, tags were refused, or the source's feed has ended.
+/// Automatic recovery of the feed: after the source was disconnected, changes were lost, tags were refused, or the source's feed has ended.
 /// </content>
 internal sealed partial class SourceFeed
 {
-    // One read at a time, however often the feed says that changes may have been lost.
+    // One read at a time, no matter how often the feed reports that changes may have been lost.
     private async Task ReadLostAsync()
     {
         while (true)
@@ -27,7 +27,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
+    // A value that has not changed while the source was disconnected is not reported by the feed: all values are read and reported.
     private Task ReadAllAsync(bool isConnected, bool areReported)
     {
         List<FeedMember> members;
@@ -40,7 +40,7 @@ internal sealed partial class SourceFeed
         return TellAsync(members, mustRead: isConnected);
     }
 
-    // Under the source's gate. Those that stay refused wait twice as long each time: asking has a price, of many tags above all.
+    // Under the source's gate. Those that stay refused wait twice as long each time: asking is expensive, especially for many tags.
     private void RetryLater(bool isAgain)
     {
         if (_isClosed || (!isAgain && _isRetrying && _retryDelay == RetryDelay))
@@ -60,8 +60,8 @@ internal sealed partial class SourceFeed
         _retry.Change(_retryDelay, Timeout.InfiniteTimeSpan);
     }
 
-    // Tags that were subscribed to while the source was away, or did not have them, or did not answer. Again: those whose refusal may have
-    // passed although the source has stayed connected.
+    // Tags that were subscribed to while the source was disconnected, did not have them, or did not answer. On a retry: tags whose refusal
+    // may have passed although the source has stayed connected.
     private async Task AddLateAsync(bool isAgain)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
@@ -79,7 +79,7 @@ internal sealed partial class SourceFeed
                 TagStatus[] before = [.. late.Select(static member => member.Status)];
                 await AddToSourceAsync(late, isAgain).ConfigureAwait(false);
 
-                // The feed may have reported the values of those that it has now before it was known that it has them.
+                // The feed may have reported the values of added tags before it was known that they were added.
                 _ = TellAsync(late.Where((member, i) => member.Status.IsBad && member.Status != before[i]), mustRead: false);
                 _ = TellAsync(late.Where((member, i) => member.IsAdded && before[i].IsBad), mustRead: true);
             }
@@ -94,7 +94,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // Tells all subscribers of some tags the present values; those of now if they must be read.
+    // Reports the current values of some tags to all subscribers; reads them first if necessary.
     private async Task TellAsync(IEnumerable<FeedMember> told, bool mustRead)
     {
         FeedMember[] members = [.. told];
@@ -119,7 +119,7 @@ internal sealed partial class SourceFeed
         {
             foreach (FeedMember member in members)
             {
-                // Of a value that was read the feed reports all later changes.
+                // The feed reports all later changes of a value that was read.
                 member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
                 member.IsUnread = mustRead ? member is { IsReported: false, Tag.HasFailed: true } : member.IsUnread;
                 foreach (SubscriptionItem item in member.Items)
@@ -157,7 +157,7 @@ internal sealed partial class SourceFeed
         }
     }
 
-    // When the feed has ended by itself: nobody is told of changes any more, until another one is open.
+    // When the feed has ended on its own: no changes are reported until another feed is open.
     private async Task ReplaceAsync(ITagFeed ended, Task<TagStatus> end)
     {
         TagStatus reason;

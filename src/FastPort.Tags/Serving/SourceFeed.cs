@@ -3,8 +3,8 @@ using FastPort.Tags.Sources;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
-/// tags are made one after the other; what it reports comes meanwhile.
+/// A feed of one source with one interval, shared by all subscriptions. Tags are in it while they have subscribers. Changes of its tags are
+/// made one after the other; its reports may come at the same time.
 /// </summary>
 internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval, bool isClosed) : ITagFeedListener
 {
@@ -16,11 +16,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
 
-    // Set by who changes the tags, and cleared by who closes the feed. Written under the source's gate.
+    // Set by the thread that changes the tags, and cleared by the thread that closes the feed. Written under the source's gate.
     private ITagFeed? _feed;
     private bool _isClosed = isClosed;
 
-    // Tags that the feed may still have although nobody wants them: the source was away, or did not answer. Changed by one at a time.
+    // Tags without subscribers that the feed may still have: the source was disconnected, or did not answer. Changed by one at a time.
     private readonly HashSet<int> _unremoved = [];
 
     // The timer after which tags that could not be added are tried again, whether it runs, and its last time. Under the source's gate.
@@ -28,20 +28,20 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
     private bool _isRetrying;
     private TimeSpan _retryDelay;
 
-    // Whether changes may have been lost since the last read of all values began, and whether one is under way. Under the source's gate.
+    // Whether changes may have been lost since the last read of all values began, and whether one is in progress. Under the source's gate.
     private bool _isLost;
     private bool _isReadingLost;
 
     // Whether tags whose read has failed are read again soon. Under the source's gate.
     private bool _isReadingAgain;
 
-    /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
+    /// <summary>When the feed last reported, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
     /// <summary>The member of a tag; null if it is not in the feed. Under the source's gate.</summary>
     public FeedMember? Find(int key) => _members.GetValueOrDefault(key);
 
-    /// <summary>Feeds tags from now on, whether somebody subscribes to them or not.</summary>
+    /// <summary>Feeds tags from now on, with or without subscribers.</summary>
     public async Task KeepAsync(IEnumerable<ServedTag> tags)
     {
         await _changing.WaitAsync().ConfigureAwait(false);
@@ -75,7 +75,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
             List<FeedMember> added = [];
             lock (source.Gate)
             {
-                // One that a review has ended meanwhile gets nothing.
+                // An item that a review has ended in the meantime gets nothing.
                 foreach (SubscriptionItem item in items.Where(static item => !item.IsEnded))
                 {
                     int before = added.Count;
@@ -85,11 +85,11 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                     item.Status = member.Status;
                     if (member is { IsAdded: false, MustRetry: true })
                     {
-                        // Who comes now does not wait as long as those before.
+                        // New subscribers do not wait as long as earlier ones.
                         RetryLater(isAgain: false);
                     }
 
-                    // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
+                    // The source reports the current value of a tag that is new to the feed; it may not have arrived yet.
                     if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
                     {
                         item.Subscription.AddPresent(item);
@@ -172,7 +172,7 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                 }
             }
 
-            // What the feed says while the source does not count as connected, such as what was missed, is not the last word.
+            // The feed's reports while the source counts as disconnected, such as of lost changes, are not final.
             foreach (SubscriptionItem item in away ?? [])
             {
                 item.Subscription.AddPresent(item);
@@ -221,7 +221,9 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
 
     public void OnTagsAppeared() => _ = AddLateAsync(isAgain: false);
 
-    /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
+    /// <summary>
+    /// Closes the feed permanently. Does not wait for a change of its tags: a feed that the change opens is closed by it.
+    /// </summary>
     public ValueTask CloseAsync()
     {
         lock (source.Gate)
@@ -270,7 +272,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         }
     }
 
-    // Removes the tags that nobody wants. Those that the source does not answer for are removed with the next change, or when it is back.
+    // Removes the tags without subscribers. Tags for which the source does not answer are removed with the next change, or when it has
+    // reconnected.
     private async ValueTask RemoveFromSourceAsync()
     {
         if (_feed is not { } feed)
@@ -313,13 +316,13 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
                         return TagStatus.BadShutdown;
                     }
 
-                    // The feed is everybody's: it must not keep the context of the request that is the first.
+                    // All requests share the feed: it must not keep the context of the first request.
                     feed = await NoContext.Call(
                         static one => one.Feed.OpenAsync(one.Token), (Feed: this, Token: token)).ConfigureAwait(false);
                     bool isWanted;
                     lock (source.Gate)
                     {
-                        // If this call was given up, another feed may have been opened meanwhile.
+                        // If this call was abandoned, another feed may have been opened in the meantime.
                         isWanted = !_isClosed && !token.IsCancellationRequested;
                         _feed = isWanted ? feed : _feed;
                     }
@@ -350,8 +353,8 @@ internal sealed partial class SourceFeed(ServedSource source, TimeSpan interval,
         {
             foreach ((int i, FeedMember member) in added.Index())
             {
-                // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample. A
-                // tag alone is away with its device, or is not there yet, of which nobody tells when it is.
+                // A refused tag stays wanted: the source may have it after a reconnect. Its absence is reported as a sample. A single tag
+                // is absent with its device, or does not exist yet, and no event reports when it does.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 bool isAway = reached == TagStatus.BadNoCommunication;
                 member.MustRetry = status.IsBad || isAway || reached == TagStatus.BadNodeIdUnknown;

@@ -36,7 +36,7 @@ internal sealed class SourceFeeds(ServedSource source)
         return TimeSpan.FromMilliseconds(Math.Max(step, 1) * decade);
     }
 
-    /// <summary>Feeds tags that have an interval of their own.</summary>
+    /// <summary>Feeds tags that have their own interval.</summary>
     public async Task KeepAsync(IEnumerable<ServedTag> tags)
     {
         foreach (IGrouping<TimeSpan, ServedTag> group in tags.GroupBy(static tag => tag.Info.Interval!.Value))
@@ -49,7 +49,7 @@ internal sealed class SourceFeeds(ServedSource source)
     public static Task RemoveAsync(IEnumerable<SubscriptionItem> items) => Task.WhenAll(
         items.GroupBy(static item => item.Member?.Feed).Select(static group => group.Key?.RemoveAsync([.. group]) ?? Task.CompletedTask));
 
-    /// <summary>Tells all subscribers: values are bad from now on, or are read again.</summary>
+    /// <summary>Notifies all subscribers: values are bad from now on, or are read again.</summary>
     public void OnConnectionChanged(bool isConnected)
     {
         SourceFeed[] feeds;
@@ -96,7 +96,7 @@ internal sealed class SourceFeeds(ServedSource source)
         SourceFeed[] feeds;
         lock (source.Gate)
         {
-            // Requests that are still under way, and tags that are to be fed, come later.
+            // Requests in progress, and tags that are to be fed, come later.
             _isClosed = true;
             feeds = [.. _feeds.Values];
             _feeds.Clear();

@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// Reads tags of one source for all sessions. Those that are asked for while reads are under way are gathered into one call, each tag once.
-/// A read joins a call that was sent already only if the age that it allows permits it.
+/// Reads tags of one source for all sessions. Tags that are requested while reads are in progress are combined into one call, each tag
+/// once. A read joins an already sent call only if its maximum age permits it.
 /// </summary>
 internal sealed class SourceReader(ServedSource source, TagServerOptions options)
 {
@@ -20,7 +20,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     private int _joined;
 
     /// <summary>
-    /// Has a tag read, unless a call is under way that answers. Returns the call to wait for. Under the source's gate; then
+    /// Schedules a read of a tag, unless a call in progress will answer. Returns the call to wait for. Under the source's gate; then
     /// <see cref="Send"/> without it.
     /// </summary>
     public ReadBatch Need(ServedTag tag, long since)
@@ -44,7 +44,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
         return batch;
     }
 
-    /// <summary>Sends what was asked for, unless enough calls are under way; their end sends it then.</summary>
+    /// <summary>Sends the requested reads, unless enough calls are in progress; their end then sends them.</summary>
     public void Send()
     {
         if (Begin() is { } batch)
@@ -129,7 +129,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
                 }
             }
 
-            // A source that was given up may still write to them.
+            // An abandoned source may still write to them.
             if (!isAbandoned && samples.MaxSize <= MaxKeptBytes)
             {
                 _samples.Push(samples);

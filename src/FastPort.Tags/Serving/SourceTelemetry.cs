@@ -21,7 +21,7 @@ internal sealed class SourceTelemetry
     private long _losses;
 
     /// <param name="source">The source's name.</param>
-    /// <param name="latencies">What reports are made of; null for no reports.</param>
+    /// <param name="latencies">Receives the times and counts for reports; null for no reports.</param>
     public SourceTelemetry(string source, LatencyStats? latencies)
     {
         _source = source;
@@ -42,7 +42,7 @@ internal sealed class SourceTelemetry
     /// <summary>Tags that were written to the source.</summary>
     public long TagsWritten => Volatile.Read(ref _tagsWritten);
 
-    /// <summary>Tags that were answered by a read that another request had asked for.</summary>
+    /// <summary>Tags that were answered by another request's read.</summary>
     public long Joined => Volatile.Read(ref _joined);
 
     /// <summary>Tags that were answered from the cache.</summary>
@@ -66,7 +66,7 @@ internal sealed class SourceTelemetry
             operation, static (name, self) => self._latencies!.ForOperation($"{self._source} {name}"), this);
         calls.RecordCall((long)time.TotalNanoseconds);
 
-        // The server asks one source after the other for paths and methods: to have none of that name is no failure.
+        // The server asks one source after the other for paths and methods: a source without that name is not a failure.
         if (status.IsBad && status != TagStatus.BadNodeIdUnknown && status != TagStatus.BadMethodInvalid)
         {
             calls.RecordError();

@@ -3,12 +3,12 @@ using System.Diagnostics;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// Writes tags of one device of a source. Writes of a tag and of its parts keep their order, and one waits for the answer of the one
-/// before; those of other tags go on meanwhile. Nothing is written twice.
+/// Writes tags of one device of a source. Writes of a tag and of its parts keep their order, and each waits for the answer to the previous
+/// one; those of other tags continue in the meantime. Nothing is written twice.
 /// </summary>
 internal sealed class SourceWriter(ServedSource source, TagServerOptions options)
 {
-    // Items that are looked at under the source's gate at a time: reads take it on their loops.
+    // Number of items that are checked under the source's gate at a time: reads take it on their loops.
     private const int ItemsAtATime = 1000;
 
     // Under the source's gate: items whose tag is free, in order.
@@ -28,7 +28,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
         _ready.Enqueue(item);
     }
 
-    /// <summary>Sends what can be written, unless enough calls are under way; their end sends it then.</summary>
+    /// <summary>Sends the writes that can start, unless enough calls are in progress; their end then sends them.</summary>
     public void Send()
     {
         if (Begin() is { } items)
@@ -89,7 +89,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             List<WriteItem> written = [];
             lock (source.Gate)
             {
-                // Of a source that is away nothing is written: what is known of its tags stays so.
+                // Nothing is written to a disconnected source: the known values of its tags stay valid.
                 long now = source.Now;
                 foreach (WriteItem item in items.Where(item => isConnected && item.Tag.Info.IsWritable && !item.Request.IsGivenUp))
                 {
@@ -101,7 +101,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             var statuses = new TagStatus[written.Count];
             TagStatus status = written.Count == 0 ? TagStatus.Good : await WriteAsync(written, statuses).ConfigureAwait(false);
 
-            // Of a source that was given up it is not known what it writes later: the next write of these tags goes on all the same.
+            // What an abandoned source writes later is unknown: the next write of these tags proceeds anyway.
             lock (source.Gate)
             {
                 _underWay--;

@@ -14,7 +14,7 @@ internal sealed class SubscriptionItem(ServedSubscription subscription, ServedTa
 
     public FeedMember? Member { get; set; }
 
-    /// <summary>Whether the session may no longer read the tag: no more samples, also while the source still reports it.</summary>
+    /// <summary>Whether the session may no longer read the tag: no more samples, even while the source still reports it.</summary>
     public bool IsEnded { get; set; }
 
     /// <summary>Samples that wait for an update, oldest first, with their size; the last one only, if there is no queue.</summary>

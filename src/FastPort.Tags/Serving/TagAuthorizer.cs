@@ -2,10 +2,10 @@ using FastPort.Sessions;
 
 namespace FastPort.Tags.Serving;
 
-/// <summary>What a session wants to do with a tag.</summary>
+/// <summary>An access of a session to a tag.</summary>
 public enum TagAccess
 {
-    /// <summary>See a node while browsing: it, or something below it, may be used.</summary>
+    /// <summary>See a node while browsing: the session may use the node or a node below it.</summary>
     Browse,
 
     /// <summary>Read the tag, or subscribe to it.</summary>
@@ -22,13 +22,13 @@ public enum TagAccess
 }
 
 /// <summary>
-/// Decides what a session may do with a tag. Answers about handles are kept until <see cref="TagServer.ReviewAccessAsync"/>. Called on any
-/// thread; must be fast and must not throw.
+/// Decides on a session's access to a tag. Decisions about handles are cached until <see cref="TagServer.ReviewAccessAsync"/>. Called on
+/// any thread; must be fast and must not throw.
 /// </summary>
 /// <param name="session">The session.</param>
-/// <param name="access">What it wants to do.</param>
+/// <param name="access">The access.</param>
 /// <param name="name">The tag's name, as the session has written it.</param>
 /// <param name="isAttempt">
-/// Whether the session does it now, so that a refusal is worth an audit line; false if the server only wants to know.
+/// Whether the session attempts the access now, so that a refusal is worth an audit line; false if the server only checks.
 /// </param>
 public delegate bool TagAuthorizer(Session session, TagAccess access, string name, bool isAttempt);

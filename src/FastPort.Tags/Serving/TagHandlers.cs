@@ -5,7 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Tags.Serving;
 
-/// <summary>Registers the messages of tags.</summary>
+/// <summary>Registers the tag messages.</summary>
 public static class TagHandlers
 {
     /// <summary>Registers the handlers of the <see cref="TagServer"/> of the services.</summary>
@@ -18,7 +18,7 @@ public static class TagHandlers
 
     /// <summary>Registers the handlers of a <see cref="TagServer"/>: types 0x0200 to 0x0208.</summary>
     /// <param name="handlers">The table.</param>
-    /// <param name="server">The server of tags.</param>
+    /// <param name="server">The tag server.</param>
     public static MessageHandlers MapTags(this MessageHandlers handlers, TagServer server)
     {
         ArgumentNullException.ThrowIfNull(handlers);
@@ -28,7 +28,7 @@ public static class TagHandlers
     }
 
     /// <summary>
-    /// Registers the messages of sessions that publish tags, 0x0210 and 0x0211. Who connects may declare tags then, so restrict it where
+    /// Registers the messages of sessions that publish tags, 0x0210 and 0x0211. Any session may then declare tags, so restrict this where
     /// strangers can connect.
     /// </summary>
     /// <param name="handlers">The table.</param>

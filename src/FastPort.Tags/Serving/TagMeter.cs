@@ -3,8 +3,8 @@ using System.Diagnostics.Metrics;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// Publishes what a server of tags counts through the meter <c>FastPort</c>, by source. Observable: nothing is done until a listener reads.
-/// The time of the sources' calls is in the latency statistics, which the server's meter publishes as operations.
+/// Publishes a tag server's counts through the meter <c>FastPort</c>, by source. Observable: nothing is done until a listener reads. The
+/// time of the sources' calls is in the latency statistics, which the server's meter publishes as operations.
 /// </summary>
 internal sealed class TagMeter : IDisposable
 {

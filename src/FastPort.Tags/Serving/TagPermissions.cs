@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Tags.Serving;
 
 /// <summary>
-/// What a session may do with the handles that it has resolved: the authorizer's answers, kept until they are reviewed. Only where there is
-/// an authorizer. Safe from any thread.
+/// A session's permissions for the handles that it has resolved: the authorizer's answers, kept until they are reviewed. Only where there
+/// is an authorizer. Safe from any thread.
 /// </summary>
 internal sealed class TagPermissions(TagAuthorizer authorizer, Session session)
 {
@@ -32,7 +32,7 @@ internal sealed class TagPermissions(TagAuthorizer authorizer, Session session)
     /// <summary>Whether the session may read or write a resolved handle.</summary>
     /// <param name="handle">The handle.</param>
     /// <param name="access">Read or Write.</param>
-    /// <param name="isAttempt">Whether it does so now.</param>
+    /// <param name="isAttempt">Whether it attempts the access now.</param>
     public bool Allow(uint handle, TagAccess access, bool isAttempt = true)
     {
         HandleSet allowed = access == TagAccess.Write ? _writable : _readable;
@@ -54,7 +54,7 @@ internal sealed class TagPermissions(TagAuthorizer authorizer, Session session)
             return false;
         }
 
-        // A question's answer is not kept: it might have been another one for an attempt, which is only reported.
+        // The answer to a query is not kept: it might differ for an attempt, which may only be reported.
         if (isAttempt)
         {
             lock (_gate)

@@ -1,6 +1,6 @@
 namespace FastPort.Tags.Serving;
 
-/// <summary>What a session may do with a tag; the bits of the protocol's <c>access</c>.</summary>
+/// <summary>A session's rights to a tag; the bits of the protocol's <c>access</c>.</summary>
 [Flags]
 internal enum TagRights
 {

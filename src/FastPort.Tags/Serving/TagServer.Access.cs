@@ -2,14 +2,14 @@ using FastPort.Sessions;
 
 namespace FastPort.Tags.Serving;
 
-/// <content>Changes of what sessions may do.</content>
+/// <content>Changes of the sessions' permissions.</content>
 public sealed partial class TagServer
 {
     /// <summary>
-    /// Asks the authorizer again about everything: what it has answered before is forgotten, and items of subscriptions whose tags may not
-    /// be read any more end, each with one last sample of <see cref="TagStatus.BadUserAccessDenied"/>. Call it after a change of what is
-    /// allowed. Does nothing without an authorizer. All that is done when it returns, before the task ends: that waits until the sources
-    /// report the tags no more.
+    /// Asks the authorizer again about everything: its earlier answers are discarded, and subscription items whose tags may no longer be
+    /// read end, each with one last sample of <see cref="TagStatus.BadUserAccessDenied"/>. Call it after a change of permissions. Does
+    /// nothing without an authorizer. The change is complete when the call returns; the task completes when the sources no longer report
+    /// the tags.
     /// </summary>
     /// <returns>The sessions and tags of the items that have ended.</returns>
     public async ValueTask<IReadOnlyList<(Session Session, string Name)>> ReviewAccessAsync()
@@ -24,7 +24,7 @@ public sealed partial class TagServer
             }
         }
 
-        // Nobody keeps a right because of a source that is slow for another one: sources are waited for last.
+        // A slow source must not let another session keep a right: sources are waited for last.
         List<(Session Session, string Name)> ended = [];
         List<SubscriptionItem> items = [];
         foreach ((Session session, TagSession state, TagPermissions permissions) in reviewed)

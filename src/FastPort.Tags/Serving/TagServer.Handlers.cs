@@ -14,10 +14,10 @@ namespace FastPort.Tags.Serving;
 /// <content>The handlers of the messages.</content>
 public sealed partial class TagServer
 {
-    // Bytes of a node beside its message, and of a reply to Browse beside its nodes, at most.
+    // Maximum overhead in bytes of a node in addition to its message, and of a reply to Browse in addition to its nodes.
     private const int NodeHeaderBytes = 32;
 
-    // Of a method, at most: each costs memory, also without a value.
+    // Maximum of a method: each costs memory, even without a value.
     private const int MaxInputs = 1000;
 
     private static readonly TimeSpan MaxInterval = TimeSpan.FromDays(1);
@@ -45,11 +45,11 @@ public sealed partial class TagServer
             access[i] = RightsOf(context.Session, request.Names[i]);
         }
 
-        // Of names that no source has: a source that has failed may have them.
+        // For names that no source has: a source that has failed may have them.
         var missing = new TagStatus[found.Length];
         Array.Fill(missing, TagStatus.BadNodeIdUnknown);
 
-        // A name that the session may not use is not looked up: whether there is such a tag is not told.
+        // A name that the session may not use is not looked up: the answer must not reveal whether the tag exists.
         List<int> rest = [.. Enumerable.Range(0, found.Length).Where(i => access[i] != TagRights.None)];
         foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
         {
@@ -72,7 +72,7 @@ public sealed partial class TagServer
 
             if (fed.Count != 0)
             {
-                // Reads are answered meanwhile.
+                // Reads are answered in the meantime.
                 _ = source.Feeds.KeepAsync(fed);
             }
 
@@ -130,8 +130,8 @@ public sealed partial class TagServer
             request.Handles.Count,
             _options) ?? throw new RequestRefusedException(
                 ErrorCode.Overloaded,
-                $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
-                + "tags in all; end one first.");
+                $"A session may have {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
+                + "tags in total; end one first.");
         var items = new SubscriptionItem?[request.Handles.Count];
         var refused = new TagStatus[items.Length];
         try
@@ -199,7 +199,7 @@ public sealed partial class TagServer
             return reply;
         }
 
-        // Whether there is something that the session may not see is not told.
+        // The answer must not reveal nodes that the session may not see.
         if (path.Length != 0 && !IsVisible(path))
         {
             reply.Status = TagStatus.BadNodeIdUnknown.Code;
@@ -220,7 +220,7 @@ public sealed partial class TagServer
                 HasChildren = node.HasChildren,
             };
 
-            // With what the reply has beside the nodes. What does not fit comes with the next one.
+            // With the reply's overhead in addition to the nodes. Nodes that do not fit come with the next reply.
             room -= described.CalculateSize() + NodeHeaderBytes;
             if (reply.Nodes.Count == most || (room < NodeHeaderBytes && reply.Nodes.Count != 0))
             {
@@ -236,7 +236,7 @@ public sealed partial class TagServer
         bool IsVisible(string name) => _authorizer?.Invoke(context.Session, TagAccess.Browse, name, isAttempt: false) != false;
     }
 
-    // Number of the nodes that were sent, then the path. Only nodes count that the session may see: it is not told that there are others.
+    // Number of the nodes that were sent, then the path. Only nodes that the session may see count: others must not be revealed.
     private static ByteString CursorOf(string path, int sent)
     {
         var cursor = new byte[sizeof(int) + Encoding.UTF8.GetByteCount(path)];
@@ -284,7 +284,7 @@ public sealed partial class TagServer
 
     private async ValueTask<MethodResult> CallAsync(CallMethod request, RequestContext context)
     {
-        // First: who may not call costs no more than that.
+        // First: a refused call costs no more than that.
         if (_authorizer?.Invoke(context.Session, TagAccess.Call, request.Name, isAttempt: true) == false)
         {
             return Result(TagStatus.BadUserAccessDenied, new TagSamples());
@@ -293,13 +293,13 @@ public sealed partial class TagServer
         var inputs = new TagSamples();
         if (request.Inputs is { Count: > MaxInputs } many)
         {
-            throw new RequestRefusedException(ErrorCode.Overloaded, $"The call has {many.Count} inputs; one has at most {MaxInputs}.");
+            throw new RequestRefusedException(ErrorCode.Overloaded, $"The call has {many.Count} inputs; at most {MaxInputs} are allowed.");
         }
 
         if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), MaxInputs))
         {
             throw new RequestRefusedException(
-                ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
+                ErrorCode.MalformedBody, "The inputs are not valid TagSamples: their columns do not match their types.");
         }
 
         TagStatus first = TagStatus.BadMethodInvalid;
@@ -312,7 +312,7 @@ public sealed partial class TagServer
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             if (!calling.IsCompleted)
             {
-                // As a write that was given up, it keeps its place while the source is at it.
+                // Like an abandoned write, it keeps its place while the source executes it.
                 MethodResult late = Result(TagStatus.BadTimeout, new TagSamples());
                 context.Reply(new ProtobufBody(late));
                 await calling.ConfigureAwait(false);
@@ -368,7 +368,7 @@ public sealed partial class TagServer
         if (count > _options.MaxTagsPerRequest)
         {
             throw new RequestRefusedException(
-                ErrorCode.Overloaded, $"The request has {count} tags; one has at most {_options.MaxTagsPerRequest}. Divide it.");
+                ErrorCode.Overloaded, $"The request has {count} tags; at most {_options.MaxTagsPerRequest} are allowed. Split it.");
         }
     }
 }

@@ -19,7 +19,7 @@ public sealed partial class TagServer
     // Those of more reads at a time are not kept, either.
     private const int MaxKeptReads = 128;
 
-    // Rows from one look at the reply's size to the next.
+    // Rows between two checks of the reply's size.
     private const int RowsPerLook = 16;
 
     private readonly ConcurrentBag<ReadWork> _reads = [];
@@ -40,7 +40,7 @@ public sealed partial class TagServer
         {
             if (!work.Request.TryReadRead(context.Body.Span))
             {
-                context.Fail(ErrorCode.MalformedBody, "The body is no ReadTags.");
+                context.Fail(ErrorCode.MalformedBody, "The body is not a ReadTags message.");
                 return;
             }
 
@@ -76,7 +76,7 @@ public sealed partial class TagServer
         }
         finally
         {
-            // Each use is looked at, refused ones too: so none that is kept has ever been larger.
+            // Each use is checked, even refused ones, so no kept object has ever been larger.
             if (Volatile.Read(ref _readCount) <= MaxKeptReads && work.Reply.MaxSize <= MaxKeptBytes
                 && work.Request.Handles.Length <= MaxKeptTags)
             {
@@ -89,7 +89,7 @@ public sealed partial class TagServer
         }
     }
 
-    // Has those tags read that the cache does not answer. Tags of one source in a row are looked at under one lock.
+    // Schedules reads of the tags that the cache does not answer. Consecutive tags of one source are checked under one lock.
     private static void Ask(ReadWork work, long since)
     {
         for (int i = 0; i < work.Tags.Count;)
@@ -135,7 +135,7 @@ public sealed partial class TagServer
         }
     }
 
-    // False if the reply is too large for a frame; it is not made to the end then.
+    // False if the reply is too large for a frame; it is then incomplete.
     private static bool TryAnswer(ReadWork work, TagSession session, long since, int maxBytes)
     {
         work.Reply.Clear();
@@ -186,7 +186,7 @@ public sealed partial class TagServer
         var message = new TagRequestMessage();
         if (!message.TryReadWrite(context.Body.Span))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a WriteTags message with a row for each handle.");
             return;
         }
 
@@ -201,8 +201,8 @@ public sealed partial class TagServer
 
         context.Reply(new WrittenTagsBody(request.Settle(TagStatus.BadTimeout)));
 
-        // What was given up keeps its place and its bytes in the session's queue while a source may have it: a peer that does not wait
-        // makes the server hold no more than one that does.
+        // An abandoned write keeps its place and its bytes in the session's queue while a source may have it: a peer that does not wait
+        // cannot make the server hold more than a peer that waits.
         if (count != 0)
         {
             await request.Done.ConfigureAwait(false);
@@ -211,7 +211,7 @@ public sealed partial class TagServer
 
     private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)
     {
-        // First, as an authorizer may throw: what a writer has taken is written.
+        // First, because an authorizer may throw: writes that a writer has taken are executed.
         for (int i = 0; i < handles.Length; i++)
         {
             if (Find(session, handles[i], TagAccess.Write) is null)

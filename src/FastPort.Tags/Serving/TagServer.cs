@@ -27,16 +27,16 @@ public sealed partial class TagServer : IAsyncDisposable
     private ServedTag[] _tags = [];
     private volatile int _tagCount;
 
-    /// <summary>Creates a server of tags.</summary>
-    /// <param name="sources">Where the tags live. A name belongs to the first source that knows it.</param>
-    /// <param name="options">Limits, which are not changed from now on. Defaults to the default values.</param>
+    /// <summary>Creates a tag server.</summary>
+    /// <param name="sources">The sources of the tags. A name belongs to the first source that knows it.</param>
+    /// <param name="options">Limits. Do not change them afterwards. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <param name="time">The clock. Defaults to the system's.</param>
     /// <param name="latencies">
-    /// Reports what the sources do: the time of their calls, by source and operation, and counts by source. Usually those of the server
+    /// Reports on the sources: the time of their calls, by source and operation, and counts by source. Usually those of the server
     /// (<c>FastPortServerComponents.LatencyStats</c>). Defaults to null: not reported.
     /// </param>
-    /// <param name="authorizer">Decides what a session may do with which tag. Defaults to null: everything.</param>
+    /// <param name="authorizer">Decides on the sessions' access to tags. Defaults to null: every access is allowed.</param>
     /// <exception cref="Configuration.FastPortOptionsException">An option is out of range.</exception>
     public TagServer(
         IEnumerable<ITagSource> sources,
@@ -108,7 +108,7 @@ public sealed partial class TagServer : IAsyncDisposable
     private static TagStatus WhyNot(TagSession session, uint handle) =>
         session.HasResolved(handle) ? TagStatus.BadUserAccessDenied : TagStatus.BadHandleInvalid;
 
-    // A tag that is new and has an interval of its own is added to those to feed.
+    // A new tag with its own interval is added to the tags to feed.
     private ServedTag Keep(ServedSource source, TagInfo info, List<ServedTag> fed)
     {
         lock (_resolving)

@@ -5,52 +5,52 @@ namespace FastPort.Tags.Serving;
 /// <summary>Limits of a <see cref="TagServer"/>, which checks them when it is created. Not changed after that.</summary>
 public sealed class TagServerOptions
 {
-    /// <summary>Time for a request that asks for none. Defaults to 5 s.</summary>
+    /// <summary>Time for a request that specifies none. Defaults to 5 s.</summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Longest time that a request can ask for. Defaults to 1 min.</summary>
     public TimeSpan MaxRequestTimeout { get; set; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// Time after which a source that has not answered is given up. So long a write or call that was answered
-    /// <see cref="TagStatus.BadTimeout"/> counts among its session's <c>MaxConcurrency</c> requests. Defaults to 10 s.
+    /// Time after which the server stops waiting for a source's answer. Until then, a write or call that was answered with
+    /// <see cref="TagStatus.BadTimeout"/> counts toward its session's <c>MaxConcurrency</c> requests. Defaults to 10 s.
     /// </summary>
     public TimeSpan SourceTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Reads of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 2.</summary>
+    /// <summary>Maximum number of concurrent reads of a source; further reads are combined into one. 1 or more. Defaults to 2.</summary>
     public int MaxConcurrentReads { get; set; } = 2;
 
     /// <summary>
-    /// Writes under way at a time, of a source or of each of its devices (<see cref="TagInfo.Device"/>); further ones are gathered into
-    /// one. 1 or more. Defaults to 4.
+    /// Maximum number of concurrent writes of a source, or of each of its devices (<see cref="TagInfo.Device"/>); further writes are
+    /// combined into one. 1 or more. Defaults to 4.
     /// </summary>
     public int MaxConcurrentWrites { get; set; } = 4;
 
-    /// <summary>Tags or names in a request at most. Defaults to 100,000.</summary>
+    /// <summary>Maximum number of tags or names in a request. Defaults to 100,000.</summary>
     public int MaxTagsPerRequest { get; set; } = 100_000;
 
-    /// <summary>Subscriptions of a session at most. Defaults to 100.</summary>
+    /// <summary>Maximum number of subscriptions of a session. Defaults to 100.</summary>
     public int MaxSubscriptionsPerSession { get; set; } = 100;
 
-    /// <summary>Tags in all subscriptions of a session together at most. Defaults to 100,000.</summary>
+    /// <summary>Maximum number of tags in all subscriptions of a session together. Defaults to 100,000.</summary>
     public int MaxSubscribedTagsPerSession { get; set; } = 100_000;
 
-    /// <summary>Samples of a tag that may wait for an update, at most. Defaults to 100.</summary>
+    /// <summary>Maximum number of samples of a tag that may wait for an update. Defaults to 100.</summary>
     public int MaxQueueSize { get; set; } = 100;
 
     /// <summary>
-    /// Size of the samples that may wait in one subscription, at most, in bytes of memory, about 64 for a number. If it is reached the
-    /// oldest ones of the tag that has changed are dropped; the latest one of each tag waits in any case. Defaults to 4 MiB.
+    /// Maximum size of the samples that wait in one subscription, in bytes of memory, about 64 for a number. If it is reached, the oldest
+    /// samples of the tag that has changed are dropped; the latest sample of each tag is always kept. Defaults to 4 MiB.
     /// </summary>
     public int MaxQueueBytes { get; set; } = 4 * 1024 * 1024;
 
     /// <summary>Shortest interval of updates. Defaults to 10 ms.</summary>
     public TimeSpan MinInterval { get; set; } = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>Interval of updates for a subscription that asks for none. Defaults to 1 s.</summary>
+    /// <summary>Interval of updates for a subscription that specifies none. Defaults to 1 s.</summary>
     public TimeSpan DefaultInterval { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Nodes in a reply to Browse, at most. Defaults to 1,000.</summary>
+    /// <summary>Maximum number of nodes in a reply to Browse. Defaults to 1,000.</summary>
     public int MaxNodesPerBrowse { get; set; } = 1000;
 
     /// <exception cref="FastPortOptionsException">A value is out of range.</exception>

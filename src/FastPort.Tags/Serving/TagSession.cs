@@ -1,8 +1,6 @@
 namespace FastPort.Tags.Serving;
 
-/// <summary>
-/// What the server keeps of a session: which handles it has resolved, and its subscriptions.
-/// </summary>
+/// <summary>The server's state of a session: the handles that it has resolved, and its subscriptions.</summary>
 /// <param name="permissions">What the session may do with its handles; null for everything.</param>
 internal sealed class TagSession(TagPermissions? permissions)
 {
@@ -63,11 +61,11 @@ internal sealed class TagSession(TagPermissions? permissions)
 
     /// <summary>
     /// Gives a subscription its items, so that each review from now on finds them. False if there was a review after their rights were
-    /// asked: they are asked again.
+    /// checked: they are checked again.
     /// </summary>
     /// <param name="subscription">A subscription of the session.</param>
     /// <param name="items">Its items.</param>
-    /// <param name="reviews">The number of reviews before their rights were asked.</param>
+    /// <param name="reviews">The number of reviews before their rights were checked.</param>
     public bool TrySetItems(ServedSubscription subscription, SubscriptionItem[] items, int reviews)
     {
         if (permissions is not null)

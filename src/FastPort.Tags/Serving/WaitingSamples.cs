@@ -4,11 +4,11 @@ namespace FastPort.Tags.Serving;
 
 /// <summary>
 /// Samples of a subscription that wait for an update, in the order in which they came: of each tag the last ones, as many as its queue
-/// holds and as have room in the bytes that all tags share. The latest one of a tag waits in any case. The subscription's gate guards it.
+/// holds and as fit the bytes that all tags share. The latest sample of a tag is always kept. The subscription's gate guards it.
 /// </summary>
 internal sealed class WaitingSamples(int queueSize, long maxBytes)
 {
-    // Bytes of a sample beside a value that is an object, about.
+    // Approximate bytes of a sample, without a value that is an object.
     private const int SampleBytes = 64;
 
     // The items, in the order of their samples. If a sample is dropped its place stays, for the item's next sample.
@@ -19,7 +19,7 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
     public int Count { get; private set; }
 
     /// <summary>
-    /// Adds a sample of an item. Returns how many older ones were dropped for it; where only the latest ones are wanted none count.
+    /// Adds a sample of an item. Returns how many older ones were dropped for it; none count if only the latest ones are kept.
     /// </summary>
     public int Add(SubscriptionItem item, in TagSample sample)
     {
@@ -46,8 +46,8 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
 
     /// <summary>Moves samples to an update, oldest first, while it has room for them.</summary>
     /// <param name="rows">The update.</param>
-    /// <param name="limit">Bytes of a message at most.</param>
-    /// <param name="wanted">Bytes of a message with several rows at most.</param>
+    /// <param name="limit">Maximum bytes of a message.</param>
+    /// <param name="wanted">Maximum bytes of a message with several rows.</param>
     public void MoveTo(HandleRows rows, int limit, int wanted)
     {
         while (_places.TryPeek(out SubscriptionItem? item))

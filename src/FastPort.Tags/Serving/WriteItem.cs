@@ -5,7 +5,7 @@ namespace FastPort.Tags.Serving;
 /// <summary>A tag of a Write request.</summary>
 internal readonly record struct WriteItem(WriteRequest Request, int Row, ServedTag Tag);
 
-/// <summary>A Write request, whose items are written when the writes of their tags before it have ended.</summary>
+/// <summary>A Write request, whose items are written when earlier writes of their tags have ended.</summary>
 internal sealed class WriteRequest(TagSamples samples, int count)
 {
     private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -20,10 +20,10 @@ internal sealed class WriteRequest(TagSamples samples, int count)
     /// <summary>The rows to write.</summary>
     public TagSamples Samples => samples;
 
-    /// <summary>All items have ended, also those that were given up.</summary>
+    /// <summary>All items have ended, including abandoned ones.</summary>
     public Task Done => _done.Task;
 
-    /// <summary>Whether the requester was told that an item has timed out: it is not written then.</summary>
+    /// <summary>Whether the requester was notified that an item has timed out: it is then not written.</summary>
     public bool IsGivenUp { get; private set; }
 
     /// <summary>Whether an item has ended, of those that no writer has taken.</summary>
@@ -50,7 +50,7 @@ internal sealed class WriteRequest(TagSamples samples, int count)
         _done.TrySetResult();
     }
 
-    /// <summary>The statuses of now. Those that have none are given up, and become what is given.</summary>
+    /// <summary>The current statuses. Items without one are abandoned, and get the given status.</summary>
     public TagStatus[] Settle(TagStatus missing)
     {
         lock (_gate)

@@ -16,7 +16,7 @@ public sealed partial class MemoryTagSource
 
         public TimeSpan Interval => interval;
 
-        // It reports nothing while nothing changes, so what it has reported says nothing about later.
+        // It reports nothing while nothing changes, so its reports do not confirm later values.
         public bool ConfirmsValues => false;
 
         public void Report(ReadOnlySpan<int> tags, TagSamples samples)

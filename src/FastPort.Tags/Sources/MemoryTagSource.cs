@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace FastPort.Tags.Sources;
 
 /// <summary>
-/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe them. A write must have the tag's type and
-/// sets its value. Names may have slashes, which are folders for browsing. Safe from any thread.
+/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe to them. A write must have the tag's type
+/// and sets its value. Slashes in names form folders for browsing. Safe from any thread.
 /// </summary>
 public sealed partial class MemoryTagSource : ITagSource
 {
@@ -36,7 +36,7 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <inheritdoc/>
     public string Name { get; }
 
-    /// <summary>Whether the tags are there. A program that loses their device sets it to false. Defaults to true.</summary>
+    /// <summary>Whether the tags are available. A program that loses their device sets it to false. Defaults to true.</summary>
     public bool IsConnected
     {
         get;
@@ -53,7 +53,7 @@ public sealed partial class MemoryTagSource : ITagSource
 
     /// <summary>Adds a tag.</summary>
     /// <param name="name">Its name.</param>
-    /// <param name="value">Its value, which gives it its type.</param>
+    /// <param name="value">Its value, which determines its type.</param>
     /// <param name="isWritable">Whether clients may write it. Defaults to false.</param>
     /// <exception cref="ArgumentException">There is a tag of this name.</exception>
     public void Add(string name, TagValue value, bool isWritable = false) => Add(new TagInfo(0, name)
@@ -64,7 +64,7 @@ public sealed partial class MemoryTagSource : ITagSource
     }, value);
 
     /// <summary>Adds a tag.</summary>
-    /// <param name="info">What is known about it. Its number is given by the source.</param>
+    /// <param name="info">Its description. The source assigns its number.</param>
     /// <param name="value">Its value.</param>
     /// <exception cref="ArgumentException">There is a tag of this name.</exception>
     public void Add(TagInfo info, TagValue value) => Add(info, Sample(value, TagStatus.Good));
@@ -80,7 +80,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Sets a tag's value; subscribers get to know it.</summary>
+    /// <summary>Sets a tag's value and reports it to subscribers.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="value">The value.</param>
     /// <param name="status">Its status. Defaults to good.</param>
@@ -219,7 +219,7 @@ public sealed partial class MemoryTagSource : ITagSource
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Adds a tag with its first sample. Returns what is known of it, with its number.</summary>
+    /// <summary>Adds a tag with its first sample. Returns its description, with its number.</summary>
     internal TagInfo Add(TagInfo info, in TagSample sample)
     {
         ArgumentNullException.ThrowIfNull(info);
@@ -227,7 +227,7 @@ public sealed partial class MemoryTagSource : ITagSource
         {
             if (!_places.TryAdd(info.Name, _entries.Count))
             {
-                throw new ArgumentException($"There is a tag '{info.Name}' already; give another name.", nameof(info));
+                throw new ArgumentException($"A tag '{info.Name}' already exists; give another name.", nameof(info));
             }
 
             var entry = new Entry(info with { Tag = _entries.Count }, sample);
@@ -236,7 +236,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>What is known of the tag of a name; null if there is none.</summary>
+    /// <summary>The description of the tag of a name; null if there is none.</summary>
     internal TagInfo? Find(string name)
     {
         lock (_gate)
@@ -272,7 +272,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Gives tags another status from now on, with the values that they have.</summary>
+    /// <summary>Changes the status of tags, which keep their values.</summary>
     internal void SetStatus(ReadOnlySpan<int> tags, TagStatus status)
     {
         var samples = new TagSamples();
@@ -288,7 +288,7 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
-    /// <summary>Sets tags' samples, a row for each; subscribers get to know them together.</summary>
+    /// <summary>Sets tags' samples, a row for each; subscribers receive them together.</summary>
     internal void Set(ReadOnlySpan<int> tags, TagSamples samples)
     {
         // One after the other, so that changes are reported in their order.

@@ -1,9 +1,9 @@
 namespace FastPort.Tags.Sources;
 
 /// <summary>
-/// A feed for sources that report no changes by themselves: it reads its tags again and again, and reports those whose value or status has
-/// changed. Its reads confirm all values, as of when they were sent. One that takes too long is given up: its tags are
-/// <see cref="TagStatus.BadTimeout"/> until the next one.
+/// A feed for sources that do not report changes: it reads its tags periodically, and reports those whose value or status has changed. Its
+/// reads confirm all values, as of when they were sent. A read that takes too long is abandoned: its tags are
+/// <see cref="TagStatus.BadTimeout"/> until the next read.
 /// </summary>
 public sealed class PolledTagFeed : ITagFeed
 {
@@ -18,12 +18,12 @@ public sealed class PolledTagFeed : ITagFeed
     // Replaced as a whole; each round uses one. A tag that is added again is a new one, whose value is reported.
     private volatile Polled[] _tags = [];
 
-    /// <summary>Begins to read.</summary>
-    /// <param name="source">The source that is read.</param>
+    /// <summary>Creates the feed and starts reading.</summary>
+    /// <param name="source">The source to read.</param>
     /// <param name="interval">Time from one read to the next.</param>
     /// <param name="listener">Receives the changes.</param>
     /// <param name="time">The clock. Defaults to the system's.</param>
-    /// <param name="readTimeout">Time for a read. Defaults to 10 s, as that of a tag server's sources.</param>
+    /// <param name="readTimeout">Time for a read. Defaults to 10 s, as for the sources of a tag server.</param>
     /// <exception cref="ArgumentOutOfRangeException">The interval or the time for a read is less than a millisecond.</exception>
     public PolledTagFeed(
         ITagSource source, TimeSpan interval, ITagFeedListener listener, TimeProvider? time = null, TimeSpan? readTimeout = null)
@@ -74,8 +74,8 @@ public sealed class PolledTagFeed : ITagFeed
         _end.Dispose();
     }
 
-    // A read that fails as a whole gives every tag its status. Returns the samples, which are others than those given if the source may
-    // still write to these.
+    // A read that fails as a whole gives every tag its status. Returns the samples: different ones than those given if the source may still
+    // write to these.
     private async ValueTask<TagSamples> ReadAsync(int[] tags, TagSamples samples)
     {
         samples.Clear();
@@ -158,11 +158,11 @@ public sealed class PolledTagFeed : ITagFeed
         }
         catch (Exception) when (_end.IsCancellationRequested)
         {
-            // The feed is closed: whatever the last read has thrown, nobody waits for it.
+            // The feed is closed: no caller waits for an exception of the last read.
         }
     }
 
-    // A listener that throws must not end the feed. It is told everything again after the next read.
+    // A listener that throws must not end the feed. Everything is reported to it again after the next read.
     private void Tell(Polled[] polled, List<int> changed, TagSamples changes, TimeSpan age)
     {
         try
@@ -175,7 +175,7 @@ public sealed class PolledTagFeed : ITagFeed
         }
     }
 
-    // A tag with what was reported of it; null for nothing yet. The latter is of the task that polls.
+    // A tag with its last report; null for nothing yet. The report belongs to the task that polls.
     private sealed class Polled(int tag)
     {
         public int Tag => tag;

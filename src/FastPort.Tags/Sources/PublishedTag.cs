@@ -2,7 +2,7 @@ using FastPort.Sessions;
 
 namespace FastPort.Tags.Sources;
 
-/// <summary>Who has declared a tag; what it is and its value are in the table of tags in memory. Under the source's gate.</summary>
+/// <summary>The publisher of a tag; its description and value are in the table of tags in memory. Under the source's gate.</summary>
 internal sealed class PublishedTag(TagOwner owner)
 {
     /// <summary>Whose tag it is, on whichever session.</summary>
@@ -11,14 +11,14 @@ internal sealed class PublishedTag(TagOwner owner)
     /// <summary>Size of its value in bytes of memory.</summary>
     public long ValueBytes { get; set; }
 
-    /// <summary>The session that has declared the tag the last time; null while there is none.</summary>
+    /// <summary>The session that last declared the tag; null while there is none.</summary>
     public TagPublisher? Publisher { get; set; }
 
-    /// <summary>Whether the publisher may no longer publish it, by the last review: it neither sets nor is asked to write it.</summary>
+    /// <summary>Whether the publisher may no longer publish it, by the last review: it neither sets it nor receives its writes.</summary>
     public bool IsForbidden { get; set; }
 }
 
-/// <summary>A routing id that has declared tags, and what they take. Under the source's gate.</summary>
+/// <summary>A routing id that has declared tags, and their use of its limits. Under the source's gate.</summary>
 internal sealed class TagOwner(string routingId)
 {
     public string RoutingId => routingId;
@@ -34,6 +34,6 @@ internal sealed class TagPublisher(Session session)
 {
     public Session Session => session;
 
-    /// <summary>Ends when the last write that was begun has been answered. Under the source's gate.</summary>
+    /// <summary>Completes when the last started write has been answered. Under the source's gate.</summary>
     public Task Writing { get; set; } = Task.CompletedTask;
 }

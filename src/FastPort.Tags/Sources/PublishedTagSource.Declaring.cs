@@ -10,11 +10,11 @@ using Google.Protobuf.Collections;
 namespace FastPort.Tags.Sources;
 
 /// <content>
-/// Declarations. Loops take the gate for each push, so a request has it for some tags at a time, and the authorizer is asked without it.
+/// Declarations. Loops take the gate for each push, so a request holds it for a few tags at a time, and asks the authorizer without it.
 /// </content>
 public sealed partial class PublishedTagSource
 {
-    // OPC UA servers answer a read of ArrayDimensions with so many numbers.
+    // OPC UA servers answer a read of ArrayDimensions with this many numbers.
     private const int MaxRank = 16;
 
     // Tags that are declared, reviewed or lost under the gate at a time.
@@ -103,7 +103,7 @@ public sealed partial class PublishedTagSource
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
             Description = tag.Description,
 
-            // The server's cache has each push at once, so also what somebody has written who does not go through the server.
+            // The server's cache has each push at once, so it also has values that were written without going through the server.
             Interval = TimeSpan.Zero,
 
             // A publisher that is stuck holds up no other.
@@ -139,7 +139,7 @@ public sealed partial class PublishedTagSource
         return TagStatus.Good;
     }
 
-    // Names stand in logs and are paths: folders are not empty.
+    // Names appear in logs and are paths: folders must not be empty.
     private bool IsName(string name) =>
         name.Length <= _options.MaxNameLength
         && name.Split('/').All(static part => part.Length != 0)

@@ -5,7 +5,7 @@ namespace FastPort.Tags.Sources;
 
 /// <content>
 /// Writes: requests to the sessions that have declared the tags. A session has one at a time, so that writes of a tag keep their order and
-/// each waits for the answer of the one before. What exceeds the frame limit is divided into several.
+/// each waits for the answer to the previous one. A write that exceeds the frame limit is divided into several.
 /// </content>
 public sealed partial class PublishedTagSource
 {
@@ -108,7 +108,7 @@ public sealed partial class PublishedTagSource
         }
         catch (RequestFailedException e)
         {
-            // What was sent and not answered may have been written.
+            // Writes that were sent and not answered may have been executed.
             return e.Failure switch
             {
                 null => TagStatus.BadInternalError,

@@ -11,13 +11,13 @@ namespace FastPort.Tags.Sources;
 
 /// <summary>
 /// Tags that FastPort sessions publish: they declare them and push their values, and writes go to them. Register its messages with
-/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that has declared it first. When that session has
-/// ended, its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them
-/// again. Safe from any thread.
+/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that first declared it. When that session has ended,
+/// its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them again.
+/// Safe from any thread.
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
-    // What the tags are, and their values.
+    // The descriptions of the tags, and their values.
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
@@ -64,14 +64,14 @@ public sealed partial class PublishedTagSource : ITagSource
     /// <inheritdoc/>
     public string Name => _tags.Name;
 
-    /// <summary>True. Whether its publisher is there is told by each tag's status.</summary>
+    /// <summary>True. The status of each tag shows whether its publisher is connected.</summary>
     public bool IsConnected => true;
 
     /// <inheritdoc/>
     public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken) =>
         _tags.ResolveAsync(names, tags, cancellationToken);
 
-    /// <summary>Reads what was pushed last.</summary>
+    /// <summary>Reads the last pushed values.</summary>
     /// <inheritdoc/>
     public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken) =>
         _tags.ReadAsync(tags, samples, cancellationToken);
@@ -92,11 +92,12 @@ public sealed partial class PublishedTagSource : ITagSource
         new(TagStatus.BadMethodInvalid);
 
     /// <summary>
-    /// Asks the authorizer again about every tag that a session publishes. A tag that its session may not publish any more keeps its last
-    /// value with <see cref="TagStatus.BadNoCommunication"/>, and takes none until it may again: then the next one that is pushed. Call it
-    /// after a change of what is allowed. Does nothing without an authorizer; one that throws allows nothing.
+    /// Asks the authorizer again about every tag that a session publishes. A tag that its session may no longer publish keeps its last
+    /// value with <see cref="TagStatus.BadNoCommunication"/>, and accepts none until the session may publish it again: then it gets the
+    /// next pushed value. Call it after a change of permissions. Does nothing without an authorizer; an authorizer that throws allows
+    /// nothing.
     /// </summary>
-    /// <returns>The sessions and tags that this has concerned.</returns>
+    /// <returns>The affected sessions and tags.</returns>
     public IReadOnlyList<(Session Session, string Name)> ReviewAccess()
     {
         if (_authorizer is null)
@@ -109,8 +110,8 @@ public sealed partial class PublishedTagSource : ITagSource
             _reviews++;
         }
 
-        // What is declared from now on is asked about anew. The gate is had for some tags at a time, and the authorizer is asked without
-        // it: the loops of the publishers take it for each push.
+        // The authorizer is asked again about tags declared from now on. The gate is held for a few tags at a time, and the authorizer is
+        // asked without it: the loops of the publishers take it for each push.
         List<(Session Session, string Name)> ended = [];
         for (int first = 0; ; first += TagsAtATime)
         {
@@ -140,7 +141,7 @@ public sealed partial class PublishedTagSource : ITagSource
         }
     }
 
-    // False if there was another review since the rights were asked: they are asked again.
+    // False if there was another review since the rights were checked: they are checked again.
     private bool TryReview(
         List<(int Tag, Session Session, string Name)> published,
         bool[] allowed,
@@ -210,7 +211,7 @@ public sealed partial class PublishedTagSource : ITagSource
         var message = new TagRequestMessage();
         if (!Contiguous.Read(request.Body, message.TryReadWrite))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a PushTags message with a row for each handle.");
             return;
         }
 
@@ -248,7 +249,7 @@ public sealed partial class PublishedTagSource : ITagSource
                     sample = sample with { Value = _tags.ValueOf(number) };
                 }
 
-                // A value that is refused is seen as such by everybody. No value is of any type.
+                // All readers see that a value was refused. No value is of any type.
                 statuses[i] = !sample.Value.IsNull
                         && !_tags.InfoOf(number).Accepts(sample.Value.Encoding, sample.Value.DimensionCount) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
@@ -267,7 +268,7 @@ public sealed partial class PublishedTagSource : ITagSource
         }
     }
 
-    // Under the gate: whether there is room for a tag's value in place of the one that it has.
+    // Under the gate: whether there is room for a tag's new value in place of the old one.
     private bool TryHold(PublishedTag tag, in TagValue value)
     {
         Debug.Assert(_gate.IsHeldByCurrentThread);
@@ -298,7 +299,7 @@ public sealed partial class PublishedTagSource : ITagSource
         await publisher.Session.Closed.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {
-            // What is still declared on the session belongs to another publisher, which ends at once.
+            // Tags that are still declared on the session belong to another publisher, which ends at once.
             _publishers.Remove(publisher.Session);
         }
 

@@ -1,9 +1,9 @@
 namespace FastPort.Tags.Sources;
 
-/// <summary>Names with slashes as a tree, for sources that have all of their names in memory.</summary>
+/// <summary>Names with slashes as a tree, for sources that keep all of their names in memory.</summary>
 public static class TagNameTree
 {
-    /// <summary>Lists what lies below a path.</summary>
+    /// <summary>Lists the nodes below a path.</summary>
     /// <param name="path">The path; empty for the root.</param>
     /// <param name="tags">The names of all tags.</param>
     /// <param name="methods">The names of all methods.</param>

@@ -1,12 +1,12 @@
 namespace FastPort.Tags.Wire;
 
-/// <summary>Rows and their handles for one message, up to a size in bytes. Used again for the next one.</summary>
+/// <summary>Rows and their handles for one message, up to a size in bytes. Reused for the next message.</summary>
 internal sealed class HandleRows
 {
-    // Bytes of a message beside its rows.
+    // Bytes of a message without its rows.
     private const int HeaderBytes = 64;
 
-    // The memory of larger rows does not stay for the next ones: there may be many instances.
+    // The memory of larger rows is not kept for the next ones: there may be many instances.
     private const int MaxKeptBytes = 256 * 1024;
 
     private readonly List<uint> _handles = [];
@@ -33,7 +33,7 @@ internal sealed class HandleRows
     /// <param name="handle">The tag's handle.</param>
     /// <param name="samples">The samples that have the row.</param>
     /// <param name="row">The row.</param>
-    /// <param name="limit">Bytes of a message at most.</param>
+    /// <param name="limit">Maximum bytes of a message.</param>
     public bool TryAdd(uint handle, TagSamples samples, int row, int limit)
     {
         _one = _one.Cleared(MaxKeptBytes);
@@ -41,11 +41,11 @@ internal sealed class HandleRows
         return TryAddOne(handle, limit, limit);
     }
 
-    /// <summary>As the other one, of a sample; several rows have a limit of their own.</summary>
+    /// <summary>As the other overload, for a sample; several rows have a separate limit.</summary>
     /// <param name="handle">The tag's handle.</param>
     /// <param name="sample">The row.</param>
-    /// <param name="limit">Bytes of a message at most.</param>
-    /// <param name="wanted">Bytes of a message with several rows at most.</param>
+    /// <param name="limit">Maximum bytes of a message.</param>
+    /// <param name="wanted">Maximum bytes of a message with several rows.</param>
     public bool TryAdd(uint handle, in TagSample sample, int limit, int wanted)
     {
         _one = _one.Cleared(MaxKeptBytes);
@@ -53,7 +53,7 @@ internal sealed class HandleRows
         return TryAddOne(handle, limit, wanted);
     }
 
-    /// <summary>Removes all rows; the memory stays for the next ones, if it is not large.</summary>
+    /// <summary>Removes all rows; the memory is kept for the next ones unless it is large.</summary>
     public void Clear()
     {
         _handles.Clear();

@@ -1,6 +1,6 @@
 namespace FastPort.Tags.Wire;
 
-/// <summary>A request of several tags, read from its bytes; used again for the next one.</summary>
+/// <summary>A request of several tags, read from its bytes; reused for the next one.</summary>
 internal sealed class TagRequestMessage
 {
     private Column<uint> _handles;
@@ -101,7 +101,7 @@ internal static class TagMessages
             : null;
     }
 
-    /// <summary>Reads statuses that are none for all good, one for all, or one each; false if they are malformed.</summary>
+    /// <summary>Reads statuses, encoded as none for all good, one for all, or one each; false if they are malformed.</summary>
     public static bool TryReadStatuses(ReadOnlySpan<byte> message, int field, Span<TagStatus> statuses)
     {
         var read = default(Column<uint>);
@@ -121,7 +121,7 @@ internal static class TagMessages
         return !reader.IsMalformed && TrySpread(read.Items, statuses);
     }
 
-    /// <summary>Spreads statuses that are none for all good, one for all, or one each.</summary>
+    /// <summary>Expands statuses that are encoded as none for all good, one for all, or one each.</summary>
     public static bool TrySpread(ReadOnlySpan<uint> codes, Span<TagStatus> statuses)
     {
         if (codes.Length > 1 && codes.Length != statuses.Length)

@@ -1,8 +1,7 @@
 namespace FastPort.Tags.Wire;
 
 /// <summary>
-/// Reads the fields of a Protocol Buffers message that lies in one piece. After an error nothing more is read, and the message is
-/// malformed.
+/// Reads the fields of a Protocol Buffers message that is in one piece. After an error nothing more is read, and the message is malformed.
 /// </summary>
 internal ref struct WireReader(ReadOnlySpan<byte> bytes)
 {

@@ -58,7 +58,7 @@ internal ref struct WireWriter(Span<byte> destination)
         return _rest[..length];
     }
 
-    /// <summary>Passes over bytes that were written to what <see cref="Begin"/> has returned.</summary>
+    /// <summary>Skips bytes that were written to the result of <see cref="Begin"/>.</summary>
     public void Advance(int length) => _rest = _rest[length..];
 
     private static uint Tag(int field, WireType type) => (uint)((field << 3) | (int)type);

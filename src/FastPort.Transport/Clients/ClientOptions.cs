@@ -23,7 +23,7 @@ public abstract class ClientOptions : IDescribedOptions
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>
-    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core that the process may use. All clients with the
+    /// Event loops of the Epoll transport, one thread each; 0 to 256, 0 for one per core that the process may use. All clients with the
     /// same values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/> share the loops: a thousand such clients with 1
     /// use one thread. Each other combination of values uses its own loops and threads while it has connections, so give the clients of one
     /// process the same values. A transport passed to the client is not shared. Defaults to 0.
@@ -43,29 +43,27 @@ public abstract class ClientOptions : IDescribedOptions
     public bool PinLoops { get; set; }
 
     /// <summary>
-    /// Whether what follows the await of a request's reply runs at once on the connection's loop: that saves two switches of threads a
-    /// request. It must not block then, nor wait for another request in any other way than await: nothing is received meanwhile. After a
-    /// request that failed it may run on the thread pool all the same. Defaults to false: it runs on the thread pool.
+    /// Whether the code after the await of a request's reply runs at once on the connection's loop, which saves two thread switches per
+    /// request. This code must then not block, nor wait for another request other than with await: the loop receives nothing in the
+    /// meantime. After a failed request, it may still run on the thread pool. Defaults to false: the code runs on the thread pool.
     /// </summary>
     public bool RunContinuationsOnLoop { get; set; }
 
-    /// <summary>
-    /// Time for one attempt to connect, the protocol's handshake included; above 0, up to a day. Defaults to 5 s.
-    /// </summary>
+    /// <summary>Time for one connection attempt, including the protocol's handshake; above 0, up to a day. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Whether the first connect is retried, with the delays of reconnecting; requests wait meanwhile. For programs that may start before
-    /// their server. Defaults to false: one attempt, whose error is thrown.
+    /// Whether the client retries the first connection attempt, with the reconnect delays; requests wait in the meantime. For programs that
+    /// may start before their server. Defaults to false: one attempt, whose error is thrown.
     /// </summary>
     public bool RetryConnect { get; set; }
 
-    /// <summary>Whether the client connects again when it has lost its connection, until it is closed. Defaults to true.</summary>
+    /// <summary>Whether the client reconnects after it has lost its connection, until it is closed. Defaults to true.</summary>
     public bool Reconnect { get; set; } = true;
 
     /// <summary>
     /// Delay before the second attempt to reconnect; the first has none. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter, and
-    /// begins anew after a connection that has lasted a while (<see cref="ReconnectBackoff.ResetAfter"/>). Above 0, up to a day. Defaults
+    /// starts over after a connection that lasted long enough (<see cref="ReconnectBackoff.ResetAfter"/>). Above 0, up to a day. Defaults
     /// to 100 ms.
     /// </summary>
     public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
@@ -99,14 +97,14 @@ public abstract class ClientOptions : IDescribedOptions
             nameof(MaxReconnectDelay),
             MaxReconnectDelay,
             time => time <= Day && (!section.ChecksTogether || time >= ReconnectDelay),
-            $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
+            $"allowed: values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
 
 
         TimeSpan Positive(string key, TimeSpan value) => section.Time(
-            key, value, static time => time > TimeSpan.Zero && time <= Day, $"allowed are values above 00:00:00, up to {Day:c}");
+            key, value, static time => time > TimeSpan.Zero && time <= Day, $"allowed: values above 00:00:00, up to {Day:c}");
     }
 
-    /// <summary>The library's transports as these options name them; event loops are shared with other clients.</summary>
+    /// <summary>The library's transports that these options select; event loops are shared with other clients.</summary>
     /// <exception cref="PlatformNotSupportedException"><see cref="Transport"/> is Epoll and the system is not Linux.</exception>
     public TransportCollection CreateTransports() => TransportCollection.CreateShared(
         Transport, new EpollOptions { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops });

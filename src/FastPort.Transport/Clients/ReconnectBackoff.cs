@@ -41,9 +41,9 @@ public sealed class ReconnectBackoff
     public void Reset() => _next = TimeSpan.Zero;
 
     /// <summary>
-    /// A connection has ended: starts again with no delay if it was good. Otherwise the delays go on: a server that drops each connection
-    /// at once must not be tried in a tight loop. Good is one that lasted at least a second and as long as the next delay without its
-    /// jitter; 10 s, or the maximum delay, always suffice.
+    /// Reports the end of a connection: starts again with no delay if the connection lasted long enough. Otherwise the delays keep growing,
+    /// so that a server that drops each connection at once is not tried in a tight loop. Long enough is at least a second and at least the
+    /// next delay without its jitter; 10 s, or the maximum delay, always suffice.
     /// </summary>
     /// <param name="connected">How long the connection lasted.</param>
     public void ResetAfter(TimeSpan connected)

@@ -36,8 +36,8 @@ public sealed class OptionSection
     internal IEnumerable<string> Keys => _configured?.GetChildren().Select(static child => child.Key) ?? [];
 
     /// <summary>
-    /// Whether options that must fit together are to be checked. False while a section is read whose other half code may set: then only
-    /// what stands in the section is reported, each value by itself.
+    /// Whether options that must match each other are checked. False while a section is read and code may still set other options: then
+    /// only the values in the section are checked, each on its own.
     /// </summary>
     public bool ChecksTogether { get; }
 
@@ -57,7 +57,7 @@ public sealed class OptionSection
         // The text is not shown: it may be a secret whose key was left out.
         if (configured is { Value.Length: > 0 })
         {
-            problems.Add($"{path} is a text; give a section with keys.{SetByEnvironment(path)}");
+            problems.Add($"{path} is a single value; give a section with keys.{SetByEnvironment(path)}");
         }
 
         var section = new OptionSection(path, problems, configured, checksTogether);
@@ -67,7 +67,7 @@ public sealed class OptionSection
             if (!section._known.Contains(child.Key, StringComparer.OrdinalIgnoreCase))
             {
                 problems.Add(
-                    $"{child.Path} is no known key; known are {string.Join(", ", section._known)}.{SetByEnvironment(child.Path)}");
+                    $"{child.Path} is not a known key; known keys: {string.Join(", ", section._known)}.{SetByEnvironment(child.Path)}");
             }
         }
     }
@@ -79,7 +79,7 @@ public sealed class OptionSection
             ? $" The environment variable {variable} sets it: unset or rename it."
             : string.Empty;
 
-    /// <summary>A section in this one.</summary>
+    /// <summary>Describes a nested section.</summary>
     /// <param name="key">Its key.</param>
     /// <param name="describe">Names each of its options.</param>
     public void Section(string key, Action<OptionSection> describe)
@@ -97,21 +97,21 @@ public sealed class OptionSection
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="minimum">The smallest allowed value.</param>
     /// <param name="maximum">The largest allowed value.</param>
-    /// <param name="allowed">The end of the message about another value. Defaults to naming both limits.</param>
+    /// <param name="allowed">The end of the message about a value that is not allowed. Defaults to naming both limits.</param>
     public int Number(string key, int value, int minimum, int maximum, string? allowed = null) =>
         Value(
             key,
             value,
-            allowed ?? string.Create(CultureInfo.InvariantCulture, $"allowed are {minimum} to {maximum}"),
+            allowed ?? string.Create(CultureInfo.InvariantCulture, $"allowed: {minimum} to {maximum}"),
             static (string text, out int number) => int.TryParse(text, CultureInfo.InvariantCulture, out number),
             number => number >= minimum && number <= maximum);
 
-    /// <summary>A number that may be omitted; an empty text means none.</summary>
+    /// <summary>A number that may be omitted; an empty string means none.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="minimum">The smallest allowed value.</param>
     /// <param name="maximum">The largest allowed value.</param>
-    /// <param name="allowed">The end of the message about another value.</param>
+    /// <param name="allowed">The end of the message about a value that is not allowed.</param>
     public int? OptionalNumber(string key, int? value, int minimum, int maximum, string allowed) =>
         Value(
             key,
@@ -128,13 +128,13 @@ public sealed class OptionSection
     /// <summary>True or false.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
-    public bool Flag(string key, bool value) => Value(key, value, "allowed are true, false", bool.TryParse, static _ => true);
+    public bool Flag(string key, bool value) => Value(key, value, "allowed: true, false", bool.TryParse, static _ => true);
 
     /// <summary>A timeout of up to a day; zero turns it off.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     public TimeSpan Timeout(string key, TimeSpan value) =>
-        Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed are 00:00:00 (off) to 1.00:00:00");
+        Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed: 00:00:00 (off) to 1.00:00:00");
 
     /// <summary>A time within limits.</summary>
     /// <param name="key">The option's key.</param>
@@ -142,13 +142,13 @@ public sealed class OptionSection
     /// <param name="minimum">The shortest allowed time.</param>
     /// <param name="maximum">The longest allowed time.</param>
     public TimeSpan Time(string key, TimeSpan value, TimeSpan minimum, TimeSpan maximum) =>
-        Time(key, value, time => time >= minimum && time <= maximum, $"allowed are {minimum:c} to {maximum:c}");
+        Time(key, value, time => time >= minimum && time <= maximum, $"allowed: {minimum:c} to {maximum:c}");
 
-    /// <summary>A time, as in <c>00:00:30</c>; <see cref="TryParseTime"/> says which texts are.</summary>
+    /// <summary>A time, such as <c>00:00:30</c>; <see cref="TryParseTime"/> documents the format.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="isAllowed">Whether a value is allowed.</param>
-    /// <param name="allowed">The end of the message about another value.</param>
+    /// <param name="allowed">The end of the message about a value that is not allowed.</param>
     public TimeSpan Time(string key, TimeSpan value, Predicate<TimeSpan> isAllowed, string allowed) =>
         Value(
             key,
@@ -156,15 +156,15 @@ public sealed class OptionSection
             allowed,
             TryParseTime,
             isAllowed,
-            ", written as hh:mm:ss, or as d.hh:mm:ss from a day on");
+            ", written as hh:mm:ss, or as d.hh:mm:ss for a day or more");
 
     /// <summary>
-    /// Reads a time written as <c>hh:mm:ss</c>, with fractions of a second behind it if need be, and with days before it from a day on
-    /// (<c>1.12:00:00</c>). Zero may be <c>0</c>. Another number alone, <c>hh:mm</c> and more than 23 hours are no times, since everybody
-    /// takes them for something else.
+    /// Reads a time written as <c>hh:mm:ss</c>, optionally followed by fractions of a second, and preceded by days for a day or more
+    /// (<c>1.12:00:00</c>). Zero may be written as <c>0</c>. Any other single number, <c>hh:mm</c> and more than 23 hours are rejected,
+    /// because they are easily misread.
     /// </summary>
     /// <param name="text">The text.</param>
-    /// <param name="time">The time; zero if the text is none.</param>
+    /// <param name="time">The time; zero if the text is not a time.</param>
     public static bool TryParseTime(string text, out TimeSpan time)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -210,11 +210,11 @@ public sealed class OptionSection
         return choices;
     }
 
-    /// <summary>A text.</summary>
+    /// <summary>A string.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="isAllowed">Whether a value is allowed.</param>
-    /// <param name="allowed">The end of the message about another value.</param>
+    /// <param name="allowed">The end of the message about a value that is not allowed.</param>
     [return: NotNullIfNotNull(nameof(value))]
     public string? Text(string key, string? value, Predicate<string?> isAllowed, string allowed) =>
         Value(
@@ -228,17 +228,17 @@ public sealed class OptionSection
             },
             isAllowed);
 
-    /// <summary>A text that must not be read in logs: a password, a token. Messages have its length in its place.</summary>
+    /// <summary>A secret that must not appear in logs, such as a password or a token. Messages show its length instead.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>
     /// <param name="problem">
-    /// What is wrong with a value, without showing any of it, as in "give 16 to 256 characters"; null if nothing is.
+    /// Describes what is wrong with a value without showing any of it, as in "give 16 to 256 characters"; null if the value is allowed.
     /// </param>
     [return: NotNullIfNotNull(nameof(value))]
     public string? Secret(string key, string? value, Func<string?, string?> problem)
     {
         ArgumentNullException.ThrowIfNull(problem);
-        string? read = Text(key, value, static _ => true, "give a text");
+        string? read = Text(key, value, static _ => true, "give a string");
         if (problem(read) is { } sentence)
         {
             int length = read?.Length ?? 0;
@@ -248,12 +248,10 @@ public sealed class OptionSection
         return read;
     }
 
-    /// <summary>
-    /// The values of a list, not checked. A configured list replaces the one that is there, an empty one (<c>[]</c>), too.
-    /// </summary>
+    /// <summary>The values of a list, not checked. A configured list, even an empty one (<c>[]</c>), replaces the current list.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">The list without the configuration.</param>
-    /// <param name="allowed">The end of the message about what is no list.</param>
+    /// <param name="allowed">The end of the message about a value that is not a list.</param>
     public IList<string> List(string key, IList<string> value, string allowed)
     {
         _known.Add(key);
@@ -284,7 +282,7 @@ public sealed class OptionSection
     /// <summary>Adds a message about a value.</summary>
     /// <param name="key">The option.</param>
     /// <param name="shown">Its value.</param>
-    /// <param name="allowed">The allowed values, as in "allowed are 1 to 5".</param>
+    /// <param name="allowed">The allowed values, as in "allowed: 1 to 5".</param>
     public void Refuse(string key, string shown, string allowed) => Report(key, $" is {shown}; {allowed}.");
 
     /// <summary>Adds a message that contains the option's value.</summary>
@@ -292,7 +290,7 @@ public sealed class OptionSection
     /// <param name="problem">What is wrong, as a sentence.</param>
     public void Add(string key, string problem) => Report(key, $": {problem}");
 
-    // Without ChecksTogether, an option that the section does not have is none of its problems.
+    // Without ChecksTogether, an option that the section does not have is not reported.
     private void Report(string key, string problem)
     {
         if (ChecksTogether || _configured?.GetSection(key).Exists() == true)
@@ -301,7 +299,7 @@ public sealed class OptionSection
         }
     }
 
-    // The form of a readable text follows what is allowed, where the text is not readable.
+    // The readable form follows the allowed values if the text is not readable.
     private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed, string form = "")
     {
         _known.Add(key);
@@ -335,7 +333,7 @@ public sealed class OptionSection
     }
 
     private static string Names<TEnum>()
-        where TEnum : struct, Enum => $"allowed are {string.Join(", ", Enum.GetNames<TEnum>())}";
+        where TEnum : struct, Enum => $"allowed: {string.Join(", ", Enum.GetNames<TEnum>())}";
 
     // Only names are allowed. Enum.Parse would also read numbers and lists.
     private static bool TryParseName<TEnum>(string text, out TEnum choice)

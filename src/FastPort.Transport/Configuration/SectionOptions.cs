@@ -34,8 +34,8 @@ internal sealed class SectionOptions<TOptions>(
         List<string> problems = [];
         if (section is not null)
         {
-            // Reads into options that are discarded: a wrong value in the section is reported even if code has replaced it since. What
-            // must fit together is checked below only, on what section and code have given together.
+            // Reads into options that are discarded: a wrong value in the section is reported even if code has replaced it since. Options
+            // that must match each other are checked only below, on the combined values of section and code.
             Visit(new TOptions(), problems, section, checksTogether: false);
         }
 

@@ -6,9 +6,9 @@ namespace FastPort.Connections;
 internal sealed class AddressNetworks
 {
     /// <summary>What an entry may be, for messages.</summary>
-    public const string Allowed = "allowed are addresses such as 10.0.0.1 and networks such as 10.0.0.0/8";
+    public const string Allowed = "allowed: addresses such as 10.0.0.1 and networks such as 10.0.0.0/8";
 
-    // Bits before the IPv4 address in one that is written as IPv6.
+    // Bits before the IPv4 address in an address that is written as IPv6.
     private const int MappedBits = 96;
 
     private readonly IPNetwork[] _networks;
@@ -19,8 +19,8 @@ internal sealed class AddressNetworks
     public bool IsEmpty => _networks.Length == 0;
 
     /// <summary>
-    /// Reads an address (<c>10.0.0.1</c>) or a network (<c>10.0.0.0/8</c>); null if the text is neither. One of IPv4 that is written as
-    /// IPv6 (<c>::ffff:10.0.0.1</c>) is the same as without, because peers' addresses are compared in that form.
+    /// Reads an address (<c>10.0.0.1</c>) or a network (<c>10.0.0.0/8</c>); null if the text is neither. An IPv4 address written as IPv6
+    /// (<c>::ffff:10.0.0.1</c>) equals the plain one, because peers' addresses are compared in that form.
     /// </summary>
     public static IPNetwork? TryParse(string text)
     {

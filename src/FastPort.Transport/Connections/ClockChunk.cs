@@ -4,7 +4,7 @@ namespace FastPort.Connections;
 
 /// <summary>
 /// Holds up to 64 connections of a <see cref="ConnectionClock"/>. The data that a tick reads is contiguous, so that idle connections cost
-/// the tick no cache miss of their own.
+/// the tick no separate cache miss.
 /// <para>
 /// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> only in the
 /// clock's tick, <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. The tick resets a slot's due time before it visits
@@ -19,7 +19,7 @@ internal sealed class ClockChunk
     private readonly long[] _due = new long[Slots];
     private readonly Connection?[] _connections = new Connection?[Slots];
 
-    // Bit sets of slots: to be visited by the next tick, to be visited by the present tick, in use.
+    // Bit sets of slots: to be visited by the next tick, to be visited by the current tick, in use.
     private ulong _requested;
     private ulong _taken;
     private ulong _used;
@@ -95,7 +95,7 @@ internal sealed class ClockChunk
             }
         }
 
-        // This order loses no due time: a time that another thread lowers meanwhile is read below, or that thread lowers _nextDue after
+        // This order loses no due time: a time that another thread lowers concurrently is read below, or that thread lowers _nextDue after
         // this exchange.
         Interlocked.Exchange(ref _nextDue, ConnectionClock.Never);
         for (int slot = 0; slot < Slots; slot++)

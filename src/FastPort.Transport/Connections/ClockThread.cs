@@ -132,7 +132,7 @@ internal sealed class ClockThread
                 PostDue();
                 if (_clocks.Length == 0)
                 {
-                    // Nobody is left whom a call could reach.
+                    // There is no clock left to call.
                     _calls.Clear();
                     _isRunning = false;
                     return;

@@ -27,7 +27,7 @@ public enum CloseKind
     /// <summary>Nothing was received within the idle timeout.</summary>
     IdleTimeout,
 
-    /// <summary>The peer took none or too few of the waiting bytes within the write timeout.</summary>
+    /// <summary>The peer read none or too few of the pending bytes within the write timeout.</summary>
     WriteTimeout,
 
     /// <summary>The peer did not answer a heartbeat.</summary>
@@ -36,9 +36,7 @@ public enum CloseKind
     /// <summary>The send queue was full and the policy is to disconnect.</summary>
     SlowConsumer,
 
-    /// <summary>
-    /// The server's memory budget was exhausted, and bytes that the connection had received in part or not sent yet held a part of it.
-    /// </summary>
+    /// <summary>The server's memory budget was exhausted, and this connection's partly received or unsent bytes used part of it.</summary>
     MemoryLimit,
 
     /// <summary>The peer is not authenticated.</summary>
@@ -56,7 +54,7 @@ public enum CloseKind
 
 /// <summary>Why a connection ended. Immutable.</summary>
 /// <param name="Kind">The class of reason.</param>
-/// <param name="Message">One sentence for a log line, with the wrong value.</param>
+/// <param name="Message">One sentence for a log line, including the offending value.</param>
 /// <param name="ProtocolCode">The protocol's own number for this reason, sent to or received from the peer. Defaults to 0: none.</param>
 /// <param name="Exception">The exception that caused the end. Defaults to null: none.</param>
 public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCode = 0, Exception? Exception = null)

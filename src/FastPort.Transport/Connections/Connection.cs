@@ -6,7 +6,7 @@ namespace FastPort.Connections;
 
 /// <summary>
 /// Receives and sends bytes, with deadlines, counters and an ordered close. Every transport implements it and every protocol uses it. It
-/// knows no messages.
+/// does not know messages.
 /// <para>
 /// The connection's loop reads and makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> runs other work on the
 /// loop.
@@ -48,14 +48,14 @@ public abstract class Connection
     public abstract EndPoint? LocalEndPoint { get; }
 
     /// <summary>
-    /// Who is at the other end of a Unix socket, which the kernel vouches for; null for other connections, and on other systems than Linux.
-    /// A filter passes the call to the connection below.
+    /// The process at the other end of a Unix socket, as the kernel reports it; null for other connections, and on systems other than
+    /// Linux. A filter passes the call to the connection below.
     /// </summary>
     public virtual UnixPeer? UnixPeer => null;
 
     /// <summary>
-    /// What the TLS handshake has agreed on, with the peer's certificate; null if the connection is not encrypted. A filter passes the call
-    /// to the connection below.
+    /// The result of the TLS handshake, with the peer's certificate; null if the connection is not encrypted. A filter passes the call to
+    /// the connection below.
     /// </summary>
     public virtual TlsInfo? Tls => null;
 
@@ -100,8 +100,8 @@ public abstract class Connection
 
     /// <summary>
     /// As <see cref="Post"/>, after a delay: a one-shot timer. The call is up to 2 ms late, more if the loop is busy. Timers cost nothing
-    /// while none is set. If the connection ends before the delay has passed, the callback is not called; the timer keeps the connection
-    /// in memory until then, so <see cref="IConnectionProtocol.OnTick"/> is better for what is due in minutes.
+    /// while none is set. If the connection ends before the delay has passed, the callback is not called; the timer keeps the connection in
+    /// memory until then, so <see cref="IConnectionProtocol.OnTick"/> is better for deadlines that are minutes away.
     /// </summary>
     /// <param name="delay">Zero or more, measured by <see cref="ConnectionClock.Time"/>.</param>
     /// <param name="callback">Called once with <paramref name="state"/>, on the loop.</param>
@@ -115,11 +115,10 @@ public abstract class Connection
     internal virtual bool IsLoopWrite => IsOnLoop;
 
     /// <summary>
-    /// The pool for what a protocol keeps of unfinished messages outside the ring. Rented arrays count in the server's memory budget until
-    /// they are returned, above 64 KiB of each connection, as queued requests do; so a protocol that collects the parts of messages is
-    /// within the budget. Safe from any
-    /// thread, also after the end of the connection. A filter passes the call to the connection below. Defaults to
-    /// <see cref="ArrayPool{T}.Shared"/>, whose arrays do not count.
+    /// The pool for parts of unfinished messages that a protocol keeps outside the ring. Rented arrays count toward the server's memory
+    /// budget until they are returned, above 64 KiB per connection, as queued requests do. So a protocol that collects the parts of
+    /// messages stays within the budget. Safe from any thread, also after the end of the connection. A filter passes the call to the
+    /// connection below. Defaults to <see cref="ArrayPool{T}.Shared"/>, whose arrays do not count.
     /// </summary>
     public virtual ArrayPool<byte> MessagePool => ArrayPool<byte>.Shared;
 
@@ -137,11 +136,11 @@ public abstract class Connection
     /// <summary>Bytes of the memory budget that bytes to be sent hold.</summary>
     internal virtual long SendMemory => 0;
 
-    /// <summary>Since when the peer has taken too few of the waiting bytes, in milliseconds of the clock; -1 if none wait.</summary>
+    /// <summary>Time since which the peer has read too few of the pending bytes, in milliseconds of the clock; -1 if none wait.</summary>
     internal virtual long SendWaitsSince => -1;
 
     /// <summary>
-    /// Whether bytes of the peer are here that were not received yet: this side is behind, and the peer not silent. Asked on the loop
+    /// Whether bytes of the peer have arrived but were not received yet: this side is behind, and the peer is not silent. Read on the loop
     /// before a connection is closed for silence.
     /// </summary>
     internal virtual bool HasUnreadInput => false;
@@ -167,7 +166,7 @@ public abstract class Connection
 
         if (Protocol is IConnectionPreamble)
         {
-            // If the connection has ended, it has told the preamble; this protocol is never opened.
+            // If the connection has ended, the preamble was notified; this protocol is never opened.
             Post(
                 static state =>
                 {
@@ -289,15 +288,15 @@ public abstract class Connection
     public abstract void Flush();
 
     /// <summary>
-    /// As <see cref="Flush"/>, but sends at once on the loop, too, where <see cref="Flush"/> waits for the end of the burst. For a protocol
-    /// that takes long over a burst: the peer works on the first answers meanwhile. Each call is a system call. Defaults to
+    /// As <see cref="Flush"/>, but also sends at once on the loop, where <see cref="Flush"/> waits for the end of the burst. For a protocol
+    /// that takes long to handle a burst: the peer can process the first answers in the meantime. Each call is a system call. Defaults to
     /// <see cref="Flush"/>.
     /// </summary>
     public virtual void FlushNow() => Flush();
 
     /// <summary>
     /// As <see cref="Flush"/>, for a loop that writes to another connection: a transport that collects sends per thread sends the bytes
-    /// when the calling thread has finished its present work.
+    /// when the calling thread has finished its current work.
     /// </summary>
     public virtual void FlushSoon() => Flush();
 
@@ -310,8 +309,8 @@ public abstract class Connection
 
     /// <summary>
     /// Flushes, and completes when at most <paramref name="lowWater"/> bytes wait to be sent, or when the connection closes. Safe from any
-    /// thread, with any number of waiters; allocates nothing if there is room. Do not await it on the connection's loop, which must send
-    /// meanwhile. A filter passes the call to the connection below.
+    /// thread, with any number of waiters; allocates nothing if there is room. Do not await it on the connection's loop, which must send in
+    /// the meantime. A filter passes the call to the connection below.
     /// </summary>
     /// <remarks>
     /// Use it to send a message of any length piece by piece, with few of its bytes in memory:
@@ -347,11 +346,11 @@ public abstract class Connection
     public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 if nobody waits.
+    /// The highest number of bytes that <see cref="NotifyWhenDrained"/> or <see cref="WaitForRoomAsync"/> wait for; -1 without waiters.
     /// </summary>
     internal long AwaitedPending => Volatile.Read(ref AwaitedMark);
 
-    /// <summary>Bytes sent since somebody waits (<see cref="AwaitedPending"/>); of no meaning while nobody does.</summary>
+    /// <summary>Bytes sent since a wait began (<see cref="AwaitedPending"/>); meaningless without waiters.</summary>
     internal long SentWhileAwaited => BytesSent - Volatile.Read(ref SentBeforeWaits);
 
     /// <summary>
@@ -372,9 +371,9 @@ public abstract class Connection
     public abstract void Abort(CloseReason reason);
 
     /// <summary>
-    /// Requests that the clock's next tick visits this connection and its protocol, whatever time they returned at the last tick. Call it
-    /// after the change that the tick must see. <see cref="Flush"/>, every burst and <see cref="Close"/> call it. Safe from any thread, and
-    /// cheap. A filter passes the call to the connection below.
+    /// Requests that the clock's next tick visits this connection and its protocol, regardless of the times that they returned at the last
+    /// tick. Call it after the change that the tick must see. <see cref="Flush"/>, every burst and <see cref="Close"/> call it. Safe from
+    /// any thread, and cheap. A filter passes the call to the connection below.
     /// </summary>
     public virtual void RequestTick() => Volatile.Read(ref _clockChunk)?.Request(_clockSlot);
 

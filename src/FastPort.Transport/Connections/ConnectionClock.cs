@@ -6,8 +6,8 @@ namespace FastPort.Connections;
 /// passed. A deadline is therefore handled within one period after it passes, and an idle connection costs nothing in between. Thread-safe.
 /// <para>
 /// The clock measures time in which the process ran. A tick that comes more than a second after the one before, as when the process was
-/// stopped or its machine suspended, counts as one period, and visits nobody: what peers have sent meanwhile is read before anybody's
-/// silence is judged at the next tick.
+/// stopped or its machine suspended, counts as one period and visits no connection: the bytes that peers sent in the meantime are read
+/// before the next tick checks for silent peers.
 /// </para>
 /// </summary>
 public sealed class ConnectionClock : IDisposable
@@ -22,14 +22,14 @@ public sealed class ConnectionClock : IDisposable
     public const long Never = long.MaxValue;
 
     private readonly TimeProvider _time;
-    // A tick this late after the one before finds that the process did not run: it was stopped, or its machine was.
+    // A tick this late after the previous one shows that the process did not run: it was stopped, or its machine was.
     private const long LongestStep = 1_000;
 
     private readonly long _origin;
     private readonly ITimer? _timer;
     private long _now;
 
-    // Milliseconds that do not count, as the process did not run.
+    // Milliseconds that do not count, because the process did not run.
     private long _lost;
     private bool _leapt;
     private int _ticking;
@@ -62,10 +62,10 @@ public sealed class ConnectionClock : IDisposable
     /// <summary>The clock's source of time.</summary>
     public TimeProvider Time => _time;
 
-    /// <summary>Milliseconds of time that counts since the clock was created, as of its last tick.</summary>
+    /// <summary>Milliseconds of counted time since the clock was created, as of its last tick.</summary>
     public long NowMilliseconds => Volatile.Read(ref _now);
 
-    /// <summary>Milliseconds of time that counts since the clock was created, read now. At most a second after the last tick.</summary>
+    /// <summary>Milliseconds of counted time since the clock was created, read now. At most a second after the last tick.</summary>
     public long PreciseMilliseconds => Math.Min(Elapsed - Volatile.Read(ref _lost), Volatile.Read(ref _now) + LongestStep);
 
     private long Elapsed => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;
@@ -177,7 +177,7 @@ public sealed class ConnectionClock : IDisposable
                 Volatile.Write(ref _lost, _lost + now - _now - step);
                 now = _now + step;
 
-                // Never twice in a row: a process that hardly runs judges late, but it does.
+                // Never twice in a row: a process that hardly runs checks its deadlines late, but it does check them.
                 _leapt = !_leapt;
             }
             else

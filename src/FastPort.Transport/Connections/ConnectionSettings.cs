@@ -7,7 +7,7 @@ namespace FastPort.Connections;
 /// <summary>Settings of a transport's connections. Immutable; shared by the connections of one listener or connector.</summary>
 public sealed record ConnectionSettings
 {
-    /// <summary>The longest <see cref="KeepAlive"/>: Linux takes 15 bits of seconds (MAX_TCP_KEEPIDLE).</summary>
+    /// <summary>The longest <see cref="KeepAlive"/>: Linux accepts 15 bits of seconds (MAX_TCP_KEEPIDLE).</summary>
     internal static readonly TimeSpan LongestKeepAlive = TimeSpan.FromSeconds(32_767);
 
     /// <summary>The coarse clock of the connections' deadlines.</summary>
@@ -34,14 +34,14 @@ public sealed record ConnectionSettings
     public int MinimumSendRate { get; init; }
 
     /// <summary>
-    /// Maximum duration of a close, whatever the peer reads; after it the connection is aborted. Above zero. Defaults to 30 s.
+    /// Maximum duration of a close, however much the peer reads; after it the connection is aborted. Above zero. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Seconds after which the operating system probes a silent peer, within what it takes.</summary>
+    /// <summary>Seconds after which the operating system probes a silent peer, within its limits.</summary>
     internal int KeepAliveSeconds => (int)Math.Clamp(KeepAlive.TotalSeconds, 1, LongestKeepAlive.TotalSeconds);
 
-    /// <summary>Milliseconds for which sent bytes may stay unacknowledged, within what the operating system takes.</summary>
+    /// <summary>Milliseconds for which sent bytes may stay unacknowledged, within the operating system's limits.</summary>
     internal int UserTimeoutMilliseconds => (int)Math.Clamp(UserTimeout.TotalMilliseconds, 1, int.MaxValue);
 
     /// <summary>How long the connection drains input after it has shut down the send side. Defaults to 1 s.</summary>

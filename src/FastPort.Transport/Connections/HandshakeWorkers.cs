@@ -10,7 +10,7 @@ internal interface IHandshakeStep
 }
 
 /// <summary>
-/// Runs the steps of handshakes on threads of its own, at most so many at a time: private keys cost milliseconds of a core, and strangers
+/// Runs the steps of handshakes on separate threads, with a bounded concurrency: private keys cost milliseconds of a core, and strangers
 /// may begin as many handshakes as they like. Handlers that block every thread of the pool keep no client out, and handshakes take no
 /// thread from handlers. An idle thread ends after a while, so the workers need no disposal. Thread-safe.
 /// </summary>

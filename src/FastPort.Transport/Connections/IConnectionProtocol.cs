@@ -5,7 +5,7 @@ namespace FastPort.Connections;
 /// <summary>What the connection does after a protocol has handled the unread bytes.</summary>
 public enum ReceiveOutcome
 {
-    /// <summary>The protocol has consumed what it could; the connection reads on.</summary>
+    /// <summary>The protocol has consumed what it could; the connection keeps reading.</summary>
     Continue,
 
     /// <summary>
@@ -54,8 +54,8 @@ public interface IConnectionProtocol
     }
 
     /// <summary>
-    /// The peer has taken none or too few of the waiting bytes within the write timeout; the connection closes after this call. Bytes
-    /// written here follow the waiting bytes, and are sent if the peer takes those within the drain time. The default does nothing.
+    /// The peer has read none or too few of the pending bytes within the write timeout; the connection closes after this call. Bytes
+    /// written here follow the pending bytes, and are sent if the peer reads those within the drain time. The default does nothing.
     /// </summary>
     /// <param name="reason">Why the connection closes.</param>
     void OnWriteTimeout(CloseReason reason)
@@ -74,7 +74,7 @@ public interface IConnectionProtocol
     long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     /// <summary>
-    /// The server stops: send a goodbye and finish work in progress here. The server aborts the connection when its stop timeout has
+    /// The server is stopping: send a goodbye and finish work in progress here. The server aborts the connection when its stop timeout has
     /// passed.
     /// </summary>
     /// <param name="reason">Why the connection must end.</param>

@@ -1,9 +1,9 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// What a server's memory budget asks a protocol before it closes connections. A protocol that implements it beside
-/// <see cref="IConnectionProtocol"/> keeps the connections of known peers open the longest; peers of other protocols count as unknown.
-/// Called on any thread, at the budget only; no member may block.
+/// Questions that a server's memory budget asks a protocol before it closes connections. If a protocol implements this interface in
+/// addition to <see cref="IConnectionProtocol"/>, the connections of its known peers stay open the longest; peers of other protocols count
+/// as unknown. Called on any thread, only when the budget is exhausted; no member may block.
 /// </summary>
 public interface IMemoryUser
 {
@@ -11,8 +11,8 @@ public interface IMemoryUser
     bool IsPeerKnown { get; }
 
     /// <summary>
-    /// How long the peer has been late with the rest of a message, or what was received has waited for something else that a peer has to
-    /// do; null if neither is so: then received bytes wait for this side, and a known peer is not closed for them.
+    /// How long the rest of a message has been overdue, or how long received bytes have waited for another action of a peer; null if
+    /// neither applies: then received bytes wait for this side, and a known peer is not closed because of them.
     /// </summary>
     TimeSpan? UnfinishedFor { get; }
 

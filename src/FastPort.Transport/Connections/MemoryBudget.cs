@@ -2,8 +2,8 @@ namespace FastPort.Connections;
 
 /// <summary>
 /// A limit of the bytes that connections' rings, unfinished messages, shared frames and queued requests hold together. For each connection
-/// <see cref="FreeBytes"/> do not count, for each of receiving, messages beside the ring, sending and queueing. All servers of a process
-/// share <see cref="OfProcess"/>, except servers with their own budget.
+/// <see cref="FreeBytes"/> do not count, separately for receiving, messages outside the ring, sending and queueing. All servers of a
+/// process share <see cref="OfProcess"/>, except servers with their own budget.
 /// <para>
 /// When the limit is exceeded, the budget closes connections: first those with an unknown peer, and among them first the one whose peer has
 /// been late for the longest time with the rest of a message or with reading sent bytes. A known peer is closed when it has been late for a
@@ -98,7 +98,7 @@ internal sealed class MemoryBudget(long limit)
             }
             catch (Exception)
             {
-                // No memory to find out whom to close: tried again after the pause.
+                // Not enough memory to find connections to close: retried after the pause.
             }
 
             pause = closed.Count != 0 ? ShortPause : TimeSpan.FromTicks(Math.Min(2 * pause.Ticks, LongPause.Ticks));

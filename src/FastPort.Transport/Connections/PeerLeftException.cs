@@ -6,7 +6,7 @@ namespace FastPort.Connections;
 /// </summary>
 internal sealed class PeerLeftException() : IOException("The peer left without sending anything.")
 {
-    /// <summary>Whether a connection has ended by its peer: by this reason, or only the peer's stream (null).</summary>
+    /// <summary>Whether the peer has ended a connection: with this reason, or only its own stream (null).</summary>
     public static bool IsReason(CloseReason? reason) =>
         reason is null or { Kind: CloseKind.PeerClosed or CloseKind.PeerTruncated or CloseKind.ConnectionLost };
 }

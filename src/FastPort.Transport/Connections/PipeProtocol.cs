@@ -15,7 +15,7 @@ namespace FastPort.Connections;
 /// <para>
 /// Output: flushed bytes go into the connection's send ring and to the operating system. <see cref="PipeWriter.FlushAsync"/> waits while
 /// more bytes than the bounds allow wait to be sent; it returns <see cref="FlushResult.IsCompleted"/> when nothing can be sent any more.
-/// Completing the writer closes the connection in order, in both directions: this side has no half-close, the peer has.
+/// Completing the writer closes the connection in order, in both directions: this side cannot half-close, the peer can.
 /// </para>
 /// <para>
 /// When the connection is lost, the reader throws an <see cref="IOException"/> after the bytes copied so far, so that a truncated stream
@@ -205,7 +205,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         _input.Reader.Complete();
     }
 
-    // Never throws. What was flushed before the handler failed still goes out.
+    // Never throws. Bytes that were flushed before the handler failed are still sent.
     private async Task CloseWhenSentAsync()
     {
         Exception? completedWith = await _sender.RunAsync(_connection!).ConfigureAwait(false);

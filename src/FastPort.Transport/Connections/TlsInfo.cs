@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace FastPort.Connections;
 
-/// <summary>What two peers have agreed on in a TLS handshake. Immutable; safe from any thread.</summary>
+/// <summary>The result of a TLS handshake. Immutable; safe from any thread.</summary>
 public sealed class TlsInfo
 {
     internal TlsInfo(
@@ -24,15 +24,15 @@ public sealed class TlsInfo
     public TlsCipherSuite CipherSuite { get; }
 
     /// <summary>
-    /// The peer's certificate, checked; null if it showed none. It belongs to the connection: valid until the connection has ended, do not
-    /// dispose it.
+    /// The peer's certificate, checked; null if it presented none. The connection owns it: it is valid until the connection has ended; do
+    /// not dispose it.
     /// </summary>
     public X509Certificate2? PeerCertificate { get; }
 
-    /// <summary>The server name that the client asked for (SNI); empty for none.</summary>
+    /// <summary>The server name that the client requested (SNI); empty for none.</summary>
     public string ServerName { get; }
 
-    /// <summary>The protocol that both have agreed on (ALPN), <c>fastport/1</c>; empty if the peer named none.</summary>
+    /// <summary>The negotiated protocol (ALPN), <c>fastport/1</c>; empty if the peer named none.</summary>
     public string ApplicationProtocol { get; }
 
     /// <inheritdoc/>

@@ -1,9 +1,9 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// Detects a peer that takes too few of the waiting bytes. Within the timeout the peer must take all bytes that waited at its start, or as
-/// many as the minimum rate requires, at least one. The clock calls it at every tick while bytes wait. Used only by the coarse clock's
-/// thread; mutable, so keep it in one non-readonly field.
+/// Detects a peer that reads too few of the pending bytes. Within the timeout the peer must read all bytes that were pending at its start,
+/// or as many as the minimum rate requires, at least one. The clock calls it at every tick while bytes wait. Used only by the coarse
+/// clock's thread; mutable, so keep it in one non-readonly field.
 /// </summary>
 /// <param name="timeout">The period to check; zero to check nothing.</param>
 /// <param name="minimumRate">Bytes per second, 0 or more.</param>
@@ -16,7 +16,7 @@ internal struct WriteProgress(TimeSpan timeout, int minimumRate)
     /// <summary>Whether bytes waited at the last check: the next tick must check again.</summary>
     public bool IsWaiting { readonly get; private set; }
 
-    /// <summary>Since when the peer has taken too few of the waiting bytes, as of the last check; -1 if none waited.</summary>
+    /// <summary>Time since which the peer has read too few of the pending bytes, as of the last check; -1 if none waited.</summary>
     public readonly long WaitsSince => IsWaiting ? _since : -1;
 
     public void Start(long nowMilliseconds) => _since = nowMilliseconds;

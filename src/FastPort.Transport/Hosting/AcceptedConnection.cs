@@ -49,7 +49,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>Where the connection comes from, for log lines: a proxy's own address until its client's is known.</summary>
+    /// <summary>The origin of the connection, for log lines: a proxy's address until its client's address is known.</summary>
     public EndPoint? Source => Address ?? connection.RemoteEndPoint;
 
     void IHandshakeStep.Run() => _ = server.OpenAfterStagesAsync(this);
@@ -111,7 +111,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>Tells the protocol that the server stops. If there is none yet, the code that opens the connection ends it.</summary>
+    /// <summary>Notifies the protocol that the server stops. If there is none yet, the code that opens the connection ends it.</summary>
     public void Stop()
     {
         Interlocked.Exchange(ref _stopping, 1);

@@ -29,7 +29,7 @@ internal sealed class Admission(
     /// <summary>Connections admitted and not yet ended.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>Maximum number of admitted connections: fewer than configured where the process has not so many descriptors.</summary>
+    /// <summary>Maximum number of admitted connections: fewer than configured if the process does not have enough descriptors.</summary>
     public int MaxConnections => Math.Min(maxConnections, descriptors?.Max ?? int.MaxValue);
 
     /// <summary>Maximum number of admitted connections per address; 0 for no limit.</summary>
@@ -37,7 +37,7 @@ internal sealed class Admission(
 
     /// <summary>Admits a connection (null), or returns why not. <see cref="Leave"/> must be called once for each admitted one.</summary>
     /// <param name="remote">The peer's address; null if it is not known yet.</param>
-    /// <param name="why">The sentence for the log, if the reason alone does not say it.</param>
+    /// <param name="why">The sentence for the log, if the reason alone is not enough.</param>
     public ConnectionRejection? TryEnter(EndPoint? remote, out string? why)
     {
         if (Refuse(remote, isKnown: remote is not null, out why) is { } refused)
@@ -72,7 +72,7 @@ internal sealed class Admission(
     /// </summary>
     /// <param name="from">The old address; null if it was not known.</param>
     /// <param name="to">The new one; null if the peer has none.</param>
-    /// <param name="why">The sentence for the log, if the reason alone does not say it.</param>
+    /// <param name="why">The sentence for the log, if the reason alone is not enough.</param>
     public ConnectionRejection? TryMove(EndPoint? from, EndPoint? to, out string? why)
     {
         if (Refuse(to, isKnown: true, out why) is { } refused)
@@ -121,7 +121,7 @@ internal sealed class Admission(
         }
     }
 
-    // A ban first: who is banned uses up no rate. Before the address is known, none is charged: the connection is charged once.
+    // Bans first: a banned peer uses up no rate. Before the address is known, none is charged: the connection is charged once.
     private ConnectionRejection? Refuse(EndPoint? remote, bool isKnown, out string? why)
     {
         if (bans?.Find(remote) is { } ban)

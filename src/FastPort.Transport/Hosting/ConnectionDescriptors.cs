@@ -65,7 +65,7 @@ internal sealed class ConnectionDescriptors
 
         try
         {
-            // Before the directory is read: a connection that comes meanwhile lowers the maximum.
+            // Before the directory is read: a connection that arrives in the meantime lowers the maximum.
             int count = Volatile.Read(ref _count);
             long free = limit - Directory.EnumerateFileSystemEntries("/proc/self/fd").LongCount() - Reserve;
             Max = (int)Math.Min(int.MaxValue, Math.Max(free, 1) + count);

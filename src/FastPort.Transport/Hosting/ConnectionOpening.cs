@@ -4,14 +4,14 @@ using FastPort.Connections;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// What a connection has until its loop runs for the first time: then the server makes the connection's protocol, which replaces this one.
-/// So no thread is needed but the loop's, whatever the thread pool is busy with.
+/// The protocol of a connection until its loop runs for the first time: then the server creates the connection's protocol, which replaces
+/// this one. So only the loop's thread is needed, even if the thread pool is busy.
 /// </summary>
 internal sealed class ConnectionOpening(ConnectionServer server, AcceptedConnection accepted) : IConnectionPreamble
 {
     public void OnOpened(Connection connection) => server.Open(accepted, connection);
 
-    // It has stayed only where no protocol could be made: the connection closes.
+    // It is still the protocol only if none could be created: the connection closes.
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         input.Consume(input.Length);

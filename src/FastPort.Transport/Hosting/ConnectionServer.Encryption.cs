@@ -4,7 +4,7 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-/// <content>The encrypted endpoints: their certificates, and the stage that makes the handshake.</content>
+/// <content>The encrypted endpoints: their certificates, and the stage that performs the handshake.</content>
 public sealed partial class ConnectionServer
 {
     private readonly ServerCertificates? _certificates;
@@ -35,7 +35,7 @@ public sealed partial class ConnectionServer
         }
     }
 
-    /// <summary>The certificates of the <c>tls://</c> endpoints at present; empty if there are none.</summary>
+    /// <summary>The current certificates of the <c>tls://</c> endpoints; empty if there are none.</summary>
     public IReadOnlyList<CertificateInfo> Certificates => _certificates?.Infos ?? [];
 
     private ServerCertificates? ReadCertificates() =>

@@ -2,10 +2,10 @@ using FastPort.Connections;
 
 namespace FastPort.Hosting;
 
-/// <content>What a reader of figures asks about once a second.</content>
+/// <content>Figures that are read about once a second.</content>
 public sealed partial class ConnectionServer
 {
-    /// <summary>Reads the present load. Takes no lock of the connections; its time is that of a walk over all of them.</summary>
+    /// <summary>Reads the current load. Takes no lock of the connections; walks over all of them.</summary>
     internal ServerLoad ReadLoad()
     {
         long pending = 0;

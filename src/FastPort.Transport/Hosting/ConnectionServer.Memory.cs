@@ -11,7 +11,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
     IEnumerable<MemoryClaim> IMemoryHolder.Claims =>
         _accepted.Values.Select(ClaimOrEnd).Where(static claim => claim.Bytes > 0);
 
-    // A protocol that throws must not keep the budget from closing others.
+    // A protocol that throws must not prevent the budget from closing others.
     private MemoryClaim ClaimOrEnd(AcceptedConnection accepted)
     {
         try
@@ -58,7 +58,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
         string option = $"{_options.Section}:{nameof(ServerOptions.MaxBufferedMegabytes)}";
         var reason = new CloseReason(
             CloseKind.MemoryLimit,
-            $"Its received messages that wait for a peer and its unread sent ones held {bytes} bytes, and {option} was used up.");
+            $"Its received messages waiting for a peer and its unread sent messages held {bytes} bytes, and {option} was used up.");
         if (listening is null)
         {
             connection.Abort(reason);

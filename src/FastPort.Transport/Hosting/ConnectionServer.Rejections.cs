@@ -5,7 +5,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <content>Refusing connections, with a reason, and telling the log at most once a second.</content>
+/// <content>Refusing connections, with a reason, and logging that at most once a second.</content>
 public sealed partial class ConnectionServer
 {
     private long _rejected;
@@ -17,7 +17,7 @@ public sealed partial class ConnectionServer
         LogRejected(accepted.Source, reason);
         if (rejection == ConnectionRejection.TlsFailed)
         {
-            // In order: the alert that tells the peer why is still to be sent.
+            // In order: the alert with the reason for the peer is still to be sent.
             accepted.Connection.Close(closed);
         }
         else
@@ -27,8 +27,8 @@ public sealed partial class ConnectionServer
     }
 
     /// <summary>
-    /// Closes a connection that has its protocol if a new ban is one of its peer, for the server built on this one. Null: closed by its
-    /// address, without a word of the protocol.
+    /// Closes a connection that has its protocol if a new ban applies to its peer, for the server built on this one. Null: closed by its
+    /// address, without a message of the protocol.
     /// </summary>
     internal Action<Connection, Ban>? CloseServed { get; init; }
 

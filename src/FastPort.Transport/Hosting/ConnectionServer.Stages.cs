@@ -10,10 +10,10 @@ namespace FastPort.Hosting;
 /// <content>The stages of a connection before its protocol, such as TLS: bounded in time, and in number also for one address.</content>
 public sealed partial class ConnectionServer
 {
-    // Two names of a certificate and what to do have room.
+    // Has room for two names of a certificate and the advice.
     private const int MaxHandshakeFailureLength = 1024;
 
-    // One address must not have all places: it would keep everybody else out for as long as its stages take.
+    // One address must not take all places: it would keep all others out for as long as its stages take.
     private readonly Admission _inStages;
 
     /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
@@ -76,7 +76,7 @@ public sealed partial class ConnectionServer
         }
         catch (PeerLeftException e)
         {
-            // As on an endpoint without stages: a port probe is no rejection, and no reason for an alarm.
+            // As on an endpoint without stages: a port probe is not a rejection, and no reason for an alarm.
             ServerLog.StageFailed(_logger, accepted.Source, e);
             accepted.Connection.Abort(CloseReason.PeerClosed);
             return null;

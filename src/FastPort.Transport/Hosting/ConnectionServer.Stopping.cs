@@ -6,10 +6,10 @@ namespace FastPort.Hosting;
 /// <content>The ordered stop: accepts no more, notifies all protocols, and aborts connections that do not finish in time.</content>
 public sealed partial class ConnectionServer
 {
-    // Additional time for a stop besides ShutdownTimeout: what follows, and a rest.
+    // Additional time for a stop after ShutdownTimeout: for the steps that follow, with a margin.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
-    // For a listener whose loop is blocked. The sessions of other loops must be told all the same, and soon.
+    // For a listener whose loop is blocked. The sessions of other loops must still be notified, and soon.
     private static readonly TimeSpan ListenerTimeout = TimeSpan.FromSeconds(1);
 
     // For aborted connections and listeners whose loop is blocked.
@@ -33,13 +33,14 @@ public sealed partial class ConnectionServer
     /// </param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
-        // On the pool: what the stop does then must not run on the canceling thread.
+        // On the pool: the rest of the stop must not run on the canceling thread.
         using (cancellationToken.UnsafeRegister(static hurry => _ = ((CancellationTokenSource)hurry!).CancelAsync(), _hurry))
         {
             Task stopped;
             lock (_gate)
             {
-                // From here on the server cannot start. Who asks is told so; connections are admitted until the drain delay is over.
+                // From here on the server cannot start. Callers that ask see the stop; connections are admitted until the drain delay is
+                // over.
                 _stopping = true;
                 stopped = _stopped ??= StopInTimeAsync();
             }
@@ -74,13 +75,14 @@ public sealed partial class ConnectionServer
             listeners = _listeners;
         }
 
-        // First the listeners, so that a client that is told to go finds nobody. One that does not stop in time accepts nobody: _closing.
+        // First the listeners, so that a client that is asked to leave cannot reconnect. A listener that does not stop in time accepts no
+        // connections: _closing.
         Task unbound = Task.WhenAll(listeners.Select(static listener => Task.Run(() => listener.StopAsync().AsTask())));
         await unbound.WaitAsync(ListenerTimeout, _time, _hurry.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 
         Bans.Added -= CloseBanned;
 
-        // Not awaited: a stage's callback that throws or blocks must not keep the sessions from being told.
+        // Not awaited: a stage's callback that throws or blocks must not keep the sessions from being notified.
         _ = _stop.CancelAsync();
         AcceptedConnection[] open = [.. _accepted.Values];
         if (open.Length != 0)
@@ -111,7 +113,7 @@ public sealed partial class ConnectionServer
         ServerLog.Stopped(_logger);
         if (unbound.IsFaulted)
         {
-            // What a transport's listener throws concerns whoever stops the server, but keeps nothing above from its end.
+            // An exception of a transport's listener is thrown to the caller of the stop, but does not prevent the steps above.
             await unbound.ConfigureAwait(false);
         }
     }

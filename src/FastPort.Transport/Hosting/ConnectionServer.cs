@@ -18,8 +18,8 @@ namespace FastPort.Hosting;
 /// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is created for each connection. It
 /// needs no host; <c>services.AddConnectionServer</c> runs it in one. Start it once, stop it once. Its members are safe from any thread.
 /// <para>
-/// The accepting thread only counts the connection, under none of the server's locks. Stages run on the thread pool. The protocol is made
-/// and started on the connection's loop.
+/// The accepting thread only counts the connection, under none of the server's locks. Stages run on the thread pool. The protocol is
+/// created and started on the connection's loop.
 /// </para>
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
@@ -54,8 +54,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <see cref="ConnectionServerOptions"/>, or a protocol's own; validated here, must not change afterwards.
     /// </param>
     /// <param name="protocol">
-    /// Creates the protocol of a connection. Called once per connection, on its loop, and must not block, as the protocol's own callbacks
-    /// must not; what takes long is a stage's work. An exception is logged and closes the connection.
+    /// Creates the protocol of a connection. Called once per connection, on its loop. Like the protocol's callbacks, it must not block;
+    /// slow work belongs in a stage. An exception is logged and closes the connection.
     /// </param>
     /// <param name="components">
     /// Transports, stages and the source of time. Defaults to the built-in transports as the options select them, and no stages.
@@ -140,7 +140,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// </summary>
     public ConnectionCounters Counters { get; }
 
-    /// <summary>Addresses that may not connect for a while.</summary>
+    /// <summary>The banned addresses.</summary>
     public BanList Bans { get; }
 
     /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
@@ -158,7 +158,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 
-    /// <summary>Maximum number of connections: fewer than configured where the process has not so many descriptors.</summary>
+    /// <summary>Maximum number of connections: fewer than configured if the process does not have enough descriptors.</summary>
     internal int MaxConnections => _admission.MaxConnections;
 
     /// <summary>A snapshot of the connections that have their protocol.</summary>
@@ -167,7 +167,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">
-    /// An endpoint cannot be bound, or the system gives no threads; the message says which, why, and what to do.
+    /// An endpoint cannot be bound, or the system provides no threads; the message says which, why, and what to do.
     /// </exception>
     /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
@@ -242,7 +242,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
-    /// <summary>Makes the protocol of a connection and starts it. On the connection's loop; never throws.</summary>
+    /// <summary>Creates the protocol of a connection and starts it. On the connection's loop; never throws.</summary>
     internal void Open(AcceptedConnection accepted, Connection top)
     {
         try
@@ -261,7 +261,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             {
                 accepted.Serve(top, _protocol(top));
 
-                // A ban that came meanwhile may not have found the connection: not among the accepted yet, or not under this address.
+                // A ban added in the meantime may have missed the connection: not yet among the accepted, or not under this address.
                 if (BanCheck.Find(accepted.Address) is { } ban)
                 {
                     CloseBanned(accepted, ban);
@@ -329,9 +329,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 {
                     throw new EndpointException(
                         endpoint,
-                        $"Cannot listen on {endpoint}: this server's own {own} has the port already. An address is bound once; 0.0.0.0 is "
-                            + "every address of IPv4, [::] and * are every address of IPv4 and IPv6. Remove one of the two, or give it "
-                            + "another port.",
+                        $"Cannot listen on {endpoint}: this server's endpoint {own} already has the port. An address is bound once; "
+                            + "0.0.0.0 means every IPv4 address, [::] and * mean every IPv4 and IPv6 address. Remove one of the two, or "
+                            + "give it another port.",
                         e);
                 }
             }

@@ -32,12 +32,12 @@ public sealed class ConnectionServerOptions : ServerOptions
     public int MaxSendBytes { get; set; } = 4 * 1024 * 1024;
 
     /// <summary>
-    /// Time in which the peer reads none of the bytes that wait for it; then the connection is closed. Zero disables it. Defaults to 30 s.
+    /// Time after which the connection is closed if the peer reads none of its pending bytes. Zero disables it. Defaults to 30 s.
     /// </summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, which is as much as Linux takes; zero
+    /// Silence after which the operating system probes the peer (TCP keep-alive), up to 32,767 s, the maximum that Linux accepts; zero
     /// disables it. Defaults to 60 s.
     /// </summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);

@@ -22,7 +22,7 @@ public static class ConnectionServerRegistration
     /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on its loop; must not block.
     /// </param>
     /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server without a name is already registered.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         IConfiguration configuration,
@@ -46,7 +46,7 @@ public static class ConnectionServerRegistration
     /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on its loop; must not block.
     /// </param>
     /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
+    /// <exception cref="InvalidOperationException">A server with that name is already registered.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         string name,

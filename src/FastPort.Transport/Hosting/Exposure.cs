@@ -3,14 +3,14 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-/// <summary>Finds what other machines can do at a server's endpoints that nobody has decided to allow.</summary>
+/// <summary>Finds what other machines can do at a server's endpoints without an explicit decision to allow it.</summary>
 internal static class Exposure
 {
-    /// <summary>One sentence for each endpoint that other machines reach unencrypted or without showing who they are.</summary>
+    /// <summary>One sentence for each endpoint that other machines can reach unencrypted or without authentication.</summary>
     /// <param name="endpoints">The endpoints.</param>
     /// <param name="transports">The transports, for schemes that are served through others.</param>
-    /// <param name="authenticates">Whether peers must show who they are to the protocol.</param>
-    /// <param name="checksCertificates">Whether peers of encrypted endpoints must show a certificate of a configured authority.</param>
+    /// <param name="authenticates">Whether the protocol requires authentication.</param>
+    /// <param name="checksCertificates">Whether peers of encrypted endpoints must present a certificate of a configured authority.</param>
     public static IReadOnlyList<string> Find(
         IEnumerable<string> endpoints, TransportCollection transports, bool authenticates, bool checksCertificates)
     {
@@ -27,9 +27,9 @@ internal static class Exposure
             string what = (isEncrypted, authenticates || (isEncrypted && checksCertificates)) switch
             {
                 (true, true) => string.Empty,
-                (false, true) => "everything can be read on the way, tokens too",
-                (true, false) => "everybody who reaches it may connect",
-                _ => "everybody who reaches it may connect, and everything can be read on the way",
+                (false, true) => "all traffic can be read on the way, including tokens",
+                (true, false) => "anyone who reaches it may connect",
+                _ => "anyone who reaches it may connect, and all traffic can be read on the way",
             };
             if (what.Length != 0)
             {

@@ -1,8 +1,8 @@
 namespace FastPort.Hosting;
 
-/// <summary>How much of what a server may use it uses at one moment. Immutable.</summary>
+/// <summary>A server's use of its limited resources at one moment. Immutable.</summary>
 /// <param name="BufferedBytes">
-/// Bytes that count against <see cref="ServerOptions.MaxBufferedMegabytes"/>; of all servers of the process without a limit of their own.
+/// Bytes that count against <see cref="ServerOptions.MaxBufferedMegabytes"/>; of all servers of the process that have no separate limit.
 /// </param>
 /// <param name="MaxBufferedBytes">The limit of <paramref name="BufferedBytes"/>.</param>
 /// <param name="PendingBytes">Bytes that connections have written and the operating system has not taken yet.</param>
@@ -13,8 +13,8 @@ namespace FastPort.Hosting;
 /// without event loops.
 /// </param>
 /// <param name="LoopRounds">
-/// How often each event loop has looked for work since it started, by loop. A loop that has had no idle time and makes no rounds does not
-/// come back from a handler.
+/// How often each event loop has looked for work since it started, by loop. A loop without idle time and without new rounds is stuck in a
+/// handler.
 /// </param>
 public sealed record ServerLoad(
     long BufferedBytes,

@@ -15,7 +15,7 @@ internal static partial class ServerLog
     [LoggerMessage(
         3002, LogLevel.Warning,
         "{Section}:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} "
-        + "connections are accepted, further ones are closed at once. Raise the limit (ulimit -n) or lower the option")]
+        + "connections are accepted; further connections are closed immediately. Raise the limit (ulimit -n) or lower the option")]
     public static partial void DescriptorLimit(ILogger logger, string section, int maxConnections, long descriptorLimit, int connections);
 
     [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections have up to {Timeout} to finish")]

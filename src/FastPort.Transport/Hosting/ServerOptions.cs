@@ -42,9 +42,9 @@ public abstract class ServerOptions : IDescribedOptions
     public bool PinLoops { get; set; }
 
     /// <summary>
-    /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to null: 20,000. The limit is
-    /// lower if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all servers of
-    /// the process share these. A number that they do not allow is logged as a warning.
+    /// Maximum number of connections. Further connections are closed at once and counted. 1 to 1,000,000. Defaults to null: 20,000. The
+    /// limit is lower if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself; all
+    /// servers of the process share these. A number above this limit is logged as a warning.
     /// </summary>
     public int? MaxConnections { get; set; }
 
@@ -61,35 +61,35 @@ public abstract class ServerOptions : IDescribedOptions
     /// <summary>
     /// Megabytes (2^20 bytes) that all connections of this server may hold: incomplete received messages, requests that wait for their
     /// handlers, and bytes that wait to be sent. For each of the three, 64 KiB per connection are not counted. 1 to 1,048,576. Defaults to
-    /// null: a quarter of the memory available to the garbage collector, shared by all servers of the process without a number of their
-    /// own.
+    /// null: a quarter of the memory available to the garbage collector, shared by all servers of the process that do not set this option.
     /// </summary>
     public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
     /// Proxies whose connections begin with a PROXY header (version 1 or 2), as addresses (<c>10.0.0.1</c>), networks (<c>10.0.0.0/8</c>),
-    /// and <c>unix</c> for all peers of Unix sockets. The client's address that the header tells counts from then on: in limits, logs and
-    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A client whose address is not told has the proxy's own; none, and no limit per
-    /// address, if the proxy is on this machine. A connection from there without a header is refused; from everywhere else headers are not
-    /// read. Defaults to none.
+    /// and <c>unix</c> for all peers of Unix sockets. The client's address in the header is used from then on: in limits, logs and
+    /// <see cref="Connections.Connection.RemoteEndPoint"/>. If the header contains no address, the client has the proxy's address; none,
+    /// and no limit per address, if the proxy is on this machine. A connection from a proxy without a header is refused; the headers of
+    /// other peers are not read. Defaults to none.
     /// </summary>
     public IList<string> TrustedProxies { get; set; } = [];
 
     /// <summary>
-    /// Rates by address, by identity and in total. Servers of other protocols than FastPort's limit connections per second only, by address
+    /// Rates by address, by identity and in total. Servers of protocols other than FastPort's limit only connections per second, by address
     /// and in total.
     /// </summary>
     public RateOptions Rates { get; } = new();
 
     /// <summary>
-    /// Certificates of the <c>tls://</c> endpoints, and what peers must show. A certificate that no such endpoint uses is refused.
+    /// Certificates of the <c>tls://</c> endpoints, and the certificates that peers must present. A certificate that no such endpoint uses
+    /// is refused.
     /// </summary>
     public TlsServerOptions Tls { get; } = new();
 
     /// <summary>
-    /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> and in TLS handshakes at a time. Further ones are
-    /// closed at once and counted. One address has at most a quarter of them, if <see cref="MaxConnectionsPerAddress"/> limits it. 1 to
-    /// 1,000,000. Defaults to 1,000.
+    /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> and in TLS handshakes at a time. Further
+    /// connections are closed at once and counted. One address has at most a quarter of them, if <see cref="MaxConnectionsPerAddress"/>
+    /// limits it. 1 to 1,000,000. Defaults to 1,000.
     /// </summary>
     public int MaxConnectionsInStages { get; set; } = 1000;
 
@@ -157,11 +157,11 @@ public abstract class ServerOptions : IDescribedOptions
         SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
         PinLoops = section.Flag(nameof(PinLoops), PinLoops);
         MaxConnections = section.OptionalNumber(
-            nameof(MaxConnections), MaxConnections, 1, 1_000_000, "allowed are 1 to 1000000");
+            nameof(MaxConnections), MaxConnections, 1, 1_000_000, "allowed: 1 to 1000000");
         MaxConnectionsPerAddress = section.OptionalNumber(
-            nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
+            nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed: 0 to 1000000");
         MaxBufferedMegabytes = section.OptionalNumber(
-            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
+            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed: 1 to 1048576");
         TrustedProxies = section.List(nameof(TrustedProxies), TrustedProxies, Proxies.TrustedProxies.Allowed);
         foreach (string source in TrustedProxies.Where(static source => !Proxies.TrustedProxies.IsSource(source)))
         {
@@ -176,7 +176,7 @@ public abstract class ServerOptions : IDescribedOptions
             nameof(UnixSocketPermissions),
             UnixSocketPermissions,
             static text => text is null || UnixPermissions.TryParse(text, out _),
-            "allowed are 0000 to 0777, octal");
+            "allowed: 0000 to 0777, octal");
         DrainDelay = section.Time(nameof(DrainDelay), DrainDelay, TimeSpan.Zero, TimeSpan.FromHours(1));
         ShutdownTimeout = section.Time(nameof(ShutdownTimeout), ShutdownTimeout, TimeSpan.Zero, TimeSpan.FromHours(1));
     }

@@ -6,19 +6,19 @@ using FastPort.Connections;
 
 namespace FastPort.Limits;
 
-/// <summary>Somebody who may not connect for a while.</summary>
+/// <summary>An address, network or identity that may not connect for a limited time.</summary>
 public sealed record Ban
 {
-    /// <summary>Begins the subject of a ban of an identity.</summary>
+    /// <summary>The prefix of a subject that is an identity.</summary>
     public const string UserPrefix = "user:";
 
     /// <summary>Creates a ban.</summary>
     /// <param name="subject">
-    /// Who: an address (<c>10.0.0.7</c>), a network (<c>10.0.0.0/8</c>, <c>2001:db8:1:2::/64</c>) or an identity (<c>user:anna</c>).
+    /// The banned address (<c>10.0.0.7</c>), network (<c>10.0.0.0/8</c>, <c>2001:db8:1:2::/64</c>) or identity (<c>user:anna</c>).
     /// </param>
     /// <param name="until">When it ends.</param>
-    /// <param name="reason">A sentence for the log, without line breaks; the peer is not told. Defaults to none.</param>
-    /// <exception cref="ArgumentException">The subject or the reason is none.</exception>
+    /// <param name="reason">A sentence for the log, without line breaks; not sent to the peer. Defaults to none.</param>
+    /// <exception cref="ArgumentException">The subject or the reason is not valid.</exception>
     public Ban(string subject, DateTimeOffset until, string reason = "")
     {
         ArgumentNullException.ThrowIfNull(reason);
@@ -29,14 +29,14 @@ public sealed record Ban
 
         if (!IsPlain(reason))
         {
-            throw new ArgumentException("The reason of a ban has a character of category Cc, Cf, Zl or Zp.", nameof(reason));
+            throw new ArgumentException("The reason of a ban contains a character of category Cc, Cf, Zl or Zp.", nameof(reason));
         }
 
         (User, Network, Until, Reason) = (user, network, until, reason);
         Subject = user is null ? AddressNetworks.Show(network) : UserPrefix + user;
     }
 
-    /// <summary>Who is banned, in one form for each address, network or identity.</summary>
+    /// <summary>The banned address, network or identity, in its canonical form.</summary>
     public string Subject { get; }
 
     /// <summary>When the ban ends.</summary>
@@ -46,9 +46,9 @@ public sealed record Ban
     public string Reason { get; }
 
     internal const string Allowed =
-        "allowed are addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
+        "allowed: addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
 
-    /// <summary>What the peer is told.</summary>
+    /// <summary>The sentence for the peer.</summary>
     internal string Notice => $"{Subject} is banned until {Until.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss'Z'}.";
 
     /// <summary>The banned identity; null for addresses.</summary>
@@ -57,7 +57,7 @@ public sealed record Ban
     /// <summary>The banned addresses, if <see cref="User"/> is null.</summary>
     internal IPNetwork Network { get; }
 
-    /// <summary>The subject that bans this peer: its address, for IPv6 its /64 network. Null for peers without an IP address.</summary>
+    /// <summary>The subject that matches this peer: its address, for IPv6 its /64 network. Null for peers without an IP address.</summary>
     /// <param name="peer">The peer's address.</param>
     public static string? SubjectOf(EndPoint? peer) =>
         AddressNetworks.CountedAs(peer) is { } network ? AddressNetworks.Show(network) : null;

@@ -4,12 +4,12 @@ using FastPort.Connections;
 namespace FastPort.Limits;
 
 /// <summary>
-/// The bans of a server. A banned address is rejected when it connects, a banned identity when it says Hello; those that are connected are
-/// closed. Bans end by themselves. The list is in memory: a program that keeps it stores it itself. Thread-safe.
+/// The bans of a server. A banned address is rejected when it connects, a banned identity when it says Hello; existing connections of both
+/// are closed. Bans expire on their own. The list is in memory only: a program that needs it after a restart must store it. Thread-safe.
 /// </summary>
 public sealed class BanList
 {
-    /// <summary>Maximum number of bans. Beyond it the ones that end first are dropped.</summary>
+    /// <summary>Maximum number of bans. Beyond it, the bans that end first are dropped.</summary>
     public const int MaxEntries = 10_000;
 
     private readonly TimeProvider _time;
@@ -17,7 +17,7 @@ public sealed class BanList
     // Serializes changes. The events are raised under it, so that subscribers see the changes in order.
     private readonly Lock _gate = new();
 
-    // Replaced at each change: a connection that comes looks it up without a lock.
+    // Replaced at each change: new connections look it up without a lock.
     private volatile Lookup _lookup = Lookup.Empty;
 
     /// <summary>Creates an empty list.</summary>
@@ -25,14 +25,14 @@ public sealed class BanList
     public BanList(TimeProvider? time = null) => _time = time ?? TimeProvider.System;
 
     /// <summary>
-    /// A ban was added, or changed. Subscribers must not block or change the list. One that throws keeps no other one from being called.
+    /// A ban was added or changed. Subscribers must not block or change the list. If one throws, the others are still called.
     /// </summary>
     public event Action<Ban>? Added;
 
     /// <summary>A ban was lifted before its end; as for <see cref="Added"/>.</summary>
     public event Action<Ban>? Lifted;
 
-    /// <summary>The bans that have not ended, those that end first at the beginning.</summary>
+    /// <summary>The bans in force, ordered by the time they end.</summary>
     public IReadOnlyList<Ban> Entries
     {
         get
@@ -42,7 +42,7 @@ public sealed class BanList
         }
     }
 
-    /// <summary>Adds a ban, or replaces the one of the same subject. One that has ended is not added.</summary>
+    /// <summary>Adds a ban, or replaces the ban of the same subject. A ban that has already ended is not added.</summary>
     /// <param name="ban">The ban.</param>
     /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public void Add(Ban ban)
@@ -51,8 +51,8 @@ public sealed class BanList
         Add([ban]);
     }
 
-    /// <summary>As <see cref="Add(Ban)"/>, with one change of the list for all: each costs the time of a walk over the list.</summary>
-    /// <param name="bans">The bans. Of one subject the last counts.</param>
+    /// <summary>As <see cref="Add(Ban)"/>, but changes the list only once: each change takes a walk over the list.</summary>
+    /// <param name="bans">The bans. For each subject, the last one counts.</param>
     /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public void Add(IEnumerable<Ban> bans)
     {
@@ -79,12 +79,12 @@ public sealed class BanList
     }
 
     /// <summary>
-    /// Makes one change of the list of all that has changed in a store, such as a file, that has some of the bans: those that have left it
-    /// are lifted, those that have come are added. Bans that others have added stay, and one that ends later than what has come of its
-    /// subject stays in its place.
+    /// Applies all changes of a store, such as a file, that contains some of the bans, in one change of the list: bans that have left the
+    /// store are lifted, new bans are added. Bans that others have added stay, and a ban is kept if it ends later than the store's new ban
+    /// of the same subject.
     /// </summary>
-    /// <param name="before">What the store had; empty at first. What others have replaced since is not lifted.</param>
-    /// <param name="now">What it has now. Of one subject the last counts.</param>
+    /// <param name="before">The store's previous bans; empty at first. Bans that others have replaced since are not lifted.</param>
+    /// <param name="now">The store's current bans. For each subject, the last one counts.</param>
     /// <exception cref="AggregateException">Subscribers threw. The list has changed, and all of them were called.</exception>
     public void Replace(IEnumerable<Ban> before, IEnumerable<Ban> now)
     {
@@ -94,16 +94,16 @@ public sealed class BanList
         Ban[] came = [.. LastOfEach(now).Where(ban => !left.Remove(ban))];
         lock (_gate)
         {
-            // Of one subject the last counts, which is so the one that ends last: what the store had of it before has left.
+            // For each subject the last one counts, which is the one that ends last: the store's earlier ban has been removed.
             Set(_lookup.All.Where(ban => !left.Contains(ban)).Concat(came).OrderBy(static ban => ban.Until));
         }
     }
 
-    /// <summary>The ban of an address that is in force; null for none. For servers of other protocols.</summary>
+    /// <summary>The ban in force for an address; null for none. For servers of other protocols.</summary>
     /// <param name="peer">The peer's address; null if it has none.</param>
     public Ban? Find(EndPoint? peer) => _lookup is { All.Length: not 0 } lookup ? lookup.Find(peer, _time.GetUtcNow()) : null;
 
-    /// <summary>The ban of an identity that is in force; null for none. For servers of other protocols.</summary>
+    /// <summary>The ban in force for an identity; null for none. For servers of other protocols.</summary>
     /// <param name="user">The identity's name, without <see cref="Ban.UserPrefix"/>.</param>
     public Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && ban.Until > _time.GetUtcNow() ? ban : null;
 
@@ -134,7 +134,7 @@ public sealed class BanList
 
         if (failures.Count != 0)
         {
-            throw new AggregateException("Subscribers of the list of bans threw; the list has changed.", failures);
+            throw new AggregateException("A subscriber of the ban list threw; the list has changed.", failures);
         }
     }
 

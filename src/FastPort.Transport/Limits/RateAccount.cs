@@ -2,7 +2,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Limits;
 
-/// <summary>What one address, one identity, or all sessions together have used. Thread-safe.</summary>
+/// <summary>The usage of one address, one identity, or all sessions together. Thread-safe.</summary>
 internal sealed class RateAccount(RateScope scope, string name, RateLimits limits, TimeSpan burst)
 {
     private const long LineEveryNanoseconds = 10_000_000_000;
@@ -26,7 +26,7 @@ internal sealed class RateAccount(RateScope scope, string name, RateLimits limit
 
     public bool TryConnect(long now) => _connections?.TryTake(now) != false;
 
-    /// <summary>Charges what a session has used.</summary>
+    /// <summary>Charges a session's usage.</summary>
     /// <param name="used">What the session has used.</param>
     /// <param name="now">The limiter's clock, in nanoseconds.</param>
     public void Charge(in RateUse used, long now)
@@ -56,11 +56,11 @@ internal sealed class RateAccount(RateScope scope, string name, RateLimits limit
         _ => $"{limits.ConnectionsPerSecond} connections/s",
     };
 
-    /// <summary>Whether nothing is remembered here that a new account would not have.</summary>
+    /// <summary>Whether the account equals a new one.</summary>
     public bool IsUnused(long now) =>
         Sessions == 0 && IsFull(_connections, now) && IsFull(_messages, now) && IsFull(_bytes, now) && IsFull(_loopTime, now);
 
-    /// <summary>Whether the log is told that this account is over its rate: every 10 s.</summary>
+    /// <summary>Whether to log that this account is over its rate: every 10 s.</summary>
     public bool IsTimeToLog(long now)
     {
         long next = Volatile.Read(ref _nextLine);

@@ -5,7 +5,7 @@ namespace FastPort.Limits;
 /// Thread-safe, without a lock.
 /// </summary>
 /// <param name="perSecond">Units per second, above 0.</param>
-/// <param name="burst">How much may come at once: what the rate gives in this time.</param>
+/// <param name="burst">The largest burst: the amount that the rate allows in this time.</param>
 internal sealed class RateBucket(double perSecond, TimeSpan burst)
 {
     private readonly double _nanosecondsEach = 1e9 / perSecond;
@@ -15,7 +15,7 @@ internal sealed class RateBucket(double perSecond, TimeSpan burst)
     /// <summary>The rate, in units per second.</summary>
     public double PerSecond => perSecond;
 
-    /// <summary>Charges what has been used already. The bucket may go into debt.</summary>
+    /// <summary>Charges units that were already used. The bucket may go into debt.</summary>
     /// <param name="units">What was used.</param>
     /// <param name="now">The clock, in nanoseconds.</param>
     public void Charge(long units, long now)
@@ -32,7 +32,7 @@ internal sealed class RateBucket(double perSecond, TimeSpan burst)
         }
     }
 
-    /// <summary>How long nothing more may be used, in nanoseconds; 0 or less for no time.</summary>
+    /// <summary>How long no more units may be used, in nanoseconds; 0 or less for no time.</summary>
     public long OverFor(long now) => Math.Max(Volatile.Read(ref _paidAt), now) - now - _burst;
 
     /// <summary>Takes one unit if the rate allows it now. One is always allowed when everything is paid.</summary>

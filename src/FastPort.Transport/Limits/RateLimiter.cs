@@ -5,8 +5,8 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Limits;
 
 /// <summary>
-/// The accounts of a server's rates: one in total, one for each address and each identity that has sessions or has not paid for what it has
-/// used. Thread-safe. <see cref="_gate"/> guards the two tables and <see cref="RateAccount.Sessions"/>; nothing is called under it.
+/// The accounts of a server's rates: one in total, one for each address and each identity that has sessions or unpaid usage. Thread-safe.
+/// <see cref="_gate"/> guards the two tables and <see cref="RateAccount.Sessions"/>; nothing is called under it.
 /// </summary>
 internal sealed class RateLimiter
 {

@@ -6,7 +6,7 @@ namespace FastPort.Limits;
 public sealed class RateLimits
 {
     /// <summary>
-    /// Connections, for identities Hellos whose token was accepted, per second; 0 to 1,000,000. Defaults to 0: no limit.
+    /// Connections per second (for identities: Hellos whose token was accepted); 0 to 1,000,000. Defaults to 0: no limit.
     /// </summary>
     public int ConnectionsPerSecond { get; set; }
 

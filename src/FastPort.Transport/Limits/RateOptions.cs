@@ -10,8 +10,8 @@ public enum RateExceededPolicy
     Pause,
 
     /// <summary>
-    /// Requests are answered with <c>Overloaded</c> and not run; one-way messages are dropped and counted. That
-    /// costs bytes and loop time, too, which no rate limits.
+    /// Requests are answered with <c>Overloaded</c> and not run; one-way messages are dropped and counted. The answers also cost bytes and
+    /// loop time, which no rate limits.
     /// </summary>
     Refuse,
 }
@@ -22,13 +22,13 @@ public sealed class RateOptions
     /// <summary>Rates of each IP address, for IPv6 of each /64 network.</summary>
     public RateLimits PerAddress { get; } = new();
 
-    /// <summary>Rates of each identity, by the name of <c>Session.User</c>, whatever the number of its sessions.</summary>
+    /// <summary>Rates of each identity, by the name of <c>Session.User</c>, regardless of the number of its sessions.</summary>
     public RateLimits PerIdentity { get; } = new();
 
     /// <summary>Rates of all sessions together.</summary>
     public RateLimits Total { get; } = new();
 
-    /// <summary>How much may come at once: what a rate gives in this time. 10 ms to 1 minute. Defaults to 1 s.</summary>
+    /// <summary>The largest burst: the amount that a rate allows in this time. 10 ms to 1 minute. Defaults to 1 s.</summary>
     public TimeSpan Burst { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
@@ -52,7 +52,7 @@ public sealed class RateOptions
         section.Section(nameof(Total), part => Total.Describe(part, onlyConnections));
         if (onlyConnections && PerIdentity.ConnectionsPerSecond != 0)
         {
-            section.Add(nameof(PerIdentity), "a server of this protocol knows no identities; use PerAddress or Total.");
+            section.Add(nameof(PerIdentity), "a server of this protocol does not know identities; use PerAddress or Total.");
         }
 
         Burst = section.Time(nameof(Burst), Burst, TimeSpan.FromMilliseconds(10), TimeSpan.FromMinutes(1));

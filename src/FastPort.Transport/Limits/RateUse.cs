@@ -1,6 +1,6 @@
 namespace FastPort.Limits;
 
-/// <summary>What a session has used in one burst.</summary>
+/// <summary>A session's usage in one burst.</summary>
 /// <param name="Messages">Frames of all kinds.</param>
 /// <param name="Bytes">Received bytes.</param>
 /// <param name="LoopNanoseconds">Time of the loop.</param>

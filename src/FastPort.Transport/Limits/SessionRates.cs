@@ -21,7 +21,7 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
     /// <param name="reading">The time now, of <see cref="MonotonicClock"/>.</param>
     public TimeSpan OverFor(long reading) => OverForAt(limiter.At(reading));
 
-    /// <summary>The peer has said who it is: null, or the rate of connections that refuses it.</summary>
+    /// <summary>The peer has identified itself: null, or the rate of connections that refuses it.</summary>
     /// <param name="name">The identity's name.</param>
     public string? TryIdentify(string name)
     {
@@ -31,7 +31,7 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
         return _identity is null ? null : limiter.TryIdentify(_identity);
     }
 
-    /// <summary>Charges a burst; true if the session is over a rate now, which the log should be told.</summary>
+    /// <summary>Charges a burst; true if the session is over a rate now, which should be logged.</summary>
     /// <param name="used">What it has used.</param>
     /// <param name="reading">The time now, of <see cref="MonotonicClock"/>.</param>
     public bool Charge(in RateUse used, long reading)

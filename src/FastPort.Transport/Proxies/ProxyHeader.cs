@@ -6,7 +6,7 @@ using System.Text;
 
 namespace FastPort.Proxies;
 
-/// <summary>What a look at the first bytes of a connection has found.</summary>
+/// <summary>The result of examining the first bytes of a connection.</summary>
 internal enum ProxyHeaderStatus
 {
     /// <summary>More bytes are needed.</summary>
@@ -15,7 +15,7 @@ internal enum ProxyHeaderStatus
     /// <summary>The header is complete.</summary>
     Complete,
 
-    /// <summary>The bytes are no header.</summary>
+    /// <summary>The bytes are not a header.</summary>
     Invalid,
 }
 
@@ -24,8 +24,8 @@ internal enum ProxyHeaderStatus
 /// Immutable.
 /// </summary>
 /// <param name="Length">Its length in bytes.</param>
-/// <param name="IsOwn">Whether the proxy speaks for itself, for example to see whether the server lives.</param>
-/// <param name="Client">The client's address; null if the proxy speaks for itself or does not tell.</param>
+/// <param name="IsOwn">Whether the proxy speaks for itself, for example to check the server's health.</param>
+/// <param name="Client">The client's address; null if the proxy speaks for itself or does not report it.</param>
 internal readonly record struct ProxyHeader(int Length, bool IsOwn, IPEndPoint? Client)
 {
     /// <summary>Maximum length in bytes that is accepted; version 1 has 107 at most, version 2 some hundreds with its extensions.</summary>
@@ -38,7 +38,7 @@ internal readonly record struct ProxyHeader(int Length, bool IsOwn, IPEndPoint? 
 
     private static ReadOnlySpan<byte> TextStart => "PROXY "u8;
 
-    /// <summary>Looks at the first bytes of a connection.</summary>
+    /// <summary>Examines the first bytes of a connection.</summary>
     /// <param name="bytes">The bytes so far: up to <see cref="MaxBytes"/> of them decide.</param>
     /// <param name="header">The header, if the result is Complete.</param>
     public static ProxyHeaderStatus Read(ReadOnlySpan<byte> bytes, out ProxyHeader header)
@@ -71,7 +71,7 @@ internal readonly record struct ProxyHeader(int Length, bool IsOwn, IPEndPoint? 
             return ProxyHeaderStatus.Invalid;
         }
 
-        // Stream over IPv4 is 0x11, over IPv6 0x21. Others (Unix sockets, unspecified) tell no address that counts here.
+        // Stream over IPv4 is 0x11, over IPv6 0x21. Others (Unix sockets, unspecified) contain no address that counts here.
         int addresses = family switch
         {
             0x11 => 12,

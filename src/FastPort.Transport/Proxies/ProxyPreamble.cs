@@ -20,7 +20,7 @@ internal sealed class ProxyPreamble(HandshakeWorkers workers) : IConnectionPream
     private bool _hasReceived;
 
     /// <summary>The header, when it was read.</summary>
-    /// <exception cref="ProxyHeaderException">The bytes are no PROXY header, or ended before it did.</exception>
+    /// <exception cref="ProxyHeaderException">The bytes are not a PROXY header, or ended before it did.</exception>
     /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
     /// <exception cref="IOException">The connection has ended.</exception>
     public Task<ProxyHeader> Header => _header.Task;

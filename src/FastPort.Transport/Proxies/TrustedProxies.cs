@@ -12,7 +12,7 @@ internal sealed class TrustedProxies
     public const string Unix = "unix";
 
     /// <summary>What a source may be, for messages.</summary>
-    public const string Allowed = "allowed are addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
+    public const string Allowed = "allowed: addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
 
     private readonly AddressNetworks _networks;
     private readonly bool _unix;
@@ -37,12 +37,12 @@ internal sealed class TrustedProxies
         _networks.Contain(peer) || (_unix && peer is UnixDomainSocketEndPoint);
 
     /// <summary>
-    /// A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address. A client whose
-    /// address is not told has the proxy's own (proxy-protocol.txt, 2.2), or none where that would make it a peer on this machine.
+    /// A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address. A client without a
+    /// reported address has the proxy's address (proxy-protocol.txt, 2.2), or none if that would make it a peer on this machine.
     /// </summary>
     /// <param name="connection">The connection, not started.</param>
     /// <param name="workers">The task completes on one of them.</param>
-    /// <param name="cancellationToken">Gives the header up.</param>
+    /// <param name="cancellationToken">Cancels the wait for the header.</param>
     public async ValueTask<Connection?> ReadHeaderAsync(
         Connection connection, HandshakeWorkers workers, CancellationToken cancellationToken)
     {

@@ -2,7 +2,9 @@ using System.Text;
 
 namespace FastPort.Tls;
 
-/// <summary>Reads the files that belong to certificates, whole and of bounded size; says what to do where one cannot be read.</summary>
+/// <summary>
+/// Reads the files that belong to certificates, completely and with a size limit; reports what to do if one cannot be read.
+/// </summary>
 internal static class CertificateBytes
 {
     /// <summary>Above every sensible bundle of authorities. A wrong path, such as a device or a log, must not fill the memory.</summary>
@@ -23,7 +25,7 @@ internal static class CertificateBytes
                     $"The {what} file {path} has {stream.Length} bytes, more than the {MaxBytes} that are read. Correct the path.");
             }
 
-            // As many as there are now: a file that grows meanwhile is read again at the next look.
+            // As many as there are now: a file that grows in the meantime is read again at the next check.
             byte[] bytes = new byte[stream.Length];
             return bytes[..stream.ReadAtLeast(bytes, bytes.Length, throwOnEndOfStream: false)];
         }
@@ -33,7 +35,7 @@ internal static class CertificateBytes
         }
     }
 
-    /// <summary>The text of a file; UTF-8 unless it begins with the mark of another encoding.</summary>
+    /// <summary>The text of a file; UTF-8 unless it begins with the byte order mark of another encoding.</summary>
     public static string ReadText(string path, string what)
     {
         using StreamReader reader = new(new MemoryStream(Read(path, what)), Encoding.UTF8);
@@ -47,7 +49,7 @@ internal static class CertificateBytes
         UnauthorizedAccessException when Directory.Exists(path) =>
             new($"The {what} file {path} is a folder. Name a file.", e),
         UnauthorizedAccessException =>
-            new($"The {what} file {path} must not be read by this process. Give the user it runs as the right to read it.", e),
+            new($"The {what} file {path} cannot be read: permission denied. Give this process's user the right to read it.", e),
         _ => new($"The {what} file {path} could not be read. The system says: {e.Message}", e),
     };
 }

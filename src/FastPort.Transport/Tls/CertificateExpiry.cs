@@ -5,7 +5,7 @@ namespace FastPort.Tls;
 /// <summary>Warns of certificates that expire.</summary>
 internal static class CertificateExpiry
 {
-    /// <summary>How often it is told again.</summary>
+    /// <summary>How often the expiry is reported again.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromDays(1);
 
     /// <summary>How long before the end it begins.</summary>

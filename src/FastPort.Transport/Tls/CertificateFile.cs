@@ -19,7 +19,7 @@ internal static class CertificateFile
         {
             return keyFile.Length == 0
                 ? PfxCertificate.Load(file, passwordFile, password)
-                : throw new CertificateException($"The certificate file {file} holds its private key itself. Remove KeyFile.");
+                : throw new CertificateException($"The certificate file {file} contains its private key. Remove KeyFile.");
         }
 
         LoadedCertificate loaded = PemCertificate.Load(file, keyFile, passwordFile, password);
@@ -41,9 +41,9 @@ internal static class CertificateFile
         return pem.Certificates.Count != 0
             ? PemCertificate.Parse(pem.Certificates, file)
             : throw new CertificateException(
-                $"The authority file {file} holds no certificate. Put the authorities' certificates in it, as PEM.");
+                $"The authority file {file} contains no certificate. Put the authorities' certificates in it, as PEM.");
     }
 
-    /// <summary>A password as editors write it: the line end behind it is none of it.</summary>
+    /// <summary>A password as editors write it: the trailing line end is not part of it.</summary>
     public static string ReadPassword(string file) => CertificateBytes.ReadText(file, "password").TrimEnd('\r', '\n');
 }

@@ -11,10 +11,10 @@ internal static class CertificateFolder
         return files.Length != 0
             ? files
             : throw new CertificateException(
-                $"The folder {folder} holds no certificate. Put name.pem and name.key, or name.pfx, into it.");
+                $"The folder {folder} contains no certificate. Put name.pem and name.key, or name.pfx, into it.");
     }
 
-    /// <summary>The file with the private key of a certificate; empty if that has no file of its own.</summary>
+    /// <summary>The file with the private key of a certificate; empty if the key has no separate file.</summary>
     public static string KeyOf(string certificate)
     {
         string key = Path.ChangeExtension(certificate, ".key");
@@ -44,7 +44,7 @@ internal static class CertificateFolder
     {
         DirectoryNotFoundException => new($"The folder {folder} does not exist. Create it or correct the path.", e),
         UnauthorizedAccessException =>
-            new($"The folder {folder} must not be read by this process. Give the user it runs as the right to read it.", e),
+            new($"The folder {folder} cannot be read: permission denied. Give this process's user the right to read it.", e),
         _ => new($"The folder {folder} could not be read. The system says: {e.Message}", e),
     };
 

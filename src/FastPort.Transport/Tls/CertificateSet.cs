@@ -16,8 +16,8 @@ internal sealed class CertificateSet
     private readonly FrozenDictionary<string, ServerCertificate>.AlternateLookup<ReadOnlySpan<char>> _wildcards;
 
     /// <summary>Takes the certificates.</summary>
-    /// <param name="certificates">At least one. The first is for peers that ask for no name, or for one that none has.</param>
-    /// <param name="clientAuthorities">Whose certificates peers may show; null for the system's authorities.</param>
+    /// <param name="certificates">At least one. The first is for peers that request no name, or a name that none of them has.</param>
+    /// <param name="clientAuthorities">The authorities whose certificates peers may present; null for the system's authorities.</param>
     public CertificateSet(IReadOnlyList<ServerCertificate> certificates, X509Certificate2Collection? clientAuthorities)
     {
         Certificates = certificates;
@@ -39,13 +39,13 @@ internal sealed class CertificateSet
         _wildcards = wildcards.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase).GetAlternateLookup<ReadOnlySpan<char>>();
     }
 
-    /// <summary>Each certificate; the first is for names that none has.</summary>
+    /// <summary>Each certificate; the first is for names that none of them has.</summary>
     public IReadOnlyList<ServerCertificate> Certificates { get; }
 
-    /// <summary>Whose certificates peers may show; null for the system's authorities.</summary>
+    /// <summary>The authorities whose certificates peers may present; null for the system's authorities.</summary>
     public X509Certificate2Collection? ClientAuthorities { get; }
 
-    /// <summary>The certificate for a peer that asks for this name.</summary>
+    /// <summary>The certificate for a peer that requests this name.</summary>
     public ServerCertificate Select(string? serverName)
     {
         ReadOnlySpan<char> name = ToAscii(serverName ?? string.Empty);

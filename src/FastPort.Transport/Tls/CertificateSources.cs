@@ -8,13 +8,13 @@ namespace FastPort.Tls;
 /// <param name="options">Names the files.</param>
 /// <param name="nameOf">An option's name in messages, by its key.</param>
 /// <param name="time">Source of time.</param>
-/// <param name="password">The password, where the configuration has it itself. Defaults to null: a file has it, if there is one.</param>
+/// <param name="password">The password, if the configuration contains it. Defaults to null: it is in a file, if there is one.</param>
 internal sealed class CertificateSources(
     TlsServerOptions options, Func<string, string> nameOf, TimeProvider time, string? password = null)
 {
     private const string NothingConfigured =
-        "an endpoint tls:// needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
-        + "`FastPort.Server certs create` makes one for trials.";
+        "a tls:// endpoint needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
+        + "`FastPort.Server certs create` creates one for trials.";
 
     /// <summary>
     /// Changes with the files. By content: that works with symbolic links that are swapped and with network file systems, where
@@ -37,8 +37,8 @@ internal sealed class CertificateSources(
 
     /// <summary>Reads all of it.</summary>
     /// <param name="previous">
-    /// What was read before; null for nothing. A certificate that has not changed is taken from there, so that its peers can still resume
-    /// their sessions.
+    /// The previously read certificates; null for none. A certificate that has not changed is taken from there, so that its peers can still
+    /// resume their sessions.
     /// </param>
     /// <param name="problems">Receives one sentence for everything that cannot be used.</param>
     /// <returns>Null if there is a problem.</returns>
@@ -51,7 +51,7 @@ internal sealed class CertificateSources(
             Add(nameof(options.CertificateFile), NothingConfigured);
         }
 
-        // In this order: the first is for peers that ask for no name.
+        // In this order: the first is for peers that request no name.
         if (options.CertificateFile.Length != 0)
         {
             Try(
@@ -128,7 +128,7 @@ internal sealed class CertificateSources(
         }
         catch (CertificateException)
         {
-            // As if it were empty; what reads the certificates tells it.
+            // As if it were empty; the code that reads the certificates reports it.
         }
 
         return named.Where(static file => file.Length != 0).Concat(inFolder);

@@ -29,7 +29,7 @@ internal static class DevelopmentCertificate
 
         return certificate is not null
             ? new LoadedCertificate(certificate, [])
-            : throw new CertificateException("There is no development certificate that is valid now. Run `dotnet dev-certs https`.");
+            : throw new CertificateException("There is no currently valid development certificate. Run `dotnet dev-certs https`.");
     }
 
     /// <summary>The one of several that expires last; null for none. The others are disposed.</summary>

@@ -4,10 +4,10 @@ using FastPort.Connections;
 
 namespace FastPort.Tls;
 
-/// <summary>A handshake that failed. The message says why, and what to do.</summary>
+/// <summary>A failed handshake. The message states the cause and the remedy.</summary>
 internal sealed class HandshakeFailedException(string message, Exception? inner = null) : IOException(message, inner);
 
-/// <summary>Says in plain words why a handshake or an encrypted session failed.</summary>
+/// <summary>Explains why a handshake or an encrypted session failed.</summary>
 internal static class HandshakeFailure
 {
     /// <summary>The end of a session whose bytes cannot be decrypted, or that the peer has ended by an alert.</summary>
@@ -32,7 +32,7 @@ internal static class HandshakeFailure
                 "it offers no TLS version that is allowed here; use TLS 1.3, or set Tls:AllowTls12 for TLS 1.2",
             _ when Says(text, "no shared cipher") => "it shares no cipher suite with this server",
             _ when Says(text, "application protocol") || Says(text, "no application") =>
-                "it asked for another protocol than fastport/1 (ALPN)",
+                "it asked for a protocol other than fastport/1 (ALPN)",
             _ when Says(text, "wrong version number") || Says(text, "http request") || e.GetBaseException() is AuthenticationException
                 && Says(text, "frame") => "it does not speak TLS; give it a tls:// endpoint",
             _ when Says(text, "eof") || Says(text, "unexpected") => "it ended the connection during the TLS handshake",
@@ -56,17 +56,17 @@ internal static class HandshakeFailure
             _ when Refusal(text) is { } refusal => refusal,
             _ when Says(text, "certificate required") => "the server requires a client certificate; set Tls:CertificateFile",
             _ when Says(text, "unsupported protocol") || Says(text, "protocol version") =>
-                "the server allows none of the TLS versions offered; if it has TLS 1.2 only, set Tls:AllowTls12",
+                "the server allows none of the TLS versions offered; if it supports only TLS 1.2, set Tls:AllowTls12",
             _ when Says(text, "wrong version number") || Says(text, "frame") || Says(text, "corrupted") =>
-                "the server does not speak TLS at this port; is it a tcp:// endpoint?",
+                "the server does not speak TLS on this port; is it a tcp:// endpoint?",
             _ when Says(text, "eof") || Says(text, "unexpected") =>
                 "the server ended the connection during the TLS handshake; its log says why. Does it require a client certificate?",
             _ => $"the TLS handshake failed: {text.TrimEnd('.')}",
         };
     }
 
-    // What the alert of a peer that refuses this side's certificate means; null for another text. With TLS 1.3 a client's comes after the
-    // server's handshake, a server's after the client's.
+    // The meaning of the alert of a peer that refuses this side's certificate; null for another text. With TLS 1.3 a client's comes after
+    // the server's handshake, a server's after the client's.
     private static string? Refusal(string text) => text switch
     {
         _ when Says(text, "alert certificate expired") => "the peer found this side's certificate expired; renew it",
@@ -75,7 +75,7 @@ internal static class HandshakeFailure
         _ => null,
     };
 
-    // OpenSSL's own words are behind two exceptions of the runtime's.
+    // OpenSSL's message is in the inner exception of the runtime's inner exception.
     private static string Innermost(Exception e)
     {
         Exception inner = e;

@@ -13,7 +13,7 @@ internal sealed record LoadedCertificate(X509Certificate2 Certificate, X509Certi
         && Chain.Count == other.Chain.Count
         && Chain.Zip(other.Chain).All(static pair => pair.First.RawDataMemory.Span.SequenceEqual(pair.Second.RawDataMemory.Span));
 
-    /// <summary>Gives everything back; only for what no handshake has seen.</summary>
+    /// <summary>Releases everything; only for certificates that no handshake has used.</summary>
     public void Release()
     {
         Certificate.Dispose();

@@ -4,11 +4,11 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace FastPort.Tls;
 
-/// <summary>
-/// Checks the certificate of one peer in its handshake, and keeps what it found wrong in words. Used by one handshake.
-/// </summary>
-/// <param name="isRequired">Whether the peer must show a certificate.</param>
-/// <param name="pinnedHash">SHA-256 of the public key that the peer must have, whoever signed it; null for the ordinary checks.</param>
+/// <summary>Checks the certificate of one peer in its handshake, and keeps a description of the problem. Used by one handshake.</summary>
+/// <param name="isRequired">Whether the peer must present a certificate.</param>
+/// <param name="pinnedHash">
+/// SHA-256 of the public key that the peer must have, regardless of who signed it; null for the ordinary checks.
+/// </param>
 internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
 {
     /// <summary>What is wrong with the peer's certificate; null if nothing is, or if it has not been checked.</summary>
@@ -25,7 +25,7 @@ internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
             RevocationMode = revocation,
             RevocationFlag = X509RevocationFlag.ExcludeRoot,
 
-            // A peer must not make this process fetch what its certificate names.
+            // A peer must not make this process fetch URLs in its certificate.
             DisableCertificateDownloads = true,
 
             // Other handshakes wait while an authority's server is asked for its revocation list.
@@ -46,7 +46,7 @@ internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
     {
         if (certificate is not X509Certificate2 peer)
         {
-            Problem = isRequired ? "it showed none, and one is required" : null;
+            Problem = isRequired ? "it presented none, but one is required" : null;
         }
         else if (pinnedHash is not null)
         {
@@ -72,7 +72,7 @@ internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
         }
 
         string names = string.Join(", ", NamesOf(peer));
-        return $"'{peer.Subject}' is for {(names.Length == 0 ? "no name" : names)}, and not for the name that was asked for; "
+        return $"'{peer.Subject}' is for {(names.Length == 0 ? "no name" : names)}, not for the requested name; "
             + "use one of its names, or set Tls:ServerName";
     }
 
@@ -90,11 +90,11 @@ internal sealed class PeerCheck(bool isRequired, byte[]? pinnedHash = null)
             $"expired on {peer.NotAfter.ToUniversalTime():u}; renew it",
         _ when Has(flags, X509ChainStatusFlags.NotTimeValid) && DateTime.Now < peer.NotBefore =>
             $"is not valid before {peer.NotBefore.ToUniversalTime():u}; check the clocks",
-        _ when Has(flags, X509ChainStatusFlags.NotTimeValid) => "was signed by an authority that is not valid now; renew that",
+        _ when Has(flags, X509ChainStatusFlags.NotTimeValid) => "was signed by an authority that is not valid now; renew the authority",
         _ when Has(flags, X509ChainStatusFlags.Revoked) => "was revoked",
         _ when Has(flags, X509ChainStatusFlags.NotValidForUsage) => "is not for this use (extended key usage); use another certificate",
         _ when Has(flags, X509ChainStatusFlags.UntrustedRoot) || Has(flags, X509ChainStatusFlags.PartialChain) =>
-            $"was signed by '{peer.Issuer}', which is not trusted here; name that authority's file, or send the certificates between",
+            $"was signed by '{peer.Issuer}', which is not trusted here; name the authority's file, or send the intermediate certificates",
         _ when Has(flags, X509ChainStatusFlags.RevocationStatusUnknown) || Has(flags, X509ChainStatusFlags.OfflineRevocation) =>
             "could not be checked for revocation; make its revocation list reachable, or set Tls:Revocation to NoCheck",
         _ => $"is not valid ({flags})",

@@ -37,7 +37,7 @@ internal static class PemCertificate
         }
         catch (Exception e) when (e is CryptographicException or ArgumentException)
         {
-            // First, whether it is the certificate that is damaged.
+            // First check whether the certificate is damaged.
             Parse(pem.Certificates.Take(1), file);
             throw NotJoined(file, keyFile.Length == 0 ? file : keyFile, key, password, passwordFile, e);
         }
@@ -80,9 +80,9 @@ internal static class PemCertificate
 
     private static CertificateException NoCertificate(string file, PemText pem) => new(
         pem.Key is null
-            ? $"The certificate file {file} holds no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) "
+            ? $"The certificate file {file} contains no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) "
                 + "or a PFX file (its name ends in .pfx or .p12)."
-            : $"The certificate file {file} holds a private key, but no certificate. Put the certificate in front of the key.");
+            : $"The certificate file {file} contains a private key, but no certificate. Put the certificate before the key.");
 
     private static CertificateException NoKey(string file, string keyFile, PemText pem)
     {
@@ -94,9 +94,9 @@ internal static class PemCertificate
 
         return new(
             keyFile.Length == 0
-                ? $"The {where} holds no private key. Put the key behind the certificate, or into a file of its own: KeyFile, in a "
-                    + "folder name.key beside name.pem."
-                : $"The {where} holds no private key. Name a PEM file with a line BEGIN PRIVATE KEY.");
+                ? $"The {where} contains no private key. Put the key after the certificate, or into a separate file: KeyFile, or in a "
+                    + "folder name.key next to name.pem."
+                : $"The {where} contains no private key. Name a PEM file with a line BEGIN PRIVATE KEY.");
     }
 
     /// <summary>Finds out why, which .NET does not tell.</summary>
@@ -106,14 +106,14 @@ internal static class PemCertificate
         if (IsReadable(RSA.Create(), key, password) || IsReadable(ECDsa.Create(), key, password))
         {
             return new(
-                $"The private key in {keyFile} does not belong to the first certificate in {file}. Name two that were made together; "
-                + "the certificates of authorities come behind the server's.",
+                $"The private key in {keyFile} does not belong to the first certificate in {file}. Name a matching pair; "
+                + "authority certificates come after the server's certificate.",
                 cause);
         }
 
         return new(
             password is null
-                ? $"The private key in {keyFile} is damaged, or neither RSA nor ECDSA. Copy it again, or make another one."
+                ? $"The private key in {keyFile} is damaged, or neither RSA nor ECDSA. Copy it again, or create another key."
                 : $"The password in {passwordFile} does not open the private key in {keyFile}. Correct the password.",
             cause);
     }

@@ -5,9 +5,9 @@ using System.Text.RegularExpressions;
 namespace FastPort.Tls;
 
 /// <summary>
-/// What a PEM text (RFC 7468) holds: its blocks in order, and the first that is damaged. A block that lacks a line must not be passed over:
-/// a chain or a list of authorities would be short of a certificate without a word. Blocks need no line end between them, as files are
-/// joined of which the last line has none.
+/// The contents of a PEM text (RFC 7468): its blocks in order, and the first damaged one. A block that lacks a line must not be skipped: a
+/// chain or a list of authorities would silently lack a certificate. Blocks need no line end between them, because joined files may lack a
+/// final line end.
 /// </summary>
 internal sealed partial class PemText
 {
@@ -15,7 +15,7 @@ internal sealed partial class PemText
 
     private readonly List<PemBlock> _blocks = [];
 
-    /// <summary>Finds the blocks; what stands around them is passed over.</summary>
+    /// <summary>Finds the blocks; text around them is skipped.</summary>
     public PemText(string text)
     {
         Match? begin = null;
@@ -60,7 +60,7 @@ internal sealed partial class PemText
         int LineOf(int index) => text.AsSpan(0, index).Count('\n') + 1;
     }
 
-    /// <summary>Which block is damaged, the first of several, and how; null if none is. No sentence yet.</summary>
+    /// <summary>The first damaged block and its problem; null if none is damaged. Not a complete sentence.</summary>
     public string? Damage { get; private set; }
 
     /// <summary>The blocks that are whole.</summary>
@@ -72,7 +72,7 @@ internal sealed partial class PemText
     /// <summary>The first private key; null for none.</summary>
     public PemBlock? Key => _blocks.Find(static block => block.IsPrivateKey);
 
-    /// <summary>Whether a key is encrypted in the way OpenSSL had before PKCS#8, which .NET does not read.</summary>
+    /// <summary>Whether a key is encrypted in OpenSSL's format from before PKCS#8, which .NET does not read.</summary>
     public bool HasLegacyKey { get; private set; }
 
     private void Add(PemBlock block, string content)

@@ -20,15 +20,15 @@ internal static class PfxCertificate
         Path.GetExtension(file) is { } extension
         && (extension.Equals(".pfx", StringComparison.OrdinalIgnoreCase) || extension.Equals(".p12", StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>The certificate that has a key, and the others.</summary>
+    /// <summary>The certificate with the key, and the others.</summary>
     public static LoadedCertificate Load(string file, string passwordFile, string? given = null)
     {
         byte[] bytes = CertificateBytes.Read(file, "certificate");
         X509Certificate2Collection all = Open(file, bytes, passwordFile, given);
         X509Certificate2 certificate = all.FirstOrDefault(static c => c.HasPrivateKey) ?? throw new CertificateException(
             all.Count == 0
-                ? $"The certificate file {file} holds no certificate. Export it again, with its private key."
-                : $"The certificate file {file} holds no private key. Export it again, with its private key.");
+                ? $"The certificate file {file} contains no certificate. Export it again, with its private key."
+                : $"The certificate file {file} contains no private key. Export it again, with its private key.");
         all.Remove(certificate);
         return new LoadedCertificate(certificate, all);
     }
@@ -54,12 +54,12 @@ internal static class PfxCertificate
                 IsCertificateRepeated(bytes, password)
                     ? $"The certificate file {file} holds the certificate of its private key more than once. Export it again, with each "
                         + "certificate once."
-                    : $"The certificate file {file} is damaged or no PFX file. Export it again.",
+                    : $"The certificate file {file} is damaged or not a PFX file. Export it again.",
                 e);
         }
     }
 
-    // .NET refuses such a file, as a second certificate leads to the same key, and does not tell it from others by an error of its own.
+    // .NET refuses such a file, as a second certificate leads to the same key, and does not distinguish it from others by a separate error.
     private static bool IsCertificateRepeated(byte[] bytes, string? password)
     {
         try

@@ -1,25 +1,25 @@
 namespace FastPort.Tls;
 
 /// <summary>
-/// Counts what a peer's records bring besides data: changes of keys, other messages of the handshake, empty records, padding (RFC 8446, 5).
-/// They count in no rate, and OpenSSL keeps its answers to changes of keys until the next record is written. So a session may bring few of
-/// them, however much data it brings: honest peers renew keys after 2^24 records or so.
+/// Counts the bytes other than data in a peer's records: changes of keys, other messages of the handshake, empty records, padding (RFC
+/// 8446, 5). They count in no rate, and OpenSSL keeps its answers to changes of keys until the next record is written. So a session may
+/// bring few of them, however much data it brings: honest peers renew keys after 2^24 records or so.
 /// <para>
-/// Their types are encrypted. What is known is the records' lengths and how many bytes of data they gave, so the rest is counted: exactly
-/// by records that are looked at alone. Padding beside data is no offense; as it shows only in a record alone, the stream gets one at a
-/// time once much has been counted.
+/// Their types are encrypted. Only the records' lengths and the bytes of data in them are known, so the rest is counted: exactly for
+/// records that are examined one at a time. Padding of data is allowed; because it can be measured only in a single record, the stream gets
+/// one record at a time once much has been counted.
 /// </para>
 /// Not thread-safe.
 /// </summary>
 internal sealed class RecordAccount
 {
-    /// <summary>The most that a session may bring besides data, in bytes: a change of keys has five.</summary>
+    /// <summary>The maximum that a session may receive besides data, in bytes: a change of keys has five.</summary>
     public const int Most = 16 * 1024;
 
     private const int HeaderLength = 5;
     private const int AloneFrom = Most / 2;
 
-    // Bytes of an encrypted record that are no content.
+    // Bytes of an encrypted record that are not content.
     private int _overhead;
 
     // Of the record being passed: bytes of its header, its length, and bytes that are still to come.
@@ -86,7 +86,7 @@ internal sealed class RecordAccount
     /// <summary>The stream gave bytes of data.</summary>
     public void Decrypted(int count) => _data += count;
 
-    /// <summary>The stream has decrypted all records that have passed, and their data was read: it asks for more only then.</summary>
+    /// <summary>The stream has decrypted all records that have passed, and their data was read: only then does it read more.</summary>
     /// <returns>Bytes besides data since <see cref="Begin"/>.</returns>
     public int Settle()
     {

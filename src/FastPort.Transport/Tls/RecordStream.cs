@@ -9,9 +9,9 @@ namespace FastPort.Tls;
 /// The encrypted bytes below an <see cref="System.Net.Security.SslStream"/>: what it writes goes to the connection below, what it reads
 /// comes from there. No call blocks.
 /// <para>
-/// During the handshake the stream copies what arrives, and a read that waited goes on at <see cref="HandshakeWorkers"/>: handshakes
+/// During the handshake the stream copies what arrives, and a read that waited continues at <see cref="HandshakeWorkers"/>: handshakes
 /// compute off the loops. From <see cref="BeginData"/> on only the loop reads, straight from the connection's ring, and a read that waited
-/// goes on within <see cref="Offer"/>. <see cref="_gate"/> guards the fields of reading; one thread at a time writes.
+/// continues within <see cref="Offer"/>. <see cref="_gate"/> guards the fields of reading; one thread at a time writes.
 /// </para>
 /// </summary>
 internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : Stream, IValueTaskSource<int>, IHandshakeStep
@@ -177,7 +177,7 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
         return read;
     }
 
-    // A connection that closes takes no bytes any more; it ends, which every reader is told.
+    // A closing connection accepts no more bytes; it ends, and every reader is notified.
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         if (below.BeginWrite() is not { } ring)

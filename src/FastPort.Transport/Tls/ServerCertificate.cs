@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace FastPort.Tls;
 
-/// <summary>A certificate that a server shows. Immutable; safe from any thread.</summary>
+/// <summary>A certificate that a server presents. Immutable; safe from any thread.</summary>
 internal sealed class ServerCertificate
 {
     private const string CommonName = "2.5.4.3";
@@ -24,7 +24,7 @@ internal sealed class ServerCertificate
         {
             Names = ReadNames(loaded.Certificate);
 
-            // Offline: a start must not wait for what an authority's server answers.
+            // Offline: a start must not wait for the answer of an authority's server.
             Context = SslStreamCertificateContext.Create(loaded.Certificate, loaded.Chain, offline: true);
         }
         catch (CryptographicException e)
@@ -40,8 +40,8 @@ internal sealed class ServerCertificate
     public X509Certificate2 Certificate => _loaded.Certificate;
 
     /// <summary>
-    /// What handshakes take, made once: on Linux the sessions that may be resumed are kept in it, so that a peer resumes its session only
-    /// with the same one.
+    /// The certificate context for handshakes, created once: on Linux the sessions that may be resumed are kept in it, so that a peer
+    /// resumes its session only with the same one.
     /// </summary>
     public SslStreamCertificateContext Context { get; }
 

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tls;
 
 /// <summary>
-/// The certificates of a server, read again when their files have changed. If anything is wrong with the new ones, those read before stay
-/// in use: all of them, so that no two belong to different times. Safe from any thread; one read at a time.
+/// The certificates of a server, read again when their files have changed. If anything is wrong with the new ones, all previous ones stay
+/// in use, so that certificates of different times are never mixed. Safe from any thread; one read at a time.
 /// </summary>
 internal sealed class ServerCertificates : IDisposable
 {
@@ -22,8 +22,8 @@ internal sealed class ServerCertificates : IDisposable
     private string? _lastFailure;
     private DateTimeOffset _nextExpiryCheck;
 
-    // A certificate that was replaced is not disposed: a handshake may have selected it just before, and none of them says when it is done
-    // with it. The finalizer of its handle frees it when nobody can use it any more.
+    // A certificate that was replaced is not disposed: a handshake may have just selected it, and handshakes do not report when they no
+    // longer need it. The finalizer of its handle frees it when it is no longer referenced.
     private volatile CertificateSet _set;
     private volatile ITimer? _timer;
     private volatile bool _disposed;
@@ -48,7 +48,7 @@ internal sealed class ServerCertificates : IDisposable
     {
         (_sources, _time, _logger) = (sources, time, logger);
 
-        // Before the read: a file that changes in between is seen at the next look.
+        // Before the read: a file that changes in between is seen at the next check.
         _fingerprint = _sources.Fingerprint();
         List<string> problems = [];
         _set = _sources.Read(previous: null, problems) ?? throw new FastPortOptionsException(problems);
@@ -60,13 +60,13 @@ internal sealed class ServerCertificates : IDisposable
     /// <summary>Called for each certificate that has changed, one call at a time. Must not block.</summary>
     public event Action<CertificateInfo>? Changed;
 
-    /// <summary>Each certificate; the first is for names that none has.</summary>
+    /// <summary>Each certificate; the first is for names that none of them has.</summary>
     public IReadOnlyList<ServerCertificate> Current => _set.Certificates;
 
     /// <summary>What others may know of them.</summary>
     public IReadOnlyList<CertificateInfo> Infos => [.. _set.Certificates.Select(static one => one.Info)];
 
-    /// <summary>Whose certificates peers may show; null for the system's authorities.</summary>
+    /// <summary>The authorities whose certificates peers may present; null for the system's authorities.</summary>
     public X509Certificate2Collection? ClientAuthorities => _set.ClientAuthorities;
 
     /// <summary>The certificate for a peer that asks for this name: one that has it, or has a wildcard for it, or the first.</summary>
@@ -86,7 +86,7 @@ internal sealed class ServerCertificates : IDisposable
         }
     }
 
-    /// <summary>Ends the looks; does not wait for one that is under way. The certificates stay usable.</summary>
+    /// <summary>Ends the checks; does not wait for one in progress. The certificates stay usable.</summary>
     public void Dispose()
     {
         _disposed = true;
@@ -96,7 +96,7 @@ internal sealed class ServerCertificates : IDisposable
     /// <summary>Looks at the files now. Never throws.</summary>
     internal void Look()
     {
-        // The look before this one is not done: a file system that does not answer must not collect threads.
+        // The previous check is not done: a file system that does not answer must not accumulate threads.
         if (!_gate.TryEnter())
         {
             return;
@@ -127,7 +127,7 @@ internal sealed class ServerCertificates : IDisposable
             return;
         }
 
-        // One that fails is tried again at every look, for the cause may be elsewhere; it is told once for each change.
+        // A failed file is read again at every check, because the cause may be elsewhere; the failure is reported once for each change.
         List<string> problems = [];
         CertificateSet? set = TryRead(problems);
         if (_disposed)
@@ -160,7 +160,7 @@ internal sealed class ServerCertificates : IDisposable
         }
         catch (Exception e)
         {
-            // Nothing that a file holds may end the process.
+            // No content of a file may end the process.
             problems.Add(e.Message);
             return null;
         }

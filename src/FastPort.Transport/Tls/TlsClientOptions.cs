@@ -4,13 +4,15 @@ using FastPort.Configuration;
 
 namespace FastPort.Tls;
 
-/// <summary>How a client checks the server at a <c>tls://</c> endpoint and shows who it is; section <c>Tls</c> of the client's.</summary>
+/// <summary>
+/// How a client checks the server at a <c>tls://</c> endpoint and authenticates itself; section <c>Tls</c> of the client's section.
+/// </summary>
 public sealed class TlsClientOptions
 {
     private const string PinPrefix = "sha256/";
 
     /// <summary>
-    /// A PEM file with the authorities that may have signed the server's certificate; no others are trusted. Read again when it changes.
+    /// A PEM file with the authorities that may have signed the server's certificate; no others are trusted. Reloaded when it changes.
     /// Defaults to empty: the system's authorities.
     /// </summary>
     public string AuthorityFile { get; set; } = string.Empty;
@@ -20,14 +22,14 @@ public sealed class TlsClientOptions
 
     /// <summary>
     /// The server's public key, as <c>sha256/</c> and the base64 SHA-256 hash of its SubjectPublicKeyInfo. A server with this key is
-    /// accepted whoever has signed its certificate, and under any name; one with another key is refused. Defaults to empty: none.
+    /// accepted regardless of the issuer and the name of its certificate; a server with another key is refused. Defaults to empty: none.
     /// </summary>
     public string Pin { get; set; } = string.Empty;
 
     /// <summary>This client's certificate: a PEM file or a PFX file (<c>.pfx</c>, <c>.p12</c>). Defaults to empty: none.</summary>
     public string CertificateFile { get; set; } = string.Empty;
 
-    /// <summary>The private key of <see cref="CertificateFile"/>, as PEM. Defaults to empty: it is in the same file.</summary>
+    /// <summary>The private key of <see cref="CertificateFile"/>, as PEM. Defaults to empty: the key is in the same file.</summary>
     public string KeyFile { get; set; } = string.Empty;
 
     /// <summary>A file with the password of the PFX file or of the encrypted key. Defaults to empty: no password.</summary>
@@ -42,7 +44,7 @@ public sealed class TlsClientOptions
     /// <summary>The hash of <see cref="Pin"/>; null if there is none.</summary>
     internal byte[]? PinnedHash => TryReadPin(Pin, out byte[]? hash) ? hash : null;
 
-    /// <summary>Whether it is said whom to trust or what to show.</summary>
+    /// <summary>Whether trust or a certificate is configured.</summary>
     internal bool IsGiven => AuthorityFile.Length + ServerName.Length + Pin.Length + CertificateFile.Length != 0;
 
     internal void Describe(OptionSection section)

@@ -18,7 +18,7 @@ internal sealed partial class TlsConnection
 
     private static readonly CloseReason Cut = new(
         CloseKind.PeerTruncated,
-        "The peer's stream ended without the end of TLS (close_notify): it was cut, or the peer refused this side's certificate.");
+        "The peer's stream ended without a TLS close_notify: it was cut off, or the peer refused this side's certificate.");
 
     private readonly Action _onReadable;
     private ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter _read;
@@ -165,7 +165,7 @@ internal sealed partial class TlsConnection
 
         if (_isCut)
         {
-            // Somebody on the way may have cut the stream (RFC 8446, 6.1): the protocol must not take it for whole.
+            // An attacker on the path may have cut the stream (RFC 8446, 6.1): the protocol must not treat it as complete.
             Close(Cut);
         }
         else if (_records.IsTurnOver && !_streamEnded)
@@ -193,7 +193,7 @@ internal sealed partial class TlsConnection
         }
         catch (IOException e)
         {
-            // A peer's bytes that are no records of this session, or its alert.
+            // A peer's bytes that are not records of this session, or its alert.
             Close(_records.HasReadEnd ? Cut : HandshakeFailure.InSession(e));
             return false;
         }
@@ -227,7 +227,7 @@ internal sealed partial class TlsConnection
         return count != 0;
     }
 
-    // An empty read decrypts the next record, and waits while there is none. It holds no memory meanwhile.
+    // An empty read decrypts the next record, and waits while there is none. It holds no memory in the meantime.
     private bool TryBecomeReadable()
     {
         if (_streamEnded || _readWaits)

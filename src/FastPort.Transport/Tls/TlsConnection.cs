@@ -67,9 +67,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     /// <summary>Whether the peer has left before it has sent a byte of the handshake.</summary>
     public bool HasPeerLeft => !_records.HasReceived && PeerLeftException.IsReason(_below.ClosingReason);
 
-    /// <summary>
-    /// The settings of the connection below an encrypted one: it holds few bytes, and judges no peer by those.
-    /// </summary>
+    /// <summary>The settings of the connection below an encrypted one: it holds few bytes, and has no deadlines for them.</summary>
     public static ConnectionSettings SettingsBelow(ConnectionSettings settings) => settings with
     {
         MaxSendBytes = TlsOutput.MostBelow * 2,
@@ -78,11 +76,11 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     };
 
     /// <summary>
-    /// Starts the connection below and makes the handshake. If it fails, the caller closes the connection below. The task completes on the
-    /// worker that makes the last step.
+    /// Starts the connection below and performs the handshake. If it fails, the caller closes the connection below. The task completes on
+    /// the worker that makes the last step.
     /// </summary>
     /// <param name="authenticate">Begins the handshake.</param>
-    /// <param name="serverName">The name that the client asked for, known when the handshake has ended.</param>
+    /// <param name="serverName">The name that the client requested, known when the handshake has ended.</param>
     /// <exception cref="AuthenticationException">The peers did not agree.</exception>
     /// <exception cref="IOException">The connection ended, or the peer does not speak TLS.</exception>
     public async Task AuthenticateAsync(Func<SslStream, Task> authenticate, Func<string> serverName)
@@ -134,7 +132,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     // Not only below: the protocol may have paused at bytes that the connection below has handed over already.
     public override void ResumeReading()
     {
-        // One that waits for the loop is enough, however often it is asked for.
+        // One pending call on the loop is enough, however often it is requested.
         if (Interlocked.Exchange(ref _resumes, 1) == 0)
         {
             _below.Post(
@@ -162,7 +160,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         _records.Fail(reason.Message);
         if (wasStarted && Protocol is not null && !Has(ReadFlags.Open) && !Is(LifeFlags.Ended))
         {
-            // The loop's first action has not run: the protocol is opened before it hears of the end.
+            // The loop's first action has not run: the protocol is opened before it is notified of the end.
             Open();
         }
 
@@ -172,7 +170,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     internal override void RoomAwaited() => _output.AwaitSending();
 
     /// <summary>
-    /// The last byte was encrypted: tells the peer so, and closes the connection below. Called under the output's gate. It happens on the
+    /// The last byte was encrypted: notifies the peer, and closes the connection below. Called under the output's gate. It happens on the
     /// loop: the runtime's stream does not guard its end against a read that decrypts at the same time.
     /// </summary>
     internal override void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
@@ -198,7 +196,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
             return;
         }
 
-        // A connection that was never started is ended by whoever closes it.
+        // A connection that was never started is ended by the code that closes it.
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);
         _output.ReleaseWhenIdle();
         _ = _output.TryEnd();
@@ -213,7 +211,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
         }
         catch (Exception)
         {
-            // The session is broken, and the runtime throws types of its own then; the connection closes all the same.
+            // The session is broken, and the runtime then throws its own exception types; the connection closes anyway.
         }
 
         _below.Close(ClosingReason ?? CloseReason.LocalClosed);

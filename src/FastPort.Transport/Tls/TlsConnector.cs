@@ -8,8 +8,8 @@ using FastPort.Transports;
 namespace FastPort.Tls;
 
 /// <summary>
-/// Connects to a <c>tls://</c> endpoint: the transport's connection, then the handshake. Files are read at each connect, so renewed ones
-/// need no restart.
+/// Connects to a <c>tls://</c> endpoint: the transport's connection, then the handshake. Files are read on each connection attempt, so
+/// renewed files need no restart.
 /// </summary>
 internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, ConnectionSettings settings, TlsClientOptions options)
     : ITransportConnector
@@ -29,7 +29,7 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
             using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
                 static state => ((Connection)state!).Abort(CloseReason.LocalClosed), below);
 
-            // The worker that makes the last step must not run what follows: it may be the application's code.
+            // The worker that runs the last step must not run the continuation: it may be the application's code.
             await connection.AuthenticateAsync(
                 stream => stream.AuthenticateAsClientAsync(client, cancellationToken),
                 () => name).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
@@ -37,7 +37,7 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
         }
         catch (Exception e)
         {
-            // The alert that tells the server why is written already.
+            // The alert with the reason for the server is already written.
             below.Close(CloseReason.LocalClosed);
             cancellationToken.ThrowIfCancellationRequested();
             if (e is AuthenticationException or IOException or InvalidOperationException)

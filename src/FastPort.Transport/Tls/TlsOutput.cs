@@ -8,8 +8,8 @@ namespace FastPort.Tls;
 /// The send side of an encrypted connection. The flusher encrypts ring after ring and writes the records to the connection below. Several
 /// small messages that were written since the last flush share a record.
 /// <para>
-/// While the connection below holds much that the peer has not taken, the flusher stops, and goes on when that has been sent: what waits is
-/// still plain then, and becomes large records.
+/// While the connection below holds much that the peer has not taken, the flusher stops, and continues when that has been sent: waiting
+/// bytes are still unencrypted then, and become large records.
 /// </para>
 /// </summary>
 internal sealed class TlsOutput(
@@ -19,7 +19,7 @@ internal sealed class TlsOutput(
     /// <summary>Encrypted bytes that the connection below holds at most, but for one record.</summary>
     public const int MostBelow = 256 * 1024;
 
-    /// <summary>Bytes that the flusher waits for before it goes on.</summary>
+    /// <summary>Bytes that the flusher waits for before it continues.</summary>
     private const int GoOnBelow = MostBelow / 2;
 
     // A record holds at most this many bytes (RFC 8446, 5.1).
@@ -36,7 +36,7 @@ internal sealed class TlsOutput(
     {
         get
         {
-            // First what was written: what is sent in between must not count as pending.
+            // First the written bytes: bytes sent in between must not count as pending.
             long written = Written;
             return Math.Max(0, written - BytesSent);
         }
@@ -50,14 +50,14 @@ internal sealed class TlsOutput(
     /// <summary>Encrypts what was written, and hands it to the connection below.</summary>
     public override void Flush()
     {
-        // Also again, if the connection below has told that it has sent while the flusher was about to wait for that.
+        // Also repeated if the connection below has reported progress while the flusher was about to wait for it.
         while (TryBecomeFlusher() && Run())
         {
         }
     }
 
     /// <summary>
-    /// Has the connection below tell when it has sent so much that the flusher can go on, or that somebody who waits for room has it.
+    /// Asks the connection below for a notification when it has sent enough for the flusher to continue, or for a waiter to have room.
     /// </summary>
     public void AwaitSending()
     {

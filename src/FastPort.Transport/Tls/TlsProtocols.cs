@@ -11,20 +11,21 @@ internal static class TlsProtocols
     /// <summary>The scheme of encrypted endpoints.</summary>
     public const string Scheme = "tls";
 
-    /// <summary>The application protocol (ALPN). A peer that names none is not refused: the first frame tells what it speaks.</summary>
+    /// <summary>The application protocol (ALPN). A peer that names none is not refused: the first frame shows its protocol.</summary>
     public static List<SslApplicationProtocol> Application { get; } = [new("fastport/1")];
 
     /// <summary>The versions that are offered and accepted.</summary>
     public static SslProtocols Allowed(bool tls12) => tls12 ? SslProtocols.Tls13 | SslProtocols.Tls12 : SslProtocols.Tls13;
 
     /// <summary>
-    /// Whether a suite encrypts and authenticates in one (AEAD). Those of TLS 1.3 do; with 1.2 the runtime also takes CBC suites where a
-    /// peer has none better. A <see cref="CipherSuitesPolicy"/> would end the resumption of sessions, so this is asked after the handshake.
+    /// Whether a suite encrypts and authenticates in one (AEAD). Those of TLS 1.3 do; with 1.2 the runtime also accepts CBC suites if a
+    /// peer has no better one. A <see cref="CipherSuitesPolicy"/> would prevent the resumption of sessions, so this is checked after the
+    /// handshake.
     /// </summary>
     public static bool IsAllowed(TlsCipherSuite suite) => !$"{suite}".Contains("_CBC_", StringComparison.Ordinal);
 
     /// <summary>
-    /// Bytes of an encrypted record behind its header that are no content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
+    /// Bytes of an encrypted record after its header that are not content: the tag, and the type (RFC 8446, 5.2) or, in TLS 1.2, the part
     /// of the nonce that is sent (RFC 5288, 3; RFC 7905 has none).
     /// </summary>
     public static int Overhead(SslProtocols version, TlsCipherSuite suite)
@@ -36,7 +37,7 @@ internal static class TlsProtocols
             : tag + 8;
     }
 
-    /// <summary>Whether an endpoint is encrypted by this library: a transport of the user's own may serve the scheme instead.</summary>
+    /// <summary>Whether an endpoint is encrypted by this library: a custom transport may serve the scheme instead.</summary>
     public static bool Encrypts(Endpoint endpoint, ITransport transports) =>
         endpoint.Scheme == Scheme && !transports.Supports(Scheme);
 

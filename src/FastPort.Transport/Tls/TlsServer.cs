@@ -10,9 +10,9 @@ namespace FastPort.Tls;
 internal sealed class TlsServer(
     TlsServerOptions options, ServerCertificates certificates, ConnectionSettings settings, HandshakeWorkers workers)
 {
-    /// <summary>Makes the handshake.</summary>
+    /// <summary>Performs the handshake.</summary>
     /// <param name="below">The connection of the transport.</param>
-    /// <param name="cancellationToken">Gives the handshake up.</param>
+    /// <param name="cancellationToken">Cancels the handshake.</param>
     /// <returns>The encrypted connection, not started.</returns>
     /// <exception cref="HandshakeFailedException">The handshake failed; the message says why.</exception>
     /// <exception cref="PeerLeftException">The peer has left before it.</exception>
@@ -59,7 +59,7 @@ internal sealed class TlsServer(
             RemoteCertificateValidationCallback = asks ? check.Check : null,
             AllowRenegotiation = false,
 
-            // A resumed session has its peer's certificate without those between it and its authority: the check would fail.
+            // A resumed session has its peer's certificate without the intermediate ones: the check would fail.
             AllowTlsResume = !asks,
             EncryptionPolicy = EncryptionPolicy.RequireEncryption,
         };

@@ -6,26 +6,26 @@ namespace FastPort.Tls;
 /// <summary>Whether a server asks its peers for a certificate.</summary>
 public enum ClientCertificateMode
 {
-    /// <summary>No certificate is asked for.</summary>
+    /// <summary>The server asks for no certificate.</summary>
     None,
 
-    /// <summary>A peer may show one; one that is shown must be valid.</summary>
+    /// <summary>A peer may present a certificate, which must then be valid.</summary>
     Optional,
 
     /// <summary>A peer without a valid certificate is refused.</summary>
     Required,
 }
 
-/// <summary>How a server encrypts its <c>tls://</c> endpoints; section <c>Tls</c> of the server's.</summary>
+/// <summary>How a server encrypts its <c>tls://</c> endpoints; section <c>Tls</c> of the server's section.</summary>
 public sealed class TlsServerOptions
 {
     /// <summary>
-    /// The certificate: a PEM file, with the certificates that link it to its authority behind it, or a PFX file (<c>.pfx</c>,
-    /// <c>.p12</c>). Read again when it changes. Defaults to empty: none.
+    /// The certificate: a PEM file, followed by its intermediate certificates, or a PFX file (<c>.pfx</c>, <c>.p12</c>). Reloaded when it
+    /// changes. Defaults to empty: none.
     /// </summary>
     public string CertificateFile { get; set; } = string.Empty;
 
-    /// <summary>The private key of <see cref="CertificateFile"/>, as PEM. Defaults to empty: it is in the same file.</summary>
+    /// <summary>The private key of <see cref="CertificateFile"/>, as PEM. Defaults to empty: the key is in the same file.</summary>
     public string KeyFile { get; set; } = string.Empty;
 
     /// <summary>A file with the password of the PFX file or of the encrypted key. Defaults to empty: no password.</summary>
@@ -47,7 +47,7 @@ public sealed class TlsServerOptions
     public ClientCertificateMode ClientCertificates { get; set; }
 
     /// <summary>
-    /// A PEM file with the authorities whose certificates peers may show; no others are accepted. Read again when it changes. Defaults to
+    /// A PEM file with the authorities whose certificates peers may present; no others are accepted. Reloaded when it changes. Defaults to
     /// empty: the system's authorities.
     /// </summary>
     public string ClientAuthorityFile { get; set; } = string.Empty;
@@ -59,8 +59,8 @@ public sealed class TlsServerOptions
     public bool AllowTls12 { get; set; }
 
     /// <summary>
-    /// How many handshakes may compute at a time, 0 to 256; others wait. 0 for half of the cores, at least one: so a flood of handshakes
-    /// leaves time for the sessions. Defaults to 0.
+    /// Maximum number of handshakes that compute at the same time, 0 to 256; others wait. 0 for half of the cores, at least one, so that a
+    /// flood of handshakes leaves CPU time for the sessions. Defaults to 0.
     /// </summary>
     public int MaxConcurrentHandshakes { get; set; }
 
@@ -89,7 +89,7 @@ public sealed class TlsServerOptions
 
         if (UseDevelopmentCertificate && CertificateFile.Length != 0)
         {
-            section.Add(nameof(UseDevelopmentCertificate), "CertificateFile is set, too; keep one.");
+            section.Add(nameof(UseDevelopmentCertificate), "CertificateFile is also set; keep one.");
         }
 
         if (KeyFile.Length != 0 && CertificateFile.Length == 0)

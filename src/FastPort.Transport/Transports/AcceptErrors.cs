@@ -3,7 +3,7 @@ using FastPort.Connections;
 
 namespace FastPort.Transports;
 
-/// <summary>How an accept loop goes on after an error.</summary>
+/// <summary>How an accept loop continues after an error.</summary>
 internal enum AcceptErrorClass
 {
     /// <summary>Only one peer is affected: accept the next at once.</summary>

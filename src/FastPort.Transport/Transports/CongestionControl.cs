@@ -22,8 +22,8 @@ internal static class CongestionControl
 
     /// <summary>The allowed values, for the message about a wrong one.</summary>
     public static string Allowed => OperatingSystem.IsLinux()
-        ? "give one of net.ipv4.tcp_allowed_congestion_control, as bbr or cubic"
-        : "leave it out: only Linux lets a program choose";
+        ? "give one of net.ipv4.tcp_allowed_congestion_control, such as bbr or cubic"
+        : "leave it out: only Linux lets programs choose one";
 
     /// <summary>Whether a value can be a name. Whether the system has it shows only when it is set on a socket.</summary>
     public static bool IsPossible(string? name) =>

@@ -42,7 +42,7 @@ internal static class EndpointParser
         endpoint = null;
         if (rest.AsSpan().IndexOfAnyInRange('\0', '\x1f') >= 0 || rest.Contains('\x7f', StringComparison.Ordinal))
         {
-            return $"'{text}' has a control character in it; no endpoint has.";
+            return $"'{text}' contains a control character; endpoints cannot.";
         }
 
         if (rest.Contains('#', StringComparison.Ordinal))
@@ -67,7 +67,7 @@ internal static class EndpointParser
             if (path.Length != 0 || query.Length != 0)
             {
                 string extra = rest[authorityEnd..];
-                return $"'{text}' has a path or a query behind the port, which {scheme}:// endpoints have not; leave '{extra}' out.";
+                return $"'{text}' has a path or a query after the port, which {scheme}:// endpoints do not have; remove '{extra}'.";
             }
         }
 
@@ -113,7 +113,7 @@ internal static class EndpointParser
         {
             if (char.IsWhiteSpace(c) || ForbiddenInHost.Contains(c, StringComparison.Ordinal))
             {
-                return $"'{host}' in '{text}' is not a host name or address; it has '{c}' in it.";
+                return $"'{host}' in '{text}' is not a host name or address; it contains '{c}'.";
             }
         }
 
@@ -126,9 +126,9 @@ internal static class EndpointParser
         "unix" when name is "" or "/" or "@" =>
             $"'{text}' names no file; write for example unix:///run/fastport.sock, or on Linux unix://@name.",
         "unix" when name[0] is not ('/' or '@') =>
-            $"'{text}' is not a whole path; write it with three slashes, for example unix:///run/fastport.sock.",
-        "unix" when name.EndsWith('/') => $"'{text}' names a directory; write the name of the socket's file behind it.",
-        "unix" when name.Contains('\0', StringComparison.Ordinal) => $"'{text}' has a zero character in it; no path has.",
+            $"'{text}' is not an absolute path; write it with three slashes, for example unix:///run/fastport.sock.",
+        "unix" when name.EndsWith('/') => $"'{text}' names a directory; append the name of the socket file.",
+        "unix" when name.Contains('\0', StringComparison.Ordinal) => $"'{text}' contains a null character; paths cannot.",
         "inproc" when name.Length == 0 => $"'{text}' names no link; write for example inproc://game.",
         _ => null,
     };

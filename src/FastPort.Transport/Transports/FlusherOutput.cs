@@ -5,7 +5,7 @@ namespace FastPort.Transports;
 
 /// <summary>
 /// A send side with one flusher at a time: the thread that takes ring after ring from the queue and sends it under no lock, so that writers
-/// never wait for the kernel. Whoever writes meanwhile relies on it. The ring being sent belongs to the flusher.
+/// never wait for the kernel. Concurrent writers rely on it. The ring being sent belongs to the flusher.
 /// </summary>
 internal abstract class FlusherOutput(TransportConnection connection, ConnectionSettings settings) : SendQueue(connection, settings)
 {
@@ -57,13 +57,13 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
         }
     }
 
-    /// <summary>False if there is nothing more to send, or not now: this thread is the flusher no more.</summary>
+    /// <summary>False if there is nothing more to send, or not now: this thread is no longer the flusher.</summary>
     protected bool TryTakeNext()
     {
         bool isOver;
         lock (Gate)
         {
-            // A ring with bytes left is one that the flusher has stopped in.
+            // A ring with bytes left is the ring in which the flusher has stopped.
             if (!IsClosed && Sending!.IsEmpty)
             {
                 Return(Sending);
@@ -81,7 +81,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
 
         if (isOver)
         {
-            // Not on this thread, which may be a writer's and hold locks: what follows calls the protocol.
+            // Not on this thread, which may be a writer's and hold locks: the next steps call the protocol.
             ThreadPool.UnsafeQueueUserWorkItem(static output => output.Release(), this, preferLocal: false);
         }
 

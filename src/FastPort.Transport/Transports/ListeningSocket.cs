@@ -88,7 +88,7 @@ internal sealed class ListeningSocket : IDisposable
         SocketError.AccessDenied =>
             $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
         SocketError.AddressNotAvailable when endpoint.Scheme != "unix" =>
-            $"Cannot listen on {endpoint}: this machine has no such address. Use one of its own, or * for all.",
+            $"Cannot listen on {endpoint}: this machine has no such address. Use one of its addresses, or * for all.",
         SocketError.TooManyOpenSockets => $"Cannot listen on {endpoint}: {Shortage.Descriptors}",
         _ => $"Cannot listen on {endpoint}: {e.Message} ({e.SocketErrorCode}).",
     };
@@ -112,6 +112,6 @@ internal sealed class ListeningSocket : IDisposable
 
         throw new EndpointException(
             endpoint,
-            $"Cannot listen on {endpoint}: '{endpoint.Host}' is no address of this machine. Use an IP address, localhost, or * for all.");
+            $"Cannot listen on {endpoint}: '{endpoint.Host}' is not an address of this machine. Use an IP address, localhost, or *.");
     }
 }

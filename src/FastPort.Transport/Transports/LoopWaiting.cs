@@ -2,8 +2,8 @@ namespace FastPort.Transports;
 
 /// <summary>
 /// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless configured:
-/// the loop spins while the last waits were short enough for spinning to pay, and stops after a few that were not. Belongs to one loop;
-/// only the number of spinners is shared by the process.
+/// the loop spins while the last waits were short enough for spinning to be worthwhile, and stops after a few that were not. Belongs to one
+/// loop; only the number of spinners is shared by the process.
 /// </summary>
 internal sealed class LoopWaiting
 {

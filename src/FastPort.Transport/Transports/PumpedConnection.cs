@@ -9,8 +9,8 @@ namespace FastPort.Transports;
 /// all calls of the protocol.
 /// <para>
 /// A thread that signals the pump sets bits of the pump's word (<see cref="PumpSignals"/>); a thread that finds the pump inactive schedules
-/// it. The pump becomes inactive only by a compare-and-swap, which fails if a bit was set meanwhile. So no signal is lost, and a running
-/// pump needs no wake-up.
+/// it. The pump becomes inactive only by a compare-and-swap, which fails if a bit was set in the meantime. So no signal is lost, and a
+/// running pump needs no wake-up.
 /// </para>
 /// </summary>
 internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? remote, UnixPeer? unixPeer)
@@ -82,10 +82,10 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
     /// <param name="signals">The signals set since the last step.</param>
     protected abstract bool Step(int signals);
 
-    /// <summary>There is nothing to do: waits briefly for more if that pays. True if something was signalled.</summary>
+    /// <summary>There is nothing to do: waits briefly for more work if that is worthwhile. True if something was signalled.</summary>
     protected abstract bool Linger();
 
-    /// <summary>The pump is about to rest: releases what it does not need meanwhile.</summary>
+    /// <summary>The pump is about to rest: releases memory that it does not need in the meantime.</summary>
     protected abstract void BeforeRest();
 
     /// <summary>The pump begins to run again.</summary>
@@ -193,7 +193,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? 
         return Step(signals);
     }
 
-    // False if a signal was set meanwhile.
+    // False if a signal was set in the meantime.
     private bool TryRest()
     {
         BeforeRest();

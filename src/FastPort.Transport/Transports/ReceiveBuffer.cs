@@ -26,7 +26,9 @@ internal sealed class ReceiveBuffer(int maximumBytes, ArrayPool<byte> pool)
     public bool HasRoom => Ring.Length < Ring.MaximumCapacity;
 
     /// <summary>The memory for the next receive.</summary>
-    /// <exception cref="RingCapacityExceededException">The protocol left as much unread as the ring may hold, and wants more.</exception>
+    /// <exception cref="RingCapacityExceededException">
+    /// The protocol left as many bytes unread as the ring may hold, and needs more.
+    /// </exception>
     public Span<byte> MakeRoom()
     {
         Ring.TryMakeRoom(Math.Min(_room, Ring.MaximumCapacity - Ring.Length));

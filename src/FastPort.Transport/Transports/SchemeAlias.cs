@@ -18,7 +18,7 @@ internal sealed record SchemeAlias(string Over, int? DefaultPort)
         int port = endpoint.Port >= 0
             ? endpoint.Port
             : DefaultPort ?? throw new EndpointException(
-                endpoint, $"{endpoint} names no port, and '{endpoint.Scheme}' has no default; write one behind the host.");
+                endpoint, $"{endpoint} names no port, and '{endpoint.Scheme}' has no default; add one after the host.");
         return new Endpoint(Over, endpoint.Host, port);
     }
 

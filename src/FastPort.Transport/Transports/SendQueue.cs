@@ -59,7 +59,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Bytes that have left the connection.</summary>
     public virtual long BytesSent => Volatile.Read(ref _sent);
 
-    /// <summary>Bytes written and not sent. Bytes that are written and sent meanwhile count as pending, never as less than none.</summary>
+    /// <summary>
+    /// Bytes written and not sent. Bytes that are written and sent in the meantime count as pending; the number is never negative.
+    /// </summary>
     public virtual long PendingBytes => -Volatile.Read(ref _sent) + Written;
 
     /// <summary>Send calls to the operating system, failed ones included.</summary>
@@ -131,7 +133,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
                 _writes++;
 
                 // Only the loop writes in bursts, and a write that is copied behind another ring needs no room for one. For another
-                // thread's ring, which a batch may replace, an array rented here would lie unused beside the warm one that is being sent.
+                // thread's ring, which a batch may replace, an array rented here would stay unused next to the warm one that is being sent.
                 expected = onLoop && _last is null ? _burst.Expected : 0;
             }
         }

@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Bytes to be sent: a ring, and beside it memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the
-/// segment's position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
+/// Bytes to be sent: a ring, and memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the segment's
+/// position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
@@ -25,7 +25,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes not yet sent.</summary>
     public long Bytes => Ring.Length + _borrowedBytes;
 
-    /// <summary>Segments that lie beside the ring.</summary>
+    /// <summary>Segments outside the ring.</summary>
     public int BorrowedCount => _segments?.Count ?? 0;
 
     /// <summary>Bytes ever sent.</summary>
@@ -262,7 +262,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     internal readonly record struct Segment(long Position, ReadOnlyMemory<byte> Memory, Action<object?>? Release, object? State);
 }
 
-/// <summary>Is told of each lent segment whose bytes are no longer needed.</summary>
+/// <summary>Receives each lent segment whose bytes are no longer needed.</summary>
 internal interface ISegmentReleaser
 {
     /// <summary>Releases the memory to the writer that lent it. Called once for each segment, under no lock.</summary>

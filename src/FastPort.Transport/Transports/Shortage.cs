@@ -1,6 +1,6 @@
 namespace FastPort.Transports;
 
-/// <summary>Ends of sentences for the user, about what the system does not give this process.</summary>
+/// <summary>Ends of sentences for the user, about resources that the system does not grant this process.</summary>
 internal static class Shortage
 {
     public const string Descriptors = "out of file descriptors. Raise the process's limit (ulimit -n).";

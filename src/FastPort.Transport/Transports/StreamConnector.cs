@@ -10,16 +10,16 @@ namespace FastPort.Transports;
 /// <param name="settings">Settings of the connection.</param>
 /// <param name="cancellationToken">Cancels the attempt.</param>
 /// <exception cref="SocketException">The attempt failed.</exception>
-/// <exception cref="OutOfMemoryException">The system gives no thread, or no memory.</exception>
+/// <exception cref="OutOfMemoryException">The system provides no thread, or no memory.</exception>
 internal delegate ValueTask<Connection> ConnectAttempt(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken);
 
 /// <summary>
 /// Connects over TCP or to a Unix socket; the transport makes each attempt. Host names are resolved at each call and their addresses tried
-/// in turn; one that does not answer soon is given the next as a rival (as in RFC 8305), and the first that connects wins.
+/// in turn; if one does not answer soon, the next one is tried concurrently (as in RFC 8305), and the first that connects wins.
 /// </summary>
 internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings settings, ConnectAttempt connect) : ITransportConnector
 {
-    /// <summary>What an address has before the next one is tried, too.</summary>
+    /// <summary>The time of an address before the next one is also tried.</summary>
     internal static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
 
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(1);
@@ -76,7 +76,7 @@ internal sealed class StreamConnector(Endpoint endpoint, ConnectionSettings sett
         throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {Describe(last)}", last);
     }
 
-    // An attempt that was canceled may have come to its end before. Nobody asks by what it failed.
+    // A canceled attempt may have ended before. Its failure is not reported.
     private static void Drop(Task<Connection> loser)
     {
         if (loser.Exception is null && !loser.IsCanceled)

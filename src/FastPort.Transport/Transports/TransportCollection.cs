@@ -13,8 +13,9 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
 {
     private readonly Dictionary<string, SchemeAlias> _aliases;
 
-    /// <summary>Makes a collection without transports. A server or client that gets it uses the library's own, as its options name
-    /// them.</summary>
+    /// <summary>
+    /// Creates a collection without transports. A server or client that is given it uses the library's transports that its options select.
+    /// </summary>
     public TransportCollection()
         : this([], [])
     {
@@ -23,18 +24,18 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     private TransportCollection(IList<ITransport> transports, Dictionary<string, SchemeAlias> aliases)
         : base(transports) => _aliases = aliases;
 
-    /// <summary>The library's own transports, with event loops of their own where they have any: for a server.</summary>
-    /// <param name="kind">What carries TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
+    /// <summary>The library's transports, with separate event loops where they use event loops: for a server.</summary>
+    /// <param name="kind">The transport of TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
     /// <param name="options">How event loops run. Defaults to the defaults.</param>
     /// <exception cref="PlatformNotSupportedException">The kind is Epoll and the system is not Linux.</exception>
     public static TransportCollection CreateDefault(TransportKind kind = TransportKind.Auto, EpollOptions? options = null) =>
         new(TransportSelection.Create(kind, options ?? new EpollOptions()), []);
 
     /// <summary>
-    /// The library's own transports, with event loops shared by all callers in this process that pass the same kind and options: for
-    /// clients. The loops have no threads while they have no connections.
+    /// The library's transports, with event loops shared by all callers in this process that pass the same kind and options: for clients.
+    /// The loops have no threads while they have no connections.
     /// </summary>
-    /// <param name="kind">What carries TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
+    /// <param name="kind">The transport of TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
     /// <param name="options">How event loops run. Defaults to the defaults.</param>
     /// <exception cref="PlatformNotSupportedException">The kind is Epoll and the system is not Linux.</exception>
     public static TransportCollection CreateShared(TransportKind kind = TransportKind.Auto, EpollOptions? options = null) =>
@@ -43,11 +44,12 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     /// <summary>Serves a scheme through a transport that serves another one: <c>transports.MapScheme("opc.tcp", over: "tcp", defaultPort:
     /// 4840)</c>.</summary>
     /// <param name="scheme">The new scheme; letters, digits, '+', '-' and '.', in any case.</param>
-    /// <param name="over">The scheme whose transport carries the bytes; it gets host and port, and neither path nor query.</param>
-    /// <param name="defaultPort">Port of endpoints that name none, 0 to 65535. Defaults to null: an endpoint has to name one where
-    /// <paramref name="over"/> needs it.</param>
+    /// <param name="over">The scheme whose transport carries the bytes; it is passed the host and port, but neither path nor query.</param>
+    /// <param name="defaultPort">
+    /// Port of endpoints without one, 0 to 65535. Defaults to null: endpoints must contain a port where <paramref name="over"/> needs one.
+    /// </param>
     /// <returns>This collection.</returns>
-    /// <exception cref="ArgumentException">The scheme is one of the library's own or mapped already.</exception>
+    /// <exception cref="ArgumentException">The scheme is built in or already mapped.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The port is out of range.</exception>
     public TransportCollection MapScheme(string scheme, string over, int? defaultPort = null)
     {
@@ -58,12 +60,12 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         scheme = scheme.ToLowerInvariant();
         if (scheme is "tcp" or "tls" or "unix" or "inproc")
         {
-            throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias a name of its own.", nameof(scheme));
+            throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias another name.", nameof(scheme));
         }
 
         if (!_aliases.TryAdd(scheme, new SchemeAlias(over.ToLowerInvariant(), defaultPort)))
         {
-            throw new ArgumentException($"'{scheme}' is mapped already.", nameof(scheme));
+            throw new ArgumentException($"'{scheme}' is already mapped.", nameof(scheme));
         }
 
         return this;
@@ -100,7 +102,7 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     internal IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress() =>
         [.. this.OfType<EpollTransport>().SelectMany(static transport => transport.ReadProgress())];
 
-    /// <summary>The scheme that an alias is served through; of others the scheme itself.</summary>
+    /// <summary>The scheme through which an alias is served; for others the scheme itself.</summary>
     internal string SchemeBelow(string scheme)
     {
         Find(scheme, out SchemeAlias? alias);

@@ -18,7 +18,7 @@ internal abstract partial class TransportConnection
         }
         catch (Exception e)
         {
-            // Here, where it is certain that the protocol threw and not the transport. It is offered no more.
+            // Here, where it is certain that the protocol threw and not the transport. The protocol is called no more.
             Set(ReadFlags.Paused);
             Fault(e);
         }

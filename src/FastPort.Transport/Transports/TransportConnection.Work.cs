@@ -86,8 +86,7 @@ internal abstract partial class TransportConnection
         Volatile.Write(ref _sendWaitsSince, _progress.WaitsSince);
         if (IsClosing)
         {
-            // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
-            // together.
+            // Until the last byte is sent, a reading peer has one write timeout; then draining is bounded, and so is the total time.
             bool patient = !IsOutputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
             {
@@ -105,7 +104,7 @@ internal abstract partial class TransportConnection
         long due = Volatile.Read(ref _protocolDue);
         if (requested || nowMilliseconds >= due)
         {
-            // The loop tells the next one.
+            // The loop notifies the next waiter.
             Volatile.Write(ref _protocolDue, ConnectionClock.Never);
             RequestWork(TickIsDue);
             due = ConnectionClock.Never;
@@ -129,7 +128,7 @@ internal abstract partial class TransportConnection
 
         var reason = new CloseReason(
             CloseKind.WriteTimeout,
-            $"The peer took none or too few of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
+            $"The peer read none or too few of {PendingBytes} pending bytes in {Settings.WriteTimeout.TotalSeconds:0.#} s.");
         Protocol!.OnWriteTimeout(reason);
         Close(reason);
     }

@@ -106,7 +106,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Whether the loop has to end the connection now.</summary>
     protected bool MustEnd => IsAborted || (IsClosing && IsOutputDown && Has(ReadFlags.InputEnded));
 
-    /// <summary>Whether the connection ends by a reset: the unsent bytes are not worth a lingering socket.</summary>
+    /// <summary>Whether the connection ends by a reset: the unsent bytes do not justify a lingering socket.</summary>
     protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
 
     public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
@@ -188,7 +188,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         }
     }
 
-    /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
+    /// <summary>A waiter for sent bytes was added, under no lock. For a connection that does not send itself.</summary>
     internal virtual void RoomAwaited()
     {
     }
@@ -200,7 +200,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         {
             if (segment.Release is { } release)
             {
-                // On the thread of any sender, whose context it is not to see.
+                // On the thread of any sender, whose context it must not see.
                 NoContext.Run(release, segment.State);
             }
         }
@@ -212,8 +212,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     }
 
     /// <summary>
-    /// No more of the written bytes is here: ends this side of the stream. Called once, by the sender, by that of sockets and of TLS under
-    /// the output's gate.
+    /// All written bytes are sent: ends this side of the stream. Called once, by the sender; for sockets and TLS under the output's gate.
     /// </summary>
     internal abstract void ShutDownOutput();
 
@@ -322,14 +321,14 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
     protected void CompleteEnd() => NoContext.Run(static connection => connection.TellEnd(), this);
 
-    // Possibly on the thread of whoever closed or flushed the connection.
+    // Possibly on the thread that closed or flushed the connection.
     private void TellEnd()
     {
         Interlocked.Exchange(ref _calls, PostedCalls.Ended)?.End(Fault);
         Owner?.OnEnding();
         try
         {
-            // One that was closed while it was being started may have a protocol already, which was never opened.
+            // A connection that was closed while it was being started may already have a protocol, which was never opened.
             if (Has(ReadFlags.Open))
             {
                 Protocol!.OnClosed(_reason!);

@@ -3,10 +3,10 @@ namespace FastPort.Transports;
 /// <summary>Which transport carries TCP and Unix sockets.</summary>
 public enum TransportKind
 {
-    /// <summary>The fastest one of the system: <see cref="Epoll"/> on Linux, else <see cref="Sockets"/>.</summary>
+    /// <summary>The fastest transport of the system: <see cref="Epoll"/> on Linux, else <see cref="Sockets"/>.</summary>
     Auto,
 
-    /// <summary>Event loops of FastPort's own over epoll; Linux only.</summary>
+    /// <summary>FastPort's event loops over epoll; Linux only.</summary>
     Epoll,
 
     /// <summary>The runtime's sockets, on every system.</summary>

@@ -6,14 +6,14 @@ using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports;
 
-/// <summary>Creates the transport of the configured kind, or says why the kind is not available.</summary>
+/// <summary>Creates the transport of the configured kind, or reports why the kind is not available.</summary>
 internal static class TransportSelection
 {
     /// <summary>For messages about a scheme that no transport serves.</summary>
     public const string Examples = "tcp://host:port, tls://host:port, unix:///path or inproc://name";
 
-    // One transport for all clients of the process that have no transport of their own and ask for the same options: a program with a
-    // thousand clients must not have a thousand threads. Never removed: unused loops have no threads, and a program uses few kinds.
+    // One transport for all clients of the process that are given no transport and use the same options: a program with a thousand clients
+    // must not have a thousand threads. Never removed: unused loops have no threads, and a program uses few kinds.
     private static readonly ConcurrentDictionary<EpollOptions, EpollTransport> SharedEpoll = new();
 
     // It has no threads and no state.
@@ -39,7 +39,7 @@ internal static class TransportSelection
         TransportKind kind = section.Choice(key, value);
         if (kind == TransportKind.Epoll && !EpollTransport.IsSupported)
         {
-            section.Refuse(key, "Epoll, which only Linux has", "use Auto or Sockets");
+            section.Refuse(key, "Epoll, which is available only on Linux", "use Auto or Sockets");
         }
 
         return kind;
@@ -47,7 +47,7 @@ internal static class TransportSelection
 
     private static InProcessTransport InProcess(EpollOptions options)
     {
-        // Without event loops nothing else looks at them.
+        // Without event loops, nothing else checks them.
         EpollOptions.ThrowIfOutOfRange(options);
         return new InProcessTransport(options.SpinMicroseconds);
     }

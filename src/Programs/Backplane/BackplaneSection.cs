@@ -6,7 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Programs;
 
-/// <summary>The server as one of several nodes, where the configuration says so.</summary>
+/// <summary>Makes the server a node in a group of servers, if configured.</summary>
 internal static class BackplaneSection
 {
     /// <summary>Joins the nodes if section <c>FastPort:Backplane</c> exists; nothing of Redis is loaded otherwise.</summary>
@@ -17,7 +17,7 @@ internal static class BackplaneSection
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static bool IsFailure(InvalidOperationException exception) => exception is BackplaneException;
 
-    // A method of its own: to compile one that calls into an assembly is to load that.
+    // A separate method: compiling a method that calls into an assembly loads the assembly.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FastPortBuilder Add(FastPortBuilder builder, IConfiguration configuration) => builder.AddRedisBackplane(configuration);
 }

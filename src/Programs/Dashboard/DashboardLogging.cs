@@ -8,7 +8,7 @@ using Serilog.Extensions.Logging;
 
 namespace FastPort.Programs;
 
-/// <summary>What the dashboard needs of Serilog: a level that can be changed, and warnings that reach its page.</summary>
+/// <summary>The dashboard's connection to Serilog: a level that can be changed, and warnings that reach its page.</summary>
 internal sealed class DashboardLogging : IDashboardLogLevel
 {
     private readonly LoggingLevelSwitch _level;
@@ -18,7 +18,7 @@ internal sealed class DashboardLogging : IDashboardLogLevel
     {
         string? level = configuration["Serilog:MinimumLevel:Default"] ?? configuration["Serilog:MinimumLevel"];
 
-        // A level that is none is refused by Serilog, in its own words.
+        // Serilog refuses an invalid level with its own message.
         _level = new LoggingLevelSwitch(
             Enum.TryParse(level, ignoreCase: true, out LogEventLevel configured) ? configured : LogEventLevel.Information);
     }

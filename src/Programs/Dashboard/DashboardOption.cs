@@ -17,7 +17,8 @@ internal static class DashboardOption
     };
 
     /// <summary>
-    /// Adds the dashboard, if the command line or the configuration has it. Returns what it needs of the log; null without a dashboard.
+    /// Adds the dashboard, if the command line or the configuration enables it. Returns its connection to the log; null without a
+    /// dashboard.
     /// </summary>
     public static DashboardLogging? Add(IServiceCollection services, IConfigurationManager configuration, string? url)
     {
@@ -38,7 +39,7 @@ internal static class DashboardOption
         return logging;
     }
 
-    /// <summary>Says where the dashboard listens, if there is one.</summary>
+    /// <summary>Prints the dashboard's address, if there is one.</summary>
     public static void Tell(IServiceProvider services)
     {
         if (services.GetService<DashboardServer>()?.Url is { } url)

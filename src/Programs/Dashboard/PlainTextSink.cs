@@ -8,7 +8,7 @@ namespace FastPort.Programs;
 
 /// <summary>
 /// Passes events to logger providers with their texts as the console shows them. Serilog's own sink for providers puts names in quotes,
-/// which the messages have around them already.
+/// which the messages already contain.
 /// </summary>
 internal sealed class PlainTextSink(LoggerProviderCollection providers) : ILogEventSink
 {

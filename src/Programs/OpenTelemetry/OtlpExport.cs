@@ -8,8 +8,8 @@ using OpenTelemetry.Resources;
 namespace FastPort.Programs;
 
 /// <summary>
-/// Metrics and traces to a collector by OTLP, as the standard variables <c>OTEL_*</c> say. OpenTelemetry's SDK reads all of them but those
-/// that choose the exporters, which are read here: without them nothing of it is loaded.
+/// Exports metrics and traces to a collector by OTLP, as configured by the standard variables <c>OTEL_*</c>. OpenTelemetry's SDK reads all
+/// of them except those that select the exporters, which are read here: without them the SDK is not loaded.
 /// </summary>
 internal static class OtlpExport
 {
@@ -19,11 +19,11 @@ internal static class OtlpExport
     private const string Meters = "FastPort";
     private const string Sources = "FastPort*";
 
-    /// <summary>Adds the exporters that the configuration asks for.</summary>
+    /// <summary>Adds the exporters that the configuration selects.</summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration, with the environment.</param>
     /// <param name="program">The service's name, unless <c>OTEL_SERVICE_NAME</c> or <c>OTEL_RESOURCE_ATTRIBUTES</c> has one.</param>
-    /// <exception cref="FastPortOptionsException">A variable asks for an exporter that is not here.</exception>
+    /// <exception cref="FastPortOptionsException">A variable selects an exporter that is not available.</exception>
     public static void Add(IServiceCollection services, IConfiguration configuration, string program)
     {
         List<string> problems = [];
@@ -31,7 +31,7 @@ internal static class OtlpExport
             configuration, "OTEL_METRICS_EXPORTER", [Endpoint, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"], problems);
 
         // Not for the endpoint of all signals: without a sampler every request has its activity, which doubles the processor time of a
-        // server of millions of small messages. Whoever wants traces says so.
+        // server of millions of small messages. Traces must be enabled explicitly.
         bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], problems);
         if (problems.Count != 0)
         {
@@ -44,7 +44,7 @@ internal static class OtlpExport
         }
     }
 
-    // An exporter is wanted if it is named, or if one of the endpoints is there and no exporter is named.
+    // An exporter is enabled if it is named, or if one of the endpoints is set and no exporter is named.
     private static bool IsWanted(IConfiguration configuration, string exporter, string[] endpoints, List<string> problems)
     {
         if (string.Equals(configuration["OTEL_SDK_DISABLED"], "true", StringComparison.OrdinalIgnoreCase))
@@ -82,13 +82,13 @@ internal static class OtlpExport
             }
             else if (!isInstance)
             {
-                // Without it a collector takes two nodes of one name for one.
+                // Without it a collector treats two nodes with the same name as one.
                 resource.AddAttributes([KeyValuePair.Create<string, object>(ServiceInstance, $"{Guid.NewGuid()}")]);
             }
         });
 
-        // Alone it reads the variables of one signal too, such as OTEL_EXPORTER_OTLP_METRICS_ENDPOINT. A signal of which nothing is added
-        // here sends nothing; the log is Serilog's.
+        // Alone it reads the variables of one signal too, such as OTEL_EXPORTER_OTLP_METRICS_ENDPOINT. A signal without additions here
+        // sends nothing; the log belongs to Serilog.
         builder.UseOtlpExporter();
         if (metrics)
         {

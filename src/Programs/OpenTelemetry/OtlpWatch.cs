@@ -7,15 +7,15 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Programs;
 
 /// <summary>
-/// Says in the log that the exporter cannot send, and that it can again: by itself it tells only listeners of its event source. A hosted
-/// service, so that it listens before the exporter is made. Thread-safe.
+/// Logs that the exporter cannot send, and that it can again: the exporter only notifies listeners of its event source. A hosted service,
+/// so that it listens before the exporter is created. Thread-safe.
 /// </summary>
 internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListener, IHostedService
 {
     private const string Exporter = "OpenTelemetry-Exporter-OpenTelemetryProtocol";
     private const string Success = "ExportSuccess";
 
-    // By grpc also a collector that is away; it is no error to the exporter.
+    // With grpc also an unreachable collector, which is not an error for the exporter.
     private const string Transient = "TransientHttpError";
     private const int MostCharacters = 400;
 
@@ -23,7 +23,7 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
     private const string Variables =
         "an endpoint is a URL with its scheme, such as http://127.0.0.1:4317; a protocol is grpc or http/protobuf";
 
-    // Where exports fail to go; and what was said of the variables.
+    // The endpoints to which exports fail; and the logged problems of the variables.
     private readonly ConcurrentDictionary<string, bool> _said = new(StringComparer.Ordinal);
 
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -34,7 +34,7 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
     {
         if (eventSource.Name == Exporter)
         {
-            // That it works is told at the lowest level. There are a few events for each export, and none for what is exported.
+            // A success is reported at the lowest level. There are a few events for each export, and none for the exported items.
             EnableEvents(eventSource, EventLevel.Verbose);
         }
     }
@@ -45,7 +45,7 @@ internal sealed partial class OtlpWatch(ILogger<OtlpWatch> logger) : EventListen
             ? $"{uri}" : string.Empty;
         if (eventData.EventName == Success)
         {
-            // Some failures do not say where they were to go.
+            // Some failures do not contain their endpoint.
             if (_said.TryRemove(target, out _) | _said.TryRemove(string.Empty, out _))
             {
                 Works(logger, target);

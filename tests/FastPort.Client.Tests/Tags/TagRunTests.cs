@@ -184,7 +184,7 @@ public sealed class TagRunTests : IAsyncLifetime
 
         TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
             () => RunAsync("write", new() { Names = ["plant/speed", "fast"] }));
-        Assert.Equal("'fast' is no value for plant/speed; give a value of type Double.", e.Message);
+        Assert.Equal("'fast' is not a value for plant/speed; give a value of type Double.", e.Message);
         e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/speed"] }));
         Assert.Equal("'plant/speed' has no value; give a value after each name.", e.Message);
         Assert.Equal(ExitCode.Failed, await RunAsync("write", new() { Names = ["plant/count", "8"] }));
@@ -233,7 +233,7 @@ public sealed class TagRunTests : IAsyncLifetime
         {
             TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
                 () => run.RunAsync(command, new CancellationToken(canceled: true)));
-            Assert.Equal((ExitCode.Failed, $"Interrupted: tags {command} has not come to its end."), (e.ExitCode, e.Message));
+            Assert.Equal((ExitCode.Failed, $"Interrupted: tags {command} did not finish."), (e.ExitCode, e.Message));
         }
     }
 

@@ -63,6 +63,22 @@ public sealed class TopViewTests
         Assert.StartsWith(first, lines.First(static line => line.StartsWith("Type", StringComparison.Ordinal)), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_count_of_one_has_a_singular_noun()
+    {
+        ServerStatus status = Status(types: 1);
+        status.ErrorsSent = 1;
+        status.SessionsOpen = 1;
+        status.ConnectionsOpen = 2;
+
+        string text = string.Join('\n', Render(status, 120, 30));
+
+        Assert.Matches(@"\b1 session\b", text);
+        Assert.Matches(@"\b1 error sent\b", text);
+        Assert.Contains("2 connections (", text, StringComparison.Ordinal);
+        Assert.Contains("0 subscriptions", text, StringComparison.Ordinal);
+    }
+
     // Type n has n times 100 messages, n errors, and a latency of 10 - n milliseconds.
     private static ServerStatus Status(int types)
     {

@@ -238,7 +238,7 @@ public sealed class ClientConnectTests
         Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:ConnectTimeout is 00:00:00", StringComparison.Ordinal));
         Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:MaxReconnectDelay", StringComparison.Ordinal));
         Assert.Contains(
-            e.Problems, static p => p.Contains("FastPortClient:Session:MaxFrameBytes is 5; allowed are 1024 to", StringComparison.Ordinal));
+            e.Problems, static p => p.Contains("FastPortClient:Session:MaxFrameBytes is 5; allowed: 1024 to", StringComparison.Ordinal));
     }
 
     private static bool CanBind(IPAddress address)

@@ -35,7 +35,7 @@ public sealed class FastPortClientOptionsTests
 
         Assert.StartsWith("FastPortClient:RoutingId is '", problem, StringComparison.Ordinal);
         Assert.EndsWith(
-            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp, and not '$' first; empty for none.", problem,
+            "; give at most 256 characters, none of category Cc, Cf, Zl or Zp, not beginning with '$'; empty for none.", problem,
             StringComparison.Ordinal);
     }
 

@@ -157,7 +157,7 @@ public sealed class ConnectionServerTests : EchoServerTests
         EndpointException e = await Assert.ThrowsAsync<EndpointException>(StartAsync);
 
         Assert.StartsWith(
-            $"Cannot listen on {Options.Endpoints[1]}: this server's own {Options.Endpoints[0]} has the port already. ",
+            $"Cannot listen on {Options.Endpoints[1]}: this server's endpoint {Options.Endpoints[0]} already has the port. ",
             e.Message,
             StringComparison.Ordinal);
     }
@@ -304,10 +304,10 @@ public sealed class ConnectionServerTests : EchoServerTests
 
         Assert.Equal(
             [
-                "ConnectionServer:StageTimeout is 2.00:00:00; allowed are 00:00:00 (off) to 1.00:00:00.",
+                "ConnectionServer:StageTimeout is 2.00:00:00; allowed: 00:00:00 (off) to 1.00:00:00.",
                 "ConnectionServer:Endpoints is empty; give a list of URIs: tcp://host:port, tls://host:port, unix:///path or "
                     + "inproc://name.",
-                "ConnectionServer:MaxReceiveBytes is 1; allowed are 4096 to 1073741824.",
+                "ConnectionServer:MaxReceiveBytes is 1; allowed: 4096 to 1073741824.",
             ],
             failure.Problems);
     }

@@ -18,11 +18,11 @@ public sealed class ExposureTests
     [InlineData("unix:///run/x", false, "")]
     [InlineData("inproc://x", false, "")]
     [InlineData("tls://0.0.0.0:0", true, "")]
-    [InlineData("tls://0.0.0.0:0", false, "everybody who reaches it may connect.")]
-    [InlineData("tcp://0.0.0.0:0", true, "everything can be read on the way, tokens too.")]
-    [InlineData("tcp://0.0.0.0:0", false, "everybody who reaches it may connect, and everything can be read on the way.")]
-    [InlineData("tcp://[::]:0", false, "everybody who reaches it may connect, and everything can be read on the way.")]
-    [InlineData("tcp://server.example:0", false, "everybody who reaches it may connect, and everything can be read on the way.")]
+    [InlineData("tls://0.0.0.0:0", false, "anyone who reaches it may connect.")]
+    [InlineData("tcp://0.0.0.0:0", true, "all traffic can be read on the way, including tokens.")]
+    [InlineData("tcp://0.0.0.0:0", false, "anyone who reaches it may connect, and all traffic can be read on the way.")]
+    [InlineData("tcp://[::]:0", false, "anyone who reaches it may connect, and all traffic can be read on the way.")]
+    [InlineData("tcp://server.example:0", false, "anyone who reaches it may connect, and all traffic can be read on the way.")]
     public void What_is_exposed_is_said(string endpoint, bool authenticates, string end)
     {
         IReadOnlyList<string> found = Exposure.Find([endpoint], [], authenticates, checksCertificates: false);
@@ -100,7 +100,7 @@ public sealed class ExposureTests
             });
 
         Assert.Contains(
-            "everybody who reaches it may connect, and everything", Assert.Single(server.Log.WithId(3009)).Text, StringComparison.Ordinal);
+            "anyone who reaches it may connect, and all traffic", Assert.Single(server.Log.WithId(3009)).Text, StringComparison.Ordinal);
     }
 
     [Fact]

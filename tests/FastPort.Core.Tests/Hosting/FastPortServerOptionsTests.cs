@@ -13,31 +13,31 @@ public sealed class FastPortServerOptionsTests
 
     public static TheoryData<Action<FastPortServerOptions>, string> Wrong => new()
     {
-        { static o => o.MaxConnections = 0, "FastPort:MaxConnections is 0; allowed are 1 to 1000000." },
-        { static o => o.MaxConnectionsPerAddress = -1, "FastPort:MaxConnectionsPerAddress is -1; allowed are 0 to 1000000." },
-        { static o => o.DuplicateIdentity = (DuplicateIdentityPolicy)9, "FastPort:DuplicateIdentity is 9; allowed are Refuse, TakeOver." },
-        { static o => o.DrainDelay = TimeSpan.FromHours(2), "FastPort:DrainDelay is 02:00:00; allowed are 00:00:00 to 01:00:00." },
+        { static o => o.MaxConnections = 0, "FastPort:MaxConnections is 0; allowed: 1 to 1000000." },
+        { static o => o.MaxConnectionsPerAddress = -1, "FastPort:MaxConnectionsPerAddress is -1; allowed: 0 to 1000000." },
+        { static o => o.DuplicateIdentity = (DuplicateIdentityPolicy)9, "FastPort:DuplicateIdentity is 9; allowed: Refuse, TakeOver." },
+        { static o => o.DrainDelay = TimeSpan.FromHours(2), "FastPort:DrainDelay is 02:00:00; allowed: 00:00:00 to 01:00:00." },
         { static o =>
-            o.ShutdownTimeout = TimeSpan.FromHours(2), "FastPort:ShutdownTimeout is 02:00:00; allowed are 00:00:00 to 01:00:00." },
+            o.ShutdownTimeout = TimeSpan.FromHours(2), "FastPort:ShutdownTimeout is 02:00:00; allowed: 00:00:00 to 01:00:00." },
         { static o => o.ShutdownGrace = TimeSpan.FromSeconds(
-            6), "FastPort:ShutdownGrace is 00:00:06; allowed are 00:00:00 to ShutdownTimeout (00:00:05)." },
+            6), "FastPort:ShutdownGrace is 00:00:06; allowed: 00:00:00 to ShutdownTimeout (00:00:05)." },
         { static o => o.ServerName = " ", "FastPort:ServerName is empty; give the server a name." },
-        { static o => o.Session.MaxFrameBytes = 1023, "FastPort:Session:MaxFrameBytes is 1023; allowed are 1024 to 268435456." },
-        { static o => o.Session.MaxFrameBytes = 268435457, "FastPort:Session:MaxFrameBytes is 268435457; allowed are 1024 to 268435456." },
-        { static o => o.Session.SendQueueBytes = 4095, "FastPort:Session:SendQueueBytes is 4095; allowed are 4096 to 268435456." },
-        { static o => o.Session.MaxInFlightRequests = 0, "FastPort:Session:MaxInFlightRequests is 0; allowed are 1 to 1000000." },
-        { static o => o.Session.MaxQueuedBytes = 0, "FastPort:Session:MaxQueuedBytes is 0; allowed are 1024 to 1073741824." },
-        { static o => o.Session.MaxConcurrency = 0, "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000." },
+        { static o => o.Session.MaxFrameBytes = 1023, "FastPort:Session:MaxFrameBytes is 1023; allowed: 1024 to 268435456." },
+        { static o => o.Session.MaxFrameBytes = 268435457, "FastPort:Session:MaxFrameBytes is 268435457; allowed: 1024 to 268435456." },
+        { static o => o.Session.SendQueueBytes = 4095, "FastPort:Session:SendQueueBytes is 4095; allowed: 4096 to 268435456." },
+        { static o => o.Session.MaxInFlightRequests = 0, "FastPort:Session:MaxInFlightRequests is 0; allowed: 1 to 1000000." },
+        { static o => o.Session.MaxQueuedBytes = 0, "FastPort:Session:MaxQueuedBytes is 0; allowed: 1024 to 1073741824." },
+        { static o => o.Session.MaxConcurrency = 0, "FastPort:Session:MaxConcurrency is 0; allowed: 1 to 10000." },
         { static o => o.Session.SendQueueFull = (
-            SendQueueFullPolicy)7, "FastPort:Session:SendQueueFull is 7; allowed are Wait, DropOneWay, Disconnect." },
+            SendQueueFullPolicy)7, "FastPort:Session:SendQueueFull is 7; allowed: Wait, DropOneWay, Disconnect." },
         { static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(
-            -1), "FastPort:Session:IdleTimeout is -00:00:01; allowed are 00:00:00 (off) to 1.00:00:00." },
+            -1), "FastPort:Session:IdleTimeout is -00:00:01; allowed: 00:00:00 (off) to 1.00:00:00." },
         { static o => o.Session.KeepAlive = TimeSpan.FromSeconds(
-            32_768), "FastPort:Session:KeepAlive is 09:06:08; allowed are 00:00:00 to 09:06:07." },
-        { static o => o.Routing.MaxTopicsPerSession = 0, "FastPort:Routing:MaxTopicsPerSession is 0; allowed are 1 to 1000000." },
-        { static o => o.Routing.MaxTopicBytes = 1025, "FastPort:Routing:MaxTopicBytes is 1025; allowed are 1 to 1024." },
+            32_768), "FastPort:Session:KeepAlive is 09:06:08; allowed: 00:00:00 to 09:06:07." },
+        { static o => o.Routing.MaxTopicsPerSession = 0, "FastPort:Routing:MaxTopicsPerSession is 0; allowed: 1 to 1000000." },
+        { static o => o.Routing.MaxTopicBytes = 1025, "FastPort:Routing:MaxTopicBytes is 1025; allowed: 1 to 1024." },
         { static o => o.Session.HandshakeTimeout = TimeSpan.FromDays(
-            2), "FastPort:Session:HandshakeTimeout is 2.00:00:00; allowed are 00:00:00 (off) to 1.00:00:00." },
+            2), "FastPort:Session:HandshakeTimeout is 2.00:00:00; allowed: 00:00:00 (off) to 1.00:00:00." },
         { static o => o.Tls.CertificateFile = "server.pem", UnusedTls },
         { static o => o.Tls.CertificateFolder = "certificates", UnusedTls },
         { static o => o.Tls.UseDevelopmentCertificate = true, UnusedTls },

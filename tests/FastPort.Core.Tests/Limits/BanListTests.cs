@@ -184,7 +184,7 @@ public sealed class BanListTests
     {
         ArgumentException e = Assert.Throws<ArgumentException>(() => For(subject, 10));
 
-        Assert.Contains("allowed are addresses such as", e.Message, StringComparison.Ordinal);
+        Assert.Contains("allowed: addresses such as", e.Message, StringComparison.Ordinal);
     }
 
     [Fact]

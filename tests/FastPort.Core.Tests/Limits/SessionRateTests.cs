@@ -352,7 +352,7 @@ public sealed partial class SessionRateTests
             options.Validate(),
             static p => Assert.Contains("Rates:Total:MessagesPerSecond is 7; only 0 is allowed", p, StringComparison.Ordinal),
             static p => Assert.Contains("Rates:PerIdentity: a server of this protocol", p, StringComparison.Ordinal),
-            static p => Assert.Contains("Rates:Exempt is 'nowhere'; allowed are addresses", p, StringComparison.Ordinal));
+            static p => Assert.Contains("Rates:Exempt is 'nowhere'; allowed: addresses", p, StringComparison.Ordinal));
     }
 
     private static void AcceptEverybody(FastPortServerComponents components) =>

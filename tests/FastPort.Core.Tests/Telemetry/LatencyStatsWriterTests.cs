@@ -143,7 +143,7 @@ public sealed class LatencyStatsWriterTests : IDisposable
 
         await writer.FinishAsync();
 
-        Assert.Contains("all: 1 messages", await old.ReadToEndAsync(), StringComparison.Ordinal);
+        Assert.Contains("all: 1 message,", await old.ReadToEndAsync(), StringComparison.Ordinal);
         Assert.Contains("all: 1,000 messages", File.ReadAllText(_directory[BaseName + ".log"]), StringComparison.Ordinal);
         Assert.DoesNotContain(FileNames(_directory.Path), name => name.EndsWith(".tmp", StringComparison.Ordinal));
     }
@@ -292,7 +292,7 @@ public sealed class LatencyStatsWriterTests : IDisposable
 
         Assert.StartsWith("client latency in us, interval of 60.00 s\n", interval, StringComparison.Ordinal);
         Assert.StartsWith("client latency in us, lifetime of 120.00 s\n", _console.ToString(), StringComparison.Ordinal);
-        Assert.Contains("type Echo: 1 messages", _console.ToString(), StringComparison.Ordinal);
+        Assert.Contains("type Echo: 1 message,", _console.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]

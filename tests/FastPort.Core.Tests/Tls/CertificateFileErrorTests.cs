@@ -46,7 +46,7 @@ public sealed class CertificateFileErrorTests : IDisposable
     public void A_file_that_is_not_readable()
     {
         Assert.Equal(
-            $"The key file {Key} must not be read by this process. Give the user it runs as the right to read it.",
+            $"The key file {Key} cannot be read: permission denied. Give this process's user the right to read it.",
             CertificateBytes.Unreadable(Key, "key", new UnauthorizedAccessException()).Message);
         Assert.Equal(
             $"The key file {Key} could not be read. The system says: Input/output error",
@@ -66,12 +66,12 @@ public sealed class CertificateFileErrorTests : IDisposable
     {
         File.WriteAllText(Pem, "nothing");
         Fails(
-            $"The certificate file {Pem} holds no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) "
+            $"The certificate file {Pem} contains no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) "
             + "or a PFX file (its name ends in .pfx or .p12).",
             Pem);
         Leaf.WriteKey(Pem);
         Fails(
-            $"The certificate file {Pem} holds a private key, but no certificate. Put the certificate in front of the key.", Pem);
+            $"The certificate file {Pem} contains a private key, but no certificate. Put the certificate before the key.", Pem);
     }
 
     [Fact]
@@ -81,17 +81,17 @@ public sealed class CertificateFileErrorTests : IDisposable
         Leaf.WritePem(Key);
 
         Fails(
-            $"The certificate file {Pem} holds no private key. Put the key behind the certificate, or into a file of its own: KeyFile, "
-            + "in a folder name.key beside name.pem.",
+            $"The certificate file {Pem} contains no private key. Put the key after the certificate, or into a separate file: KeyFile, or "
+            + "in a folder name.key next to name.pem.",
             Pem);
-        Fails($"The key file {Key} holds no private key. Name a PEM file with a line BEGIN PRIVATE KEY.", Pem, Key);
+        Fails($"The key file {Key} contains no private key. Name a PEM file with a line BEGIN PRIVATE KEY.", Pem, Key);
     }
 
     [Fact]
     public void A_key_of_another_certificate()
     {
         string message = $"The private key in {Key} does not belong to the first certificate in {Pem}. "
-            + "Name two that were made together; the certificates of authorities come behind the server's.";
+            + "Name a matching pair; authority certificates come after the server's certificate.";
         Leaf.WritePem(Pem);
         Other.WriteKey(Key);
         Fails(message, Pem, Key);
@@ -144,10 +144,10 @@ public sealed class CertificateFileErrorTests : IDisposable
         AuthoritiesFail($"The certificate in block 2 of {Pem} is damaged. Copy or issue it again.", Pem);
 
         File.WriteAllText(Pem, Leaf.ToPem() + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
-        Fails($"The private key in {Pem} is damaged, or neither RSA nor ECDSA. Copy it again, or make another one.", Pem);
+        Fails($"The private key in {Pem} is damaged, or neither RSA nor ECDSA. Copy it again, or create another key.", Pem);
 
         File.WriteAllText(Pfx, "nothing");
-        Fails($"The certificate file {Pfx} is damaged or no PFX file. Export it again.", Pfx);
+        Fails($"The certificate file {Pfx} is damaged or not a PFX file. Export it again.", Pfx);
     }
 
     private const string Begin = "-----BEGIN CERTIFICATE-----";
@@ -190,8 +190,8 @@ public sealed class CertificateFileErrorTests : IDisposable
                 X509CertificateLoader.LoadCertificate(Leaf.Certificate.RawData))
             .Export(X509ContentType.Pkcs12)!);
 
-        Fails($"The certificate file {Pfx} holds no private key. Export it again, with its private key.", Pfx);
-        Fails($"The certificate file {Pfx} holds its private key itself. Remove KeyFile.", Pfx, Key);
+        Fails($"The certificate file {Pfx} contains no private key. Export it again, with its private key.", Pfx);
+        Fails($"The certificate file {Pfx} contains its private key. Remove KeyFile.", Pfx, Key);
     }
 
     /// <summary>As `openssl pkcs12 -export -certfile fullchain.pem` makes it.</summary>
@@ -220,7 +220,7 @@ public sealed class CertificateFileErrorTests : IDisposable
             new X509Certificate2Collection()
             .Export(X509ContentType.Pkcs12)!);
 
-        Fails($"The certificate file {Pfx} holds no certificate. Export it again, with its private key.", Pfx);
+        Fails($"The certificate file {Pfx} contains no certificate. Export it again, with its private key.", Pfx);
     }
 
     [Fact]
@@ -228,7 +228,7 @@ public sealed class CertificateFileErrorTests : IDisposable
     {
         Leaf.WriteKey(Key);
 
-        AuthoritiesFail($"The authority file {Key} holds no certificate. Put the authorities' certificates in it, as PEM.", Key);
+        AuthoritiesFail($"The authority file {Key} contains no certificate. Put the authorities' certificates in it, as PEM.", Key);
     }
 
     private static void Fails(string message, string file, string keyFile = "", string passwordFile = "") =>

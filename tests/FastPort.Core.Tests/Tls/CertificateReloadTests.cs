@@ -74,7 +74,7 @@ public sealed class CertificateReloadTests : IDisposable
         _time.Advance(Interval * 3);
         Assert.Equal(
             "Certificates could not be reloaded; the previous ones stay in use. FastPort:Tls:CertificateFile: The certificate file "
-            + $"{_directory["a.pem"]} holds no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) or a PFX file (its name "
+            + $"{_directory["a.pem"]} contains no certificate. Name a PEM file (it has a line BEGIN CERTIFICATE) or a PFX file (its name "
             + "ends in .pfx or .p12).",
             Assert.Single(_log.WithId(3051)).Text);
         File.WriteAllText(_directory["a.pem"], "nothing else");

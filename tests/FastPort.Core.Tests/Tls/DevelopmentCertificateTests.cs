@@ -34,7 +34,7 @@ public sealed class DevelopmentCertificateTests
         // Later than any certificate that this machine may have.
         CertificateException e = Assert.Throws<CertificateException>(() => DevelopmentCertificate.Load(DateTimeOffset.MaxValue));
 
-        Assert.Equal("There is no development certificate that is valid now. Run `dotnet dev-certs https`.", e.Message);
+        Assert.Equal("There is no currently valid development certificate. Run `dotnet dev-certs https`.", e.Message);
     }
 
     private static X509Certificate2 Make(string name, int fromDay, int toDay, bool mark = true)

@@ -110,14 +110,14 @@ public sealed class ServerCertificatesTests : IDisposable
     [Fact]
     public void A_start_without_a_certificate_says_how_to_get_one() => Fails(
         new TlsServerOptions(),
-        "FastPort:Tls:CertificateFile: an endpoint tls:// needs a certificate: set CertificateFile, CertificateFolder or "
-        + "UseDevelopmentCertificate; `FastPort.Server certs create` makes one for trials.");
+        "FastPort:Tls:CertificateFile: a tls:// endpoint needs a certificate: set CertificateFile, CertificateFolder or "
+        + "UseDevelopmentCertificate; `FastPort.Server certs create` creates one for trials.");
 
     // The fake clock stands at 1970, when no development certificate of this machine is valid.
     [Fact]
     public void A_start_without_a_development_certificate_says_how_to_get_one() => Fails(
         new TlsServerOptions { UseDevelopmentCertificate = true },
-        "FastPort:Tls:UseDevelopmentCertificate: There is no development certificate that is valid now. Run `dotnet dev-certs https`.");
+        "FastPort:Tls:UseDevelopmentCertificate: There is no currently valid development certificate. Run `dotnet dev-certs https`.");
 
     [Fact]
     public void A_start_names_everything_that_is_wrong()
@@ -135,10 +135,10 @@ public sealed class ServerCertificatesTests : IDisposable
         Fails(
             options,
             $"FastPort:Tls:CertificateFile: The certificate file {_directory["main"]} does not exist. Create it or correct the path.",
-            $"FastPort:Tls:CertificateFolder: The certificate file {_directory["a.pem"]} holds no private key. Put the key behind the "
-            + "certificate, or into a file of its own: KeyFile, in a folder name.key beside name.pem.",
-            $"FastPort:Tls:CertificateFolder: The certificate file {_directory["b.pem"]} holds a private key, but no certificate. Put the "
-            + "certificate in front of the key.",
+            $"FastPort:Tls:CertificateFolder: The certificate file {_directory["a.pem"]} contains no private key. Put the key after the "
+            + "certificate, or into a separate file: KeyFile, or in a folder name.key next to name.pem.",
+            $"FastPort:Tls:CertificateFolder: The certificate file {_directory["b.pem"]} contains a private key, but no certificate. Put "
+            + "the certificate before the key.",
             $"FastPort:Tls:ClientAuthorityFile: The authority file {_directory["ca"]} does not exist. Create it or correct the path.");
     }
 
@@ -147,8 +147,8 @@ public sealed class ServerCertificatesTests : IDisposable
     {
         Fails(
             new TlsServerOptions { CertificateFolder = _directory.Path },
-            $"FastPort:Tls:CertificateFolder: The folder {_directory.Path} holds no certificate. Put name.pem and name.key, or name.pfx, "
-            + "into it.");
+            $"FastPort:Tls:CertificateFolder: The folder {_directory.Path} contains no certificate. Put name.pem and name.key, or "
+            + "name.pfx, into it.");
         Fails(
             new TlsServerOptions { CertificateFolder = _directory["d"] },
             $"FastPort:Tls:CertificateFolder: The folder {_directory["d"]} does not exist. Create it or correct the path.");
@@ -158,7 +158,7 @@ public sealed class ServerCertificatesTests : IDisposable
     public void A_folder_that_is_not_readable()
     {
         Assert.Equal(
-            "The folder d must not be read by this process. Give the user it runs as the right to read it.",
+            "The folder d cannot be read: permission denied. Give this process's user the right to read it.",
             CertificateFolder.Unreadable("d", new UnauthorizedAccessException()).Message);
         Assert.Equal(
             "The folder d could not be read. The system says: Input/output error",

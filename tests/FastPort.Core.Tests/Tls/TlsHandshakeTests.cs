@@ -120,7 +120,7 @@ public sealed class TlsHandshakeTests
 
         Assert.Contains("client certificate", e.Message, StringComparison.Ordinal);
         Assert.Contains(
-            "its certificate was refused: it showed none, and one is required", await both.RejectedAsync(), StringComparison.Ordinal);
+            "its certificate was refused: it presented none, but one is required", await both.RejectedAsync(), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -90,7 +90,7 @@ public sealed class CongestionControlTests
 
         string shown = name.Length == 0 ? "empty" : $"'{name}'";
         Assert.Equal(
-            [$"FastPort:Session:CongestionControl is {shown}; give one of net.ipv4.tcp_allowed_congestion_control, as bbr or cubic."],
+            [$"FastPort:Session:CongestionControl is {shown}; give one of net.ipv4.tcp_allowed_congestion_control, such as bbr or cubic."],
             options.Validate());
     }
 

@@ -64,7 +64,7 @@ public sealed class ListeningTests
 
     [Theory]
     [InlineData("tcp://192.0.2.1:0", "this machine has no such address")]
-    [InlineData("tcp://no.such.host.invalid:0", "is no address of this machine")]
+    [InlineData("tcp://no.such.host.invalid:0", "is not an address of this machine")]
     public async Task An_endpoint_that_cannot_be_served_is_named_with_the_reason(string endpoint, string reason)
     {
         var options = new FastPortServerOptions();

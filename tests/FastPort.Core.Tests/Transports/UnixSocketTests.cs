@@ -67,7 +67,7 @@ public sealed class UnixSocketTests : IDisposable
         var options = new FastPortServerOptions { UnixSocketPermissions = permissions };
 
         string shown = permissions.Length == 0 ? "empty" : $"'{permissions}'";
-        Assert.Equal([$"FastPort:UnixSocketPermissions is {shown}; allowed are 0000 to 0777, octal."], options.Validate());
+        Assert.Equal([$"FastPort:UnixSocketPermissions is {shown}; allowed: 0000 to 0777, octal."], options.Validate());
     }
 
     [Fact]
@@ -148,7 +148,7 @@ public sealed class UnixSocketTests : IDisposable
     {
         await File.WriteAllTextAsync(Path, "precious");
 
-        await RefusedAsync(Uri, "there is a file that is no socket, and it stays.");
+        await RefusedAsync(Uri, "the path is a file that is not a socket, so it is not removed.");
 
         Assert.Equal("precious", await File.ReadAllTextAsync(Path));
     }
@@ -160,7 +160,7 @@ public sealed class UnixSocketTests : IDisposable
         string link = _directory["link.sock"];
         File.CreateSymbolicLink(link, Path);
 
-        await RefusedAsync($"unix://{link}", "there is a file that is no socket, and it stays.");
+        await RefusedAsync($"unix://{link}", "the path is a file that is not a socket, so it is not removed.");
 
         Assert.True(File.Exists(Path));
         Assert.NotNull(new FileInfo(link).LinkTarget);
@@ -176,7 +176,7 @@ public sealed class UnixSocketTests : IDisposable
         string path = _directory[new string('ä', 60)];
         int length = System.Text.Encoding.UTF8.GetByteCount(path);
 
-        await RefusedAsync($"unix://{path}", $"the path has {length} bytes, the system allows 107.");
+        await RefusedAsync($"unix://{path}", $"the path has {length} bytes, but the system allows only 107.");
 
         string longest = Path + new string('x', 107 - Path.Length);
         await using TestServer server = await StartAsync($"unix://{longest}");

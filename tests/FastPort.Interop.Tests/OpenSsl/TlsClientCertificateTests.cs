@@ -30,7 +30,7 @@ public sealed class TlsClientCertificateTests
     [OpenSslTheory]
     [MemberData(nameof(Versions))]
     public Task None_is_refused(string version, string name) =>
-        IsRefusedAsync(version, name, static _ => null, "it showed none, and one is required");
+        IsRefusedAsync(version, name, static _ => null, "it presented none, but one is required");
 
     [OpenSslTheory]
     [MemberData(nameof(Versions))]

@@ -80,7 +80,7 @@ public sealed class TlsClientTests : IDisposable
 
         string says = await CannotConnectAsync(server);
 
-        Assert.Contains("if it has TLS 1.2 only, set Tls:AllowTls12", says, StringComparison.Ordinal);
+        Assert.Contains("if it supports only TLS 1.2, set Tls:AllowTls12", says, StringComparison.Ordinal);
     }
 
     [OpenSslFact]

@@ -74,7 +74,7 @@ public sealed class TlsResumptionTests
         await using OpenSslProcess client = strict.Connect("-sess_in", session);
 
         Assert.Contains("New, TLSv1.3, ", await client.EndsAsync(), StringComparison.Ordinal);
-        Assert.Contains("it showed none, and one is required", await strict.RejectedAsync(), StringComparison.Ordinal);
+        Assert.Contains("it presented none, but one is required", await strict.RejectedAsync(), StringComparison.Ordinal);
     }
 
     // Connects, waits until it has said this and the server has its session, and ends; returns all that it has said.

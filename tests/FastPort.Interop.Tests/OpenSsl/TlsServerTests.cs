@@ -92,7 +92,7 @@ public sealed class TlsServerTests
 
         Assert.Contains("alert no application protocol", await client.EndsAsync(), StringComparison.Ordinal);
 
-        Assert.Contains("it asked for another protocol than fastport/1", await server.RejectedAsync(), StringComparison.Ordinal);
+        Assert.Contains("it asked for a protocol other than fastport/1", await server.RejectedAsync(), StringComparison.Ordinal);
         await server.StillServesAsync();
     }
 

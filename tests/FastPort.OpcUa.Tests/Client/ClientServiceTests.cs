@@ -226,7 +226,7 @@ public sealed class ClientServiceTests
 
         string[] keys = ["MaxReconnectDelay", "ApplicationUri", "SecurityMode", "RequestTimeout", "MaxPublishRequests", "MaxChunkBytes"];
         Assert.Equal(keys, e.Problems.Select(static p => p.Split([':', ' '])[1]));
-        Assert.Equal("OpcUaClient:MaxChunkBytes is 100; allowed are 8192 to 1048576.", e.Problems[^1]);
+        Assert.Equal("OpcUaClient:MaxChunkBytes is 100; allowed: 8192 to 1048576.", e.Problems[^1]);
         Assert.Empty(new OpcUaClientOptions().Validate());
         await Assert.ThrowsAsync<FormatException>(() => OpcUaClient.ConnectAsync("no endpoint"));
     }

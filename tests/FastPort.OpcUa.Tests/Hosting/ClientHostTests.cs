@@ -152,9 +152,9 @@ public sealed class ClientHostTests
 
         string[] failures = [.. wrong.Failures];
         Assert.Contains(failures, static f => f.StartsWith("Plc:EndpointUrl: ", StringComparison.Ordinal));
-        Assert.Contains(failures, static f => f.StartsWith("Plc:Endpoint is no known key; known are ", StringComparison.Ordinal));
-        Assert.Contains(failures, static f => f.StartsWith("Plc:SecurityPolicy is 'Best'; allowed are None, ", StringComparison.Ordinal));
-        Assert.Contains("Plc:MaxPublishRequests is 0; allowed are 1 to 100.", failures);
+        Assert.Contains(failures, static f => f.StartsWith("Plc:Endpoint is not a known key; known keys: ", StringComparison.Ordinal));
+        Assert.Contains(failures, static f => f.StartsWith("Plc:SecurityPolicy is 'Best'; allowed: None, ", StringComparison.Ordinal));
+        Assert.Contains("Plc:MaxPublishRequests is 0; allowed: 1 to 100.", failures);
         Assert.Contains(failures, static f => f.StartsWith("Plc:RequestTimeout is 00:00:00; ", StringComparison.Ordinal));
     }
 

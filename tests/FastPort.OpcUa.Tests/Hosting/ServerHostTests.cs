@@ -117,22 +117,22 @@ public sealed class ServerHostTests
         Assert.Contains(
             failures,
             static f => f.StartsWith("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of URIs: ", StringComparison.Ordinal));
-        Assert.Contains("Plant:MaxNodesPerRead is 'many'; allowed are 1 to 10000000.", failures);
-        Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed are true, false.", failures);
+        Assert.Contains("Plant:MaxNodesPerRead is 'many'; allowed: 1 to 10000000.", failures);
+        Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed: true, false.", failures);
         Assert.Contains(
-            "Plant:HandshakeTimeout is 'soon'; allowed are 00:00:00.1000000 to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss from a "
-                + "day on.",
+            "Plant:HandshakeTimeout is 'soon'; allowed: 00:00:00.1000000 to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss for a "
+                + "day or more.",
             failures);
-        const string Policies = "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
+        const string Policies = "give a list; allowed: None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
         Assert.Contains($"Plant:SecurityPolicies is 'Rot13'; {Policies}", failures);
         Assert.Contains($"Plant:SecurityPolicies is '1'; {Policies}", failures);
         Assert.Contains("Plant:ApplicationName is a section; give a name.", failures);
-        Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed are true, false.", failures);
+        Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed: true, false.", failures);
         Assert.Contains(
-            failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
+            failures, static f => f.StartsWith("Plant:MaxSesions is not a known key; known keys: Endpoints, ", StringComparison.Ordinal));
         Assert.Contains(
             failures,
-            static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
+            static f => f.StartsWith("Plant:Certificates:Directori is not a known key; known keys: Directory, ", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -147,7 +147,7 @@ public sealed class ServerHostTests
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
         Assert.Equal(
-            "OpcUaServer:SecurityPolicies is empty; give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, "
+            "OpcUaServer:SecurityPolicies is empty; give a list; allowed: None, Basic256Sha256, Aes128Sha256RsaOaep, "
                 + "Aes256Sha256RsaPss.",
             Assert.Single(wrong.Failures));
     }

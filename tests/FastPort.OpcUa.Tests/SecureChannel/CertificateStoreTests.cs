@@ -295,7 +295,7 @@ public sealed class CertificateStoreTests : IDisposable
     [InlineData("-----END CERTIFICATE-----", "", "block 2, BEGIN CERTIFICATE in line", "has no line END CERTIFICATE")]
     [InlineData("-----BEGIN CERTIFICATE-----", "", "END CERTIFICATE in line", "has no line BEGIN CERTIFICATE before it")]
     [InlineData("CERTIFICATE-----\nM", "CERTIFICATE-----\n", "block 2, CERTIFICATE, is not base64", "")]
-    [InlineData("CERTIFICATE-----\nMIIC", "CERTIFICATE-----\nAAAA", "block 2 is no certificate", "")]
+    [InlineData("CERTIFICATE-----\nMIIC", "CERTIFICATE-----\nAAAA", "block 2 is not a certificate", "")]
     public void A_file_of_which_a_block_is_damaged_is_named_once_and_its_other_blocks_count(
         string part, string damaged, string problem, string more)
     {
@@ -313,8 +313,8 @@ public sealed class CertificateStoreTests : IDisposable
     }
 
     [Theory]
-    [InlineData("nothing", "it is no certificate in DER or PEM")]
-    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "it has no block CERTIFICATE")]
+    [InlineData("nothing", "it is not a certificate in DER or PEM")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "it has no CERTIFICATE block")]
     public void A_file_that_holds_no_certificate_is_named(string text, string problem)
     {
         PutChain();

@@ -228,7 +228,7 @@ public sealed class RenewalTests
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         try
         {
-            // Each side has folders of its own: an application's own certificate is trusted.
+            // Each side has folders of its own: application certificate is trusted.
             string checking = Path.Combine(folder, isClient ? "server" : "client");
             string trusted = Directory.CreateDirectory(Path.Combine(checking, "trusted")).FullName;
             DateTimeOffset now = TimeProvider.System.GetUtcNow();

@@ -43,14 +43,14 @@ public sealed class ServerOptionsTests
                 "OpcUaServer:ApplicationUri is 'no uri'; give an absolute URI in ASCII.",
                 "OpcUaServer:ApplicationName is empty; give a name.",
                 "OpcUaServer:SecurityPolicies is '99'; "
-                    + "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.",
-                "OpcUaServer:HandshakeTimeout is 00:00:00; allowed are 00:00:00.1000000 to 1.00:00:00.",
-                "OpcUaServer:MaxMessageBytes is 2147483647; allowed are 8192 to 1073741824.",
-                "OpcUaServer:MaxChunkBytes is 8191; allowed are 8192 to 1048576.",
-                "OpcUaServer:MaxSessions is 0; allowed are 1 to 10000000.",
-                "OpcUaServer:MaxSessionTimeout is 00:00:00.0010000; allowed are 00:00:01 to 30.00:00:00.",
-                "OpcUaServer:MaxBrowseContinuationPoints is 0; allowed are 1 to 65535.",
-                "OpcUaServer:MaxQueueSize is -1; allowed are 1 to 10000000.",
+                    + "give a list; allowed: None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.",
+                "OpcUaServer:HandshakeTimeout is 00:00:00; allowed: 00:00:00.1000000 to 1.00:00:00.",
+                "OpcUaServer:MaxMessageBytes is 2147483647; allowed: 8192 to 1073741824.",
+                "OpcUaServer:MaxChunkBytes is 8191; allowed: 8192 to 1048576.",
+                "OpcUaServer:MaxSessions is 0; allowed: 1 to 10000000.",
+                "OpcUaServer:MaxSessionTimeout is 00:00:00.0010000; allowed: 00:00:01 to 30.00:00:00.",
+                "OpcUaServer:MaxBrowseContinuationPoints is 0; allowed: 1 to 65535.",
+                "OpcUaServer:MaxQueueSize is -1; allowed: 1 to 10000000.",
             ],
             problems.Skip(1));
     }
@@ -61,7 +61,7 @@ public sealed class ServerOptionsTests
         var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" }, Tls = { CertificateFile = "server.pem" } };
 
         Assert.Equal(
-            ["OpcUaServer:Tls is set, but OPC UA has security of its own; use SecurityPolicies and Certificates."], Problems(options));
+            ["OpcUaServer:Tls is set, but OPC UA has its own security; use SecurityPolicies and Certificates."], Problems(options));
     }
 
     private static IReadOnlyList<string> Problems(OpcUaServerOptions options) =>

@@ -14,7 +14,7 @@ namespace FastPort.Protocol.Tests.Hosting;
 
 public sealed class ConfigurationTests
 {
-    private const string TimeForm = ", written as hh:mm:ss, or as d.hh:mm:ss from a day on";
+    private const string TimeForm = ", written as hh:mm:ss, or as d.hh:mm:ss for a day or more";
 
     [Fact]
     public async Task Options_come_from_the_section_with_their_nested_section_and_lists()
@@ -133,7 +133,7 @@ public sealed class ConfigurationTests
             () => provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value);
 
         Assert.Equal(
-            ["FastPort:ShutdownGrace is 00:00:05; allowed are 00:00:00 to ShutdownTimeout (00:00:04)."], failure.Failures);
+            ["FastPort:ShutdownGrace is 00:00:05; allowed: 00:00:00 to ShutdownTimeout (00:00:04)."], failure.Failures);
     }
 
     [Fact]
@@ -201,28 +201,28 @@ public sealed class ConfigurationTests
     }
 
     [Theory]
-    [InlineData("FastPort:MaxConnections", "many", "allowed are 1 to 1000000")]
-    [InlineData("FastPort:MaxConnections", "99999999999", "allowed are 1 to 1000000")]
-    [InlineData("FastPort:Loops", "1.5", "allowed are values from 0 (one per core) to 256")]
-    [InlineData("FastPort:SpinMicroseconds", "adaptive", "allowed are values from 0 to 1000000, or none for adaptive")]
-    [InlineData("FastPort:Transport", "Quic", "allowed are Auto, Epoll, Sockets")]
-    [InlineData("FastPort:DuplicateIdentity", "Maybe", "allowed are Refuse, TakeOver")]
-    [InlineData("FastPort:DuplicateIdentity", "Refuse, TakeOver", "allowed are Refuse, TakeOver")]
-    [InlineData("FastPort:RequireRoutingId", "1", "allowed are true, false")]
-    [InlineData("FastPort:ShutdownTimeout", "soon", $"allowed are 00:00:00 to 01:00:00{TimeForm}")]
+    [InlineData("FastPort:MaxConnections", "many", "allowed: 1 to 1000000")]
+    [InlineData("FastPort:MaxConnections", "99999999999", "allowed: 1 to 1000000")]
+    [InlineData("FastPort:Loops", "1.5", "allowed: values from 0 (one per core) to 256")]
+    [InlineData("FastPort:SpinMicroseconds", "adaptive", "allowed: values from 0 to 1000000, or none for adaptive")]
+    [InlineData("FastPort:Transport", "Quic", "allowed: Auto, Epoll, Sockets")]
+    [InlineData("FastPort:DuplicateIdentity", "Maybe", "allowed: Refuse, TakeOver")]
+    [InlineData("FastPort:DuplicateIdentity", "Refuse, TakeOver", "allowed: Refuse, TakeOver")]
+    [InlineData("FastPort:RequireRoutingId", "1", "allowed: true, false")]
+    [InlineData("FastPort:ShutdownTimeout", "soon", $"allowed: 00:00:00 to 01:00:00{TimeForm}")]
     [InlineData(
         "FastPort:Endpoints", "tcp://127.0.0.1:7000",
         "give a list of URIs: tcp://host:port, tls://host:port, unix:///path or inproc://name")]
-    [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed are 1024 to 268435456")]
-    [InlineData("FastPort:Session:IdleTimeout", "5 minutes", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
-    [InlineData("FastPort:Session:IdleTimeout", "1", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
-    [InlineData("FastPort:Session:IdleTimeout", "24:00:00", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
-    [InlineData("FastPort:Session:IdleTimeout", "00:30", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
-    [InlineData("FastPort:DrainDelay", "0.5", $"allowed are 00:00:00 to 01:00:00{TimeForm}")]
-    [InlineData("FastPort:Session:IdleTimeout", "00:00:60", $"allowed are 00:00:00 (off) to 1.00:00:00{TimeForm}")]
-    [InlineData("FastPort:Session:SendQueueFull", "1", "allowed are Wait, DropOneWay, Disconnect")]
-    [InlineData("FastPort:Routing:Relay", "on", "allowed are true, false")]
-    [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed are true, false")]
+    [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed: 1024 to 268435456")]
+    [InlineData("FastPort:Session:IdleTimeout", "5 minutes", $"allowed: 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "1", $"allowed: 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "24:00:00", $"allowed: 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "00:30", $"allowed: 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:DrainDelay", "0.5", $"allowed: 00:00:00 to 01:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:IdleTimeout", "00:00:60", $"allowed: 00:00:00 (off) to 1.00:00:00{TimeForm}")]
+    [InlineData("FastPort:Session:SendQueueFull", "1", "allowed: Wait, DropOneWay, Disconnect")]
+    [InlineData("FastPort:Routing:Relay", "on", "allowed: true, false")]
+    [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed: true, false")]
     [InlineData("LatencyStats:FileWriteIntervalSeconds", "1m", "give 1 to 86400 seconds")]
     public async Task A_value_that_cannot_be_read_stops_the_start_with_key_value_and_what_is_allowed(
         string key, string value, string allowed)
@@ -248,7 +248,7 @@ public sealed class ConfigurationTests
     {
         FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:Session", "s3cret")));
 
-        Assert.Equal(["FastPort:Session is a text; give a section with keys."], failure.Problems);
+        Assert.Equal(["FastPort:Session is a single value; give a section with keys."], failure.Problems);
     }
 
     [Fact]
@@ -261,7 +261,7 @@ public sealed class ConfigurationTests
             [
                 "FastPort:Endpoints is a list of sections; give a list of URIs: tcp://host:port, tls://host:port, unix:///path or "
                     + "inproc://name.",
-                "FastPort:MaxConnections is a section; allowed are 1 to 1000000.",
+                "FastPort:MaxConnections is a section; allowed: 1 to 1000000.",
             ],
             failure.Problems);
     }

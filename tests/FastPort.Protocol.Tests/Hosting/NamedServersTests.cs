@@ -171,7 +171,7 @@ public sealed class NamedServersTests
 
         var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
-        Assert.Equal("Mine:MaxConnections is -1; allowed are 1 to 1000000.", Assert.Single(failure.Failures));
+        Assert.Equal("Mine:MaxConnections is -1; allowed: 1 to 1000000.", Assert.Single(failure.Failures));
     }
 
     [Fact]
@@ -241,12 +241,12 @@ public sealed class NamedServersTests
 
     [Theory]
     [InlineData(
-        "ConnectTimeout", "00:00:00", "FastPortClient:ConnectTimeout is 00:00:00; allowed are values above 00:00:00, up to 1.00:00:00.")]
-    [InlineData("Reconnect", "perhaps", "FastPortClient:Reconnect is 'perhaps'; allowed are true, false.")]
+        "ConnectTimeout", "00:00:00", "FastPortClient:ConnectTimeout is 00:00:00; allowed: values above 00:00:00, up to 1.00:00:00.")]
+    [InlineData("Reconnect", "perhaps", "FastPortClient:Reconnect is 'perhaps'; allowed: true, false.")]
     [InlineData(
         "RequestTimeout", "soon",
-        "FastPortClient:RequestTimeout is 'soon'; allowed are 00:00:00 (off) to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss from a "
-            + "day on.")]
+        "FastPortClient:RequestTimeout is 'soon'; allowed: 00:00:00 (off) to 1.00:00:00, written as hh:mm:ss, or as d.hh:mm:ss for a "
+            + "day or more.")]
     public async Task A_wrong_value_of_a_client_stops_the_start(string key, string value, string problem)
     {
         HostApplicationBuilder builder = Create(($"FastPortClient:{key}", value));

@@ -40,8 +40,8 @@ public sealed class CertificateOptionsTests : IDisposable
 
     [Theory]
     [InlineData("dnsname", null)]
-    [InlineData("Serial", "Security:CertificateUsers is 'Serial'; allowed are None, CommonName, DnsName, Email, Uri, Subject.")]
-    [InlineData("1", "Security:CertificateUsers is '1'; allowed are None, CommonName, DnsName, Email, Uri, Subject.")]
+    [InlineData("Serial", "Security:CertificateUsers is 'Serial'; allowed: None, CommonName, DnsName, Email, Uri, Subject.")]
+    [InlineData("1", "Security:CertificateUsers is '1'; allowed: None, CommonName, DnsName, Email, Uri, Subject.")]
     public void The_kind_of_name_is_one_of_the_list(string text, string? problem)
     {
         IConfiguration configuration = new ConfigurationBuilder()
@@ -68,7 +68,7 @@ public sealed class CertificateOptionsTests : IDisposable
         FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => _site.StartAsync(
             Configure, server: static o => (o.Endpoints, o.RequireSecureDefaults) = (["tls://0.0.0.0:0"], true)));
         Assert.Equal(
-            "tls://0.0.0.0:0 can be reached from other machines: everybody who reaches it may connect. FastPort:RequireSecureDefaults "
+            "tls://0.0.0.0:0 can be reached from other machines: anyone who reaches it may connect. FastPort:RequireSecureDefaults "
             + "forbids it.",
             Assert.Single(e.Problems));
 

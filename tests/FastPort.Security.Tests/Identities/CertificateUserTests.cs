@@ -81,7 +81,7 @@ public sealed class CertificateUserTests : IDisposable
             o => (o.CertificateUsers, o.AllowAnonymous, o.AuditFile) = (CertificateName.DnsName, true, _site.Files["audit"])))
         {
             Assert.Contains(
-                "The client certificate has no DNS name among its alternative names",
+                "The client certificate has no DNS name in its subject alternative names",
                 await RefusedAsync(server, "anna"),
                 StringComparison.Ordinal);
         }

@@ -70,9 +70,9 @@ public sealed class TokenTests : IDisposable
 
     public static TheoryData<string, string, string> Refused => new()
     {
-        { """{ "sub": "anna", "aud": "fastport", "exp": 0 }""", "ES256", "has expired at 1970-01-01 00:00:00Z" },
+        { """{ "sub": "anna", "aud": "fastport", "exp": 0 }""", "ES256", "expired at 1970-01-01 00:00:00Z" },
         { """{ "sub": "anna", "aud": "fastport", "exp": 300, "nbf": 31 }""", "ES256", "not valid before 1970-01-01 00:00:31Z" },
-        { """{ "sub": "anna", "aud": "fastport" }""", "ES256", "no end (exp)" },
+        { """{ "sub": "anna", "aud": "fastport" }""", "ES256", "no expiry (exp)" },
         { """{ "sub": "anna\u200b", "aud": "fastport", "exp": 300 }""", "ES256", "claim 'sub' cannot be a user's name" },
         { """{ "sub": "anna", "aud": "other", "exp": 300 }""", "ES256", "not for 'fastport'" },
         { """{ "sub": "anna", "exp": 300 }""", "ES256", "not for 'fastport'" },

@@ -9,8 +9,8 @@ using FastPort.Transports;
 namespace FastPort.Sessions.Tracing;
 
 /// <summary>
-/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. While nobody listens to it, a sent request and
-/// a burst of received ones each cost one look at <see cref="IsOn"/>.
+/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. Without a listener, a sent request and a burst
+/// of received requests each cost one check of <see cref="IsOn"/>.
 /// </summary>
 internal static class Traces
 {
@@ -18,7 +18,7 @@ internal static class Traces
 
     private static readonly ActivitySource Source = new("FastPort", typeof(Traces).Assembly.GetName().Version?.ToString(3));
 
-    /// <summary>Whether anybody listens.</summary>
+    /// <summary>Whether there is a listener.</summary>
     public static bool IsOn
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -26,8 +26,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Gets the context that a message sent now passes on: that of <see cref="Activity.Current"/>. An activity that has ended is no cause
-    /// any more: it is current in flows that outlive it, such as a reconnecting client's.
+    /// Gets the context that a message sent now passes on: that of <see cref="Activity.Current"/>. An ended activity is no longer a cause:
+    /// it stays current in flows that outlive it, such as a reconnecting client's.
     /// </summary>
     public static bool TryGetContext(out ActivityContext context)
     {
@@ -41,7 +41,7 @@ internal static class Traces
         return false;
     }
 
-    /// <summary>Starts the activity of a message to the peer, and makes it current; null if nobody samples it.</summary>
+    /// <summary>Starts the activity of a message to the peer, and makes it current; null if no listener samples it.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="name">The message's name; null for none.</param>
     /// <param name="kind">Client for a request, Producer for a one-way message.</param>
@@ -56,8 +56,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Starts the activity of a message from the peer; null if nobody samples it. On the loop, where no activity is current, before and
-    /// after.
+    /// Starts the activity of a message from the peer; null if no listener samples it. On the loop, where no activity is current, before
+    /// and after.
     /// </summary>
     public static Activity? StartIncoming(ushort type, string name, bool isOneWay, in ActivityContext parent)
     {
@@ -67,14 +67,14 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Ends the activity of a message to the peer with the task, which has begun under it, and gives the caller its own one back.
+    /// Ends the activity of a message to the peer with the task, which has begun under it, and restores the caller's activity.
     /// </summary>
     /// <param name="task">The reply, or the status of what was sent.</param>
     /// <param name="activity">The activity, which is current.</param>
     /// <param name="outer">The caller's activity; null for none.</param>
     public static Task<T> EndWithAsync<T>(Task<T> task, Activity activity, Activity? outer)
     {
-        // What goes on after an await has kept the activity as its own.
+        // Code after an await has kept the activity as its current one.
         GoBackTo(outer);
         return AwaitAsync();
 
@@ -103,8 +103,8 @@ internal static class Traces
     }
 
     /// <summary>
-    /// Ends the activity of a message from the peer; null for none. A program's listener that throws is logged, as the message has been
-    /// handled and what is counted for it has still to be given back.
+    /// Ends the activity of a message from the peer; null for none. A program's listener that throws is logged, because the message has
+    /// been handled and its counted resources must still be released.
     /// </summary>
     public static void Stop(Activity? activity, FrameProtocol protocol)
     {
@@ -112,7 +112,7 @@ internal static class Traces
         {
             if (activity is not null)
             {
-                // It makes the activity before it the current one, perhaps on the thread of a caller that has its own.
+                // It makes the previous activity current, perhaps on the thread of a caller that has its own.
                 NoContext.Run(static activity => activity.Stop(), activity);
             }
         }
@@ -122,7 +122,7 @@ internal static class Traces
         }
     }
 
-    /// <summary>Makes an activity the current one again; none if it has ended meanwhile, which Activity.Current refuses.</summary>
+    /// <summary>Makes an activity the current one again; none if it has ended in the meantime, which Activity.Current refuses.</summary>
     public static void GoBackTo(Activity? outer) => Activity.Current = outer is { IsStopped: true } ? null : outer;
 
     /// <summary>Names the server of a request as it was configured.</summary>
@@ -138,7 +138,7 @@ internal static class Traces
         }
     }
 
-    /// <summary>Names the peer: the server of a request, or where a message came from.</summary>
+    /// <summary>Names the peer: the server of a request, or the origin of a message.</summary>
     public static void SetPeer(Activity? activity, EndPoint? peer)
     {
         if (activity is not { IsAllDataRequested: true })

@@ -25,7 +25,7 @@ public enum ConnectionTimeout
     /// <summary>Nothing was received within the idle timeout.</summary>
     Idle,
 
-    /// <summary>The peer took none or too few of the waiting bytes within the write timeout.</summary>
+    /// <summary>The peer read none or too few of the pending bytes within the write timeout.</summary>
     Write,
 
     /// <summary>A heartbeat was not answered.</summary>

@@ -78,7 +78,7 @@ public sealed class SessionCounters
     /// <param name="change">Change of the number of subscriptions; negative if it decreases.</param>
     internal void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
-    /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
+    /// <summary>The current counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public SessionCountersSnapshot Snapshot()
     {
         ConnectionCountersSnapshot connections = Connections.Snapshot();

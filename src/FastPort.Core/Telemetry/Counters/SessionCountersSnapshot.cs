@@ -35,13 +35,13 @@ public sealed class SessionCountersSnapshot
     /// <summary>Accepted connections that have ended.</summary>
     public required long ConnectionsClosed { get; init; }
 
-    /// <summary>Connections open now.</summary>
+    /// <summary>Open connections.</summary>
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
     /// <summary>Connections rejected, for all reasons.</summary>
     public long ConnectionsRejected => _connections.ConnectionsRejected;
 
-    /// <summary>Accepts that failed.</summary>
+    /// <summary>Failed accepts.</summary>
     public required long AcceptErrors { get; init; }
 
     /// <summary>Sessions started.</summary>
@@ -50,7 +50,7 @@ public sealed class SessionCountersSnapshot
     /// <summary>Sessions ended.</summary>
     public required long SessionsClosed { get; init; }
 
-    /// <summary>Sessions open now.</summary>
+    /// <summary>Open sessions.</summary>
     public long SessionsOpen => SessionsOpened - SessionsClosed;
 
     /// <summary>Whole frames received.</summary>
@@ -77,7 +77,7 @@ public sealed class SessionCountersSnapshot
     /// <summary>Replies whose correlation belonged to no request.</summary>
     public required long RepliesToNothing { get; init; }
 
-    /// <summary>Relays that the targets' send queues took.</summary>
+    /// <summary>Relays that the targets' send queues accepted.</summary>
     public required long Relayed { get; init; }
 
     /// <summary>How often a full target delayed a Relay.</summary>
@@ -89,10 +89,10 @@ public sealed class SessionCountersSnapshot
     /// <summary>Publish messages.</summary>
     public required long Published { get; init; }
 
-    /// <summary>Deliveries of Publish messages: the sum of the send queues that took each message.</summary>
+    /// <summary>Deliveries of Publish messages: the sum of the send queues that accepted each message.</summary>
     public required long Delivered { get; init; }
 
-    /// <summary>Subscriptions at present.</summary>
+    /// <summary>Current subscriptions.</summary>
     public required long SubscriptionsOpen { get; init; }
 
     /// <summary>Connections closed by a deadline, of all kinds.</summary>
@@ -115,8 +115,8 @@ public sealed class SessionCountersSnapshot
     public long RelaysFailedFor(RelayFailure reason) => _relayFailures[(int)reason];
 
     /// <summary>How often sessions or new connections were over a rate.</summary>
-    /// <param name="scope">Whose rate.</param>
-    /// <param name="resource">Which one.</param>
+    /// <param name="scope">The scope of the rate.</param>
+    /// <param name="resource">The resource that the rate limits.</param>
     public long RatesExceededFor(RateScope scope, RateResource resource) =>
         _connections.RatesExceededFor(scope, resource);
 

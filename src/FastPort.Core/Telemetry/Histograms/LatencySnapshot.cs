@@ -109,7 +109,7 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>
-    /// How many values are at most this, for cumulative histograms with bounds of the caller's. Values of the bucket that the bound lies in
+    /// How many values are at most this, for cumulative histograms with the caller's bounds. Values of the bucket that the bound lies in
     /// are left out: none if the bound is 1 below a power of two, divided by up to 512, else up to 0.2 % of the bound.
     /// </summary>
     /// <param name="nanoseconds">The bound, inclusive.</param>

@@ -4,7 +4,7 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Telemetry.Metering;
 
 /// <summary>
-/// Publishes what a client counts through the meter <c>FastPort</c>. One per client of a host. All instruments are observable: they cost
+/// Publishes a client's counts through the meter <c>FastPort</c>. One per client of a host. All instruments are observable: they cost
 /// nothing until a listener reads them. Thread-safe.
 /// </summary>
 internal sealed class ClientMeter : IDisposable

@@ -5,10 +5,10 @@ namespace FastPort.Telemetry.Metering;
 
 /// <summary>
 /// One latency of the last minute, by message type or operation. Nothing runs in between: a reading keeps the lifetime's snapshot if
-/// <see cref="Step"/> has passed since the last one it kept, and the last minute is what has come since the youngest that is a minute old.
-/// So the window is 60 to 75 s however many collectors there are and however often they read, unless all of them pause: the first reading
-/// after a pause covers it. The first reading of all tells what has come since measuring began if that is a minute at most, and otherwise
-/// nothing. Thread-safe.
+/// <see cref="Step"/> has passed since the last one it kept, and the last minute is everything since the youngest snapshot that is at least
+/// a minute old. So the window is 60 to 75 s however many collectors there are and however often they read, unless all of them pause: the
+/// first reading after a pause covers it. The very first reading covers the time since measuring began if that is at most a minute, and
+/// otherwise nothing. Thread-safe.
 /// </summary>
 internal sealed class LatencyWindows(TimeProvider time)
 {
@@ -24,7 +24,7 @@ internal sealed class LatencyWindows(TimeProvider time)
     private bool _hasRead;
 
     /// <summary>The values of the last minute, of each scope.</summary>
-    /// <param name="scopes">The present figures.</param>
+    /// <param name="scopes">The current figures.</param>
     /// <param name="metric">Which of their latencies.</param>
     public IReadOnlyList<(string Name, LatencySnapshot Recent)> Read(IReadOnlyList<LatencyScopeReport> scopes, int metric)
     {
@@ -37,7 +37,7 @@ internal sealed class LatencyWindows(TimeProvider time)
                 LatencyScopeReport scope = scopes[i];
                 if (!_windows.TryGetValue(scope.Name, out Window? window))
                 {
-                    // All of a scope that was not there at the reading before has come since then.
+                    // All values of a scope that did not exist at the previous reading are new.
                     _windows[scope.Name] = window = new Window(
                         _hasRead || scope.Lifetime <= Length ? LatencySnapshot.Empty : scope.Metrics[metric].Lifetime);
                 }

@@ -1,6 +1,6 @@
 namespace FastPort.Telemetry.Metering;
 
-/// <summary>What a server's connections hold at one moment.</summary>
+/// <summary>The memory of a server's connections at one moment.</summary>
 /// <param name="SendQueueBytes">Bytes that wait in send queues for their peers.</param>
 /// <param name="UsedBytes">Bytes taken from the memory budget, by all servers that share it.</param>
 /// <param name="LimitBytes">The budget.</param>

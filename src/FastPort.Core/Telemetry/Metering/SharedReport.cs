@@ -19,7 +19,7 @@ internal sealed class SharedReport(LatencyStats latencies)
     /// <summary>The clock of the reports.</summary>
     public TimeProvider Time => latencies.Time;
 
-    /// <summary>The figures of now, or of less than <see cref="Age"/> ago.</summary>
+    /// <summary>The current figures, or those of less than <see cref="Age"/> ago.</summary>
     public LatencyReport Read()
     {
         lock (_gate)

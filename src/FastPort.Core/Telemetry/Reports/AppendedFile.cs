@@ -14,7 +14,7 @@ internal sealed class AppendedFile(string header)
 
     /// <summary>
     /// Maximum number of characters of these intervals. An interval of thousands of sessions has megabytes; the newest interval is kept,
-    /// whatever its length.
+    /// regardless of its length.
     /// </summary>
     internal const int MaxPendingCharacters = 8 * 1024 * 1024;
 
@@ -46,7 +46,7 @@ internal sealed class AppendedFile(string header)
 
     internal async Task AppendAsync(Stream file)
     {
-        // Removes what a failed write has left in spite of all. A file that was deleted starts again with its header.
+        // Removes the remains of a failed write, if any. A file that was deleted starts again with its header.
         long kept = Math.Min(_length, file.Length);
         file.SetLength(kept);
         file.Position = kept;
@@ -57,7 +57,7 @@ internal sealed class AppendedFile(string header)
         }
         catch
         {
-            // A full disk has taken a part, and there may be no next time.
+            // A full disk has stored a part, and there may be no later write.
             file.SetLength(kept);
             throw;
         }

@@ -1,7 +1,7 @@
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>A count of the application over the interval and over the lifetime.</summary>
-/// <param name="Owner">What it belongs to.</param>
+/// <param name="Owner">Its owner, such as a device.</param>
 /// <param name="Name">Its name in files.</param>
 /// <param name="Interval">Since the last interval was cut.</param>
 /// <param name="Lifetime">Since measuring began, or the count was added.</param>

@@ -23,7 +23,7 @@ internal static class HdrHistogramLog
     /// <summary>The lines of a report's interval; a latency without values has no line.</summary>
     internal static string IntervalLines(LatencyReport report)
     {
-        // By the wall clock of now: what it was when measuring began is wrong for ever once the clock has been set.
+        // By the current wall clock: the time of the start stays wrong once the clock has been adjusted.
         DateTimeOffset end = report.MeasuredUntil;
         var text = new StringBuilder();
         AppendLines(text, end, report.All);

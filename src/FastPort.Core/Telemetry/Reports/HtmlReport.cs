@@ -6,29 +6,29 @@ using FastPort.Telemetry.Reports.Html;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// Makes a page of measurements: one HTML file that needs no network, under 1 MB. It is made from the JSON alone, so it can be made later
-/// and elsewhere. Thread-safe.
+/// Creates a page of measurements: one HTML file under 1 MB that works offline. It is created from the JSON alone, so it can be created
+/// later and elsewhere. Thread-safe.
 /// </summary>
 public static class HtmlReport
 {
-    /// <summary>Makes the page of one measurement.</summary>
+    /// <summary>Creates the page of one measurement.</summary>
     /// <param name="json">
     /// A <c>.json</c> file of <see cref="LatencyStatsWriter"/>, or a result of the load client (<c>--json</c>), of schema 1 or 2. Schema 1
     /// has no distributions: the page has tables only.
     /// </param>
     /// <returns>The page in UTF-8.</returns>
-    /// <exception cref="JsonException">The text is no such file; the message says why.</exception>
+    /// <exception cref="JsonException">The text is not such a file; the message says why.</exception>
     public static byte[] Create(ReadOnlyMemory<byte> json)
     {
         ReportData data = ReportReader.Read(json);
         return Page($"FastPort report: {data.Title}", new ReportPage(null, data, []));
     }
 
-    /// <summary>Makes the page that compares two measurements.</summary>
+    /// <summary>Creates the page that compares two measurements.</summary>
     /// <param name="before">The measurement before, as in <see cref="Create"/>.</param>
     /// <param name="after">The measurement after.</param>
     /// <returns>The page in UTF-8.</returns>
-    /// <exception cref="JsonException">A text is no such file; the message says why.</exception>
+    /// <exception cref="JsonException">A text is not such a file; the message says why.</exception>
     public static byte[] Compare(ReadOnlyMemory<byte> before, ReadOnlyMemory<byte> after)
     {
         ReportData data = ReportReader.Read(after);

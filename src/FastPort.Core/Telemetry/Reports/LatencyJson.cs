@@ -140,7 +140,7 @@ internal static class LatencyJson
     {
         writer.WriteStartObject(name);
         writer.WriteNumber("seconds", length.TotalSeconds);
-        writer.WriteNumber(LatencyText.Counted(scope.Scope), period(scope.Metrics[0]).Count);
+        writer.WriteNumber(LatencyText.Counted(scope.Scope) + "s", period(scope.Metrics[0]).Count);
         writer.WriteNumber("per_s", Math.Round(rate, 3));
         writer.WriteNumber("errors", errors);
         foreach (var metric in scope.Metrics)

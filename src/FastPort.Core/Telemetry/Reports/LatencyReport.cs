@@ -96,7 +96,7 @@ public sealed class LatencyScopeReport
     /// <summary>Failed messages or calls since measuring began.</summary>
     public required long LifetimeErrors { get; init; }
 
-    /// <summary>Of messages the three latencies: the whole, then its two parts. Of an operation the one of its calls.</summary>
+    /// <summary>For messages the three latencies: the total, then its two parts. For an operation the latency of its calls.</summary>
     public required IReadOnlyList<LatencyMetricReport> Metrics { get; init; }
 
     /// <summary>Messages or calls measured in the interval.</summary>

@@ -52,7 +52,7 @@ internal static class LatencySessionTable
         {
             text.Append(
                 CultureInfo.InvariantCulture,
-                $"and {LatencyText.Count(rows.Count - limit)} more sessions: the .json file has "
+                $"and {LatencyText.Count(rows.Count - limit, "more session")}: the .json file has "
                 + $"{(report.SessionsLeftOut == 0 ? "all of them" : "these")}\n");
         }
 

@@ -14,7 +14,7 @@ internal readonly record struct FileWriteResult(int FailedFiles, string? Path, E
 /// </summary>
 internal sealed class LatencyStatsFiles
 {
-    // Names of files have 255 bytes at most, with prefix, start, process id and the ending.
+    // File names have at most 255 bytes, with prefix, start, process id and extension.
     private const int MaxServerNameBytes = 80;
 
     private readonly string? _serverName;
@@ -28,7 +28,7 @@ internal sealed class LatencyStatsFiles
     /// <param name="options">Directory, name and kinds of the files. Each write creates the directory if it does not exist.</param>
     /// <param name="started">Local time in the file names.</param>
     /// <param name="role">The role in the file names.</param>
-    /// <param name="serverName">The name behind the role; null for none.</param>
+    /// <param name="serverName">The name after the role; null for none.</param>
     internal LatencyStatsFiles(LatencyStatsOptions options, DateTimeOffset started, LatencyRole role, string? serverName = null)
     {
         _serverName = serverName;

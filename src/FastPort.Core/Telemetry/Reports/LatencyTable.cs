@@ -87,8 +87,8 @@ public static class LatencyTable
         var errors = interval ? scope.IntervalErrors : scope.LifetimeErrors;
         var title = scope.Scope == LatencyScope.All ? "all" : $"{LatencyText.ScopeName(scope.Scope)} {scope.Name}";
         grid.AddHeading(
-            $"{title}: {LatencyText.Count(count)} {LatencyText.Counted(scope.Scope)}, {LatencyText.Rate(rate)}/s, "
-            + $"{LatencyText.Count(errors)} errors");
+            $"{title}: {LatencyText.Count(count, LatencyText.Counted(scope.Scope))}, {LatencyText.Rate(rate)}/s, "
+            + $"{LatencyText.Count(errors, "error")}");
         foreach (var metric in scope.Metrics)
         {
             grid.AddRow(Cells(metric.Metric, (interval ? metric.Interval : metric.Lifetime).Summarize()));
@@ -104,7 +104,7 @@ public static class LatencyTable
 
         text.Append(
             CultureInfo.InvariantCulture,
-            $"\n{LatencyText.RoleName(report.Role)} latency in us, exact, of the last {LatencyText.Count(recent.Count)} samples, ")
+            $"\n{LatencyText.RoleName(report.Role)} latency in us, exact, of the last {LatencyText.Count(recent.Count, "sample")}, ")
             .Append(CultureInfo.InvariantCulture, $"{LatencyText.Seconds(recent.Window)} s\n");
         var grid = new TextGrid(["", .. Headings]);
         var metrics = LatencyMetric.Of(report.Role);

@@ -16,7 +16,7 @@ internal static class LatencyText
     };
 
     /// <summary>What a scope's count counts.</summary>
-    internal static string Counted(LatencyScope scope) => scope == LatencyScope.Operation ? "calls" : "messages";
+    internal static string Counted(LatencyScope scope) => scope == LatencyScope.Operation ? "call" : "message";
 
     /// <summary>Microseconds, with fewer decimals for larger values.</summary>
     internal static string Microseconds(double nanoseconds)
@@ -35,6 +35,9 @@ internal static class LatencyText
     internal static string Ratio(double ratio) => ratio > 0 ? ratio.ToString("0.00", CultureInfo.InvariantCulture) : "-";
 
     internal static string Count(long count) => count.ToString("#,##0", CultureInfo.InvariantCulture);
+
+    /// <summary>A count with its noun, as in "1 error" and "2 errors".</summary>
+    internal static string Count(long count, string noun) => count == 1 ? $"1 {noun}" : $"{Count(count)} {noun}s";
 
     internal static string Rate(double perSecond) => perSecond.ToString(perSecond < 100 ? "0.0" : "#,##0", CultureInfo.InvariantCulture);
 

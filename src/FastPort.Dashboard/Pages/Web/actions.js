@@ -1,8 +1,8 @@
-// What a reader may do, where the server allows it. Each is asked about first.
+// Actions of a reader, if the server allows them. Each one needs a confirmation.
 
 import { byId, show } from "./tables.js";
 
-// An answer that takes longer, in milliseconds, is not waited for.
+// Longest wait for an answer, in milliseconds.
 const PATIENCE = 5000;
 
 const post = async (path) => {
@@ -11,7 +11,7 @@ const post = async (path) => {
     show("action-result", await answer.text());
   } catch (error) {
     show("action-result", error.name === "TimeoutError"
-      ? "The server has not answered; whether it has done it is not known." : "The server cannot be reached.");
+      ? "The server did not answer; it is unknown whether it has done this." : "The server cannot be reached.");
   }
 };
 
@@ -25,7 +25,7 @@ const confirmed = (question, yes) => new Promise((resolve) => {
 });
 
 export const kick = async (session) => {
-  if (await confirmed(`Close session ${session}? Its client may connect again.`, "Close it")) {
+  if (await confirmed(`Close session ${session}? Its client may reconnect.`, "Close it")) {
     await post(`actions/kick?session=${session}`);
   }
 };
@@ -33,7 +33,7 @@ export const kick = async (session) => {
 export class Actions {
   constructor() {
     byId("drain").addEventListener("click", async () => {
-      if (await confirmed("Drain the server? It accepts no more connections, answers what is in flight, and stops.", "Drain and stop")) {
+      if (await confirmed("Drain the server? It accepts no more connections, answers requests in flight, and stops.", "Drain and stop")) {
         await post("actions/drain");
       }
     });

@@ -215,7 +215,7 @@ const addWarnings = (warnings) => {
 
 document.querySelectorAll("input[name=window]").forEach((input) => input.addEventListener("change", showLatencies));
 
-const onLost = (answers) => setState("stopped", answers ? "no figures, trying again" : "server stopped, reconnecting");
+const onLost = (answers) => setState("stopped", answers ? "no figures, retrying" : "server stopped, reconnecting");
 
 document.querySelectorAll(".scroll").forEach(charts.tellScrolling);
 

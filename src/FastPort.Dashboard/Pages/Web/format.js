@@ -12,7 +12,7 @@ const calendar = new Intl.DateTimeFormat("sv-SE", {
 
 const isNone = (value) => value === null || value === undefined;
 
-// What reports show, too, is shown in the same way.
+// Figures that reports also show have the same format.
 export const { compact, count, time } = charts;
 
 export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;

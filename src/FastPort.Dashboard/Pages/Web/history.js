@@ -5,17 +5,17 @@ import { byId, setText } from "./tables.js";
 
 const HEIGHT = 168;
 
-// Widths and dashes tell the lines apart, too, not colors alone.
+// Widths and dashes distinguish the lines, not only colors.
 const dashes = [[], [8, 5], [2, 4]];
 
-// A value between two gaps has no line, as of messages that come once in a while: it is a dot.
+// A value between two gaps, for example of occasional messages, has no line: it is a dot.
 const alone = (u, i) => u.data[i].flatMap((value, at, all) =>
   value != null && all[at - 1] == null && all[at + 1] == null ? [at] : []);
 
 // Steps between the times on an axis, in seconds.
 const timeSteps = [5, 10, 15, 30, 60, 120, 300, 600];
 
-// Points are drawn by the monotonic clock of the server, and labeled with its wall clock of now.
+// Points are drawn by the monotonic clock of the server, and labeled with its current wall clock.
 class Chart {
   constructor(definition, times) {
     this.definition = definition;
@@ -102,7 +102,7 @@ class Chart {
     this.chart.plot.setData(this.data);
     const hasValues = this.data.slice(1).map((values) => values.some((value) => value !== null));
     this.values.values.forEach(({ item }, i) => {
-      // Without a line there is nothing to explain, as event loops where the transport has none.
+      // Without a line there is nothing to explain, for example on a transport without event loops.
       item.hidden = !hasValues[i] && hasValues.includes(true);
     });
     this.showAt(this.chart.plot.cursor.idx);
@@ -161,7 +161,7 @@ export class History {
     this.charts.forEach((chart) => chart.draw());
   }
 
-  // Replaces everything: a server that has come back has its own history.
+  // Replaces everything: a restarted server has a new history.
   start(history) {
     this.seconds = history.seconds;
     this.columns = history.columns;
@@ -184,7 +184,7 @@ export class History {
     this.rebuild();
   }
 
-  // What is drawn, for tests and for whoever looks closely: the number of points, and when the last one was.
+  // The drawn data, for tests and debugging: the number of points, and the time of the last one.
   tell() {
     const { dataset } = byId("charts");
     dataset.points = this.points.length;
@@ -209,7 +209,7 @@ export class History {
     this.tell();
   }
 
-  // Trouble of a second would be gone before it is seen.
+  // A problem that lasts a second would otherwise disappear unseen.
   hadInLastMinute(name) {
     const column = this.columns.indexOf(name);
     const since = this.points.at(-1).seconds - 60;
@@ -239,7 +239,7 @@ export class History {
   }
 
   fillSeriesChoice() {
-    // By name: a server that was started again has its series in another order, and that of the choice only after its first message.
+    // By name: a restarted server has its series in a different order, and the chosen one only after its first message.
     const names = this.series.includes(this.shown) ? this.series : [...this.series, this.shown];
     const option = (name) => new Option(name === "all" ? "all messages" : name, name, false, name === this.shown);
     this.choice.replaceChildren(...names.map(option));

@@ -3,7 +3,7 @@
 import { bytes, count, plural, rate, span } from "./format.js";
 import { byId, fill, setText, show } from "./tables.js";
 
-// An answer that takes longer, in milliseconds, is not waited for.
+// Longest wait for an answer, in milliseconds.
 const PATIENCE = 5000;
 
 export class Sessions {
@@ -58,7 +58,7 @@ export class Sessions {
     this.refresh();
   }
 
-  // One request at a time: a slow answer is not asked for twice. now is the server's clock: the reader's may differ.
+  // One request at a time: a slow answer is not requested twice. now is the server's clock: the reader's may differ.
   async refresh(now = this.now) {
     this.now = now;
     if (this.asked) {
@@ -78,7 +78,7 @@ export class Sessions {
         }
       }
     } catch {
-      // The stream notices a server that is gone; or the answer took too long, or a newer question was asked.
+      // The stream notices a server that is gone; or the answer took too long, or a newer request was made.
     } finally {
       if (this.asked === asked) {
         this.asked = null;

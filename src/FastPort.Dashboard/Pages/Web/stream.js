@@ -10,7 +10,7 @@ export class Stream {
     this.handlers = { onHistory, onFigures, onLost };
     this.wait = FIRST_WAIT;
     this.answers = false;
-    // Over http:// a browser opens six connections to a server, and a stream holds one: a page that nobody sees gives its own back.
+    // Over http:// a browser opens six connections to a server, and a stream holds one: a hidden page closes its stream.
     document.addEventListener("visibilitychange", () => document.hidden ? this.close() : this.open());
     this.open();
   }
@@ -45,7 +45,7 @@ export class Stream {
     this.source = null;
   }
 
-  // Nothing comes, and nothing has ended: the server may have stopped, or something on the way holds the events back. The server is asked.
+  // No events, and no end: the server may have stopped, or a proxy delays the events. The page checks the server.
   silent(source) {
     if (source === this.source) {
       this.close();
@@ -71,7 +71,7 @@ export class Stream {
 
     this.answers = false;
     try {
-      // An event source does not tell why it fails. A token that was changed needs a new login.
+      // An event source does not report why it fails. A changed token needs a new login.
       const answer = await fetch("sessions", { cache: "no-store", signal: AbortSignal.timeout(SILENCE) });
       if (answer.status === 401) {
         location.assign("login");
@@ -80,7 +80,7 @@ export class Stream {
 
       this.answers = answer.ok;
     } catch {
-      // Still away; the event source fails too, and waits longer.
+      // Still unreachable; the event source also fails, and waits longer.
     }
 
     if (!this.source) {

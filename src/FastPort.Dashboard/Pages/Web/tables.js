@@ -10,7 +10,7 @@ export const byId = (id) => document.getElementById(id);
 
 export const show = (id, text) => setText(byId(id), text);
 
-// Makes the body show one row for each item, and reuses the rows that are there.
+// Shows one row for each item, and reuses existing rows.
 // cells(item) returns a text per column; finish(row, item) changes what is not text.
 export const fill = (body, items, cells, options = {}) => {
   const none = options.none ?? "None.";

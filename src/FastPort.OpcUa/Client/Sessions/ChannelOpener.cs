@@ -13,14 +13,14 @@ namespace FastPort.OpcUa.Client;
 /// </summary>
 internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
-    // All policies and modes that there are, in a message.
+    // All offered policies and modes, for a message.
     private const int MaxOfferedText = 1024;
 
-    // Each only if it is needed: they make folders and files.
+    // Each only if needed: they create folders and files.
     private CertificateStore? _store;
     private ApplicationCertificates? _certificates;
 
-    /// <summary>The client's URI, the certificate's where a channel has needed it.</summary>
+    /// <summary>The client's URI: that of the certificate if a channel has needed it.</summary>
     public string ApplicationUri => _certificates?.ApplicationUri ?? options.ApplicationUri;
 
     /// <summary>Opens a channel with the policy of the options.</summary>
@@ -40,16 +40,16 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     }
 
     /// <summary>Opens a channel without security, for discovery.</summary>
-    /// <param name="url">What the server is asked by: the endpoint, or where it lists its endpoints.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="url">The URL of the server: its endpoint, or where it lists its endpoints.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     public Task<ClientChannelLink> OpenPlainAsync(string url, CancellationToken cancellationToken) =>
         OpenAsync(url, credentials: null, cancellationToken);
 
-    /// <summary>Checks a certificate that the server has shown, before anything is encrypted for it.</summary>
+    /// <summary>Checks a certificate that the server has presented, before anything is encrypted for it.</summary>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="sent">What the server has sent: the certificate, and maybe those of its issuers behind it.</param>
-    /// <param name="applicationUri">The server's URI, as it says; null if it says none, which no certificate is for.</param>
-    /// <exception cref="OpcUaException">It is not trusted; the message says why, and what to do.</exception>
+    /// <param name="sent">The bytes that the server has sent: the certificate, possibly followed by those of its issuers.</param>
+    /// <param name="applicationUri">The server's URI, as it reports; null if it reports none, which matches no certificate.</param>
+    /// <exception cref="OpcUaException">It is not trusted; the message states the cause and the remedy.</exception>
     public void CheckTrust(X509Certificate2 certificate, ByteString sent, string? applicationUri)
     {
         StatusCode status = Validate(certificate, sent, applicationUri);
@@ -73,7 +73,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private string? Host =>
         Endpoint.Parse(endpointUrl) is { Scheme: not ("unix" or "inproc"), Host: { Length: > 0 } host } ? host : null;
 
-    // A server that says no URI has none that could be in the certificate (OPC 10000-4, 5.5.1).
+    // A server that reports no URI has none that could be in the certificate (OPC 10000-4, 5.5.1).
     private StatusCode Validate(X509Certificate2 certificate, ByteString sent, string? applicationUri) =>
         Store.Validate(certificate, applicationUri ?? string.Empty, Host, sent.Memory);
 

@@ -11,7 +11,7 @@ internal sealed class ClientSession(in CreateSessionResponse created, EndpointDe
     public NodeId Token { get; } = created.AuthenticationToken;
 
     /// <summary>
-    /// The server's certificate, also where the channel has no security: then some servers have it at other endpoints only. Null for none.
+    /// The server's certificate, even if the channel has no security: some servers then list it only at other endpoints. Null for none.
     /// </summary>
     public ByteString ServerCertificate { get; } =
         created.ServerCertificate.Length != 0 ? created.ServerCertificate : EndpointList.CertificateIn(endpoints);
@@ -19,7 +19,7 @@ internal sealed class ClientSession(in CreateSessionResponse created, EndpointDe
     /// <summary>The endpoints of the server, with the users that each accepts.</summary>
     public EndpointDescription[] Endpoints { get; } = endpoints;
 
-    /// <summary>The server's URI, as it says; null if it says none.</summary>
+    /// <summary>The server's URI, as it reports; null if it reports none.</summary>
     public string? ApplicationUri => Endpoints.Select(static one => one.Server.ApplicationUri).FirstOrDefault();
 
     /// <summary>The session ends if there is no request for this time.</summary>

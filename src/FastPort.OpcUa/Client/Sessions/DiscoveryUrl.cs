@@ -3,13 +3,13 @@ using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Some servers, as those of Milo, list their endpoints at a URL of its own, where they give no sessions.</summary>
+/// <summary>Some servers, as those of Milo, list their endpoints at a separate URL, where they create no sessions.</summary>
 internal static class DiscoveryUrl
 {
     private const string Suffix = "/discovery";
 
-    // The server has no such endpoint, or not without security, or does not list endpoints there. All else, as that it has too much to do,
-    // is the same at another path.
+    // The server has no such endpoint, or not without security, or does not list endpoints there. Any other refusal, such as overload,
+    // would be the same at another path.
     private static readonly HashSet<StatusCode> Refusals =
     [
         StatusCodes.BadTcpEndpointUrlInvalid, StatusCodes.BadServiceUnsupported, StatusCodes.BadNotSupported,
@@ -20,12 +20,11 @@ internal static class DiscoveryUrl
     public static bool IsOne(string url) => Endpoint.Parse(url).Path.EndsWith(Suffix, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
-    /// Asks a server for its endpoints; where it refuses, at its URL for that. If it refuses there too, the first answer is the one that
-    /// counts.
+    /// Asks a server for its endpoints; if it refuses, asks at its discovery URL. If it also refuses there, the first answer counts.
     /// </summary>
     /// <param name="url">The URL that the client was given.</param>
     /// <param name="ask">Asks at a URL.</param>
-    /// <returns>The answer, and where it was given.</returns>
+    /// <returns>The answer, and the URL that gave it.</returns>
     public static async Task<(T Answer, string Url)> AskAsync<T>(string url, Func<string, Task<T>> ask)
     {
         ExceptionDispatchInfo first;
@@ -52,7 +51,7 @@ internal static class DiscoveryUrl
     }
 
     /// <summary>
-    /// The URL of a listed endpoint. Host and port stay those of the client: the server may not know by which it can be reached.
+    /// The URL of a listed endpoint. Host and port stay those of the client: the server may not know under which it can be reached.
     /// </summary>
     /// <param name="url">The URL that the client was given.</param>
     /// <param name="listed">The endpoint.</param>

@@ -7,8 +7,8 @@ namespace FastPort.OpcUa.Client;
 internal static class EndpointList
 {
     /// <summary>
-    /// Those with a policy and mode that are of this client's transport: a server has the certificate of TLS at its endpoints of HTTPS.
-    /// Null for the transport is taken as this one.
+    /// Those with a policy and mode that are of this client's transport: a server has the certificate of TLS at its endpoints of HTTPS. A
+    /// null transport is treated as this one.
     /// </summary>
     public static IEnumerable<EndpointDescription> Of(
         IEnumerable<EndpointDescription> all, SecurityPolicy policy, MessageSecurityMode mode) =>

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Where requests find the active session, or wait for the next one. Thread-safe.</summary>
+/// <summary>Provides requests with the active session, or lets them wait for the next one. Thread-safe.</summary>
 internal sealed class LinkSlot
 {
     private readonly Lock _gate = new();
@@ -55,7 +55,7 @@ internal sealed class LinkSlot
             Volatile.Write(ref _current, null);
             _next.TrySetException(why);
 
-            // Nobody may be waiting; the exception counts as seen.
+            // There may be no waiter; the exception counts as observed.
             _ = _next.Task.Exception;
             return last;
         }

@@ -7,7 +7,7 @@ namespace FastPort.OpcUa.Client;
 /// <param name="endpointUrl">For messages.</param>
 /// <param name="link">The channel.</param>
 /// <param name="session">The session.</param>
-/// <param name="limits">How much the server serves in one request; kept for the sessions that follow.</param>
+/// <param name="limits">The server's limits for one request; kept for later sessions.</param>
 internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, ClientSession session, OperationLimits limits)
 {
     // Server/ServerStatus/StartTime.
@@ -22,10 +22,10 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
     /// <summary>How much the server serves in one request.</summary>
     public OperationLimits Limits => limits;
 
-    /// <summary>The server's namespaces. While the session lasts there may be more, in the places behind.</summary>
+    /// <summary>The server's namespaces. More may be appended while the session lasts.</summary>
     public NamespaceTable Namespaces { get; private set; } = NamespaceTable.Standard;
 
-    /// <summary>When the server has started: ids of another run of it may mean other things now. Null if it does not say.</summary>
+    /// <summary>When the server was started: ids of another run may now have other meanings. Null if it does not report that.</summary>
     public DateTime? StartTime { get; private set; }
 
     /// <summary>Sends a request of the session and waits for its response.</summary>
@@ -55,27 +55,29 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         return ServiceFailure.Check(result, service, endpointUrl);
     }
 
-    /// <summary>Ends the connection of a session that no longer works; the client then connects again.</summary>
+    /// <summary>Ends the connection of a session that no longer works; the client then reconnects.</summary>
     public void Break(string why) => Connection.Abort(new CloseReason(CloseKind.ConnectionLost, why));
 
-    /// <summary>Whether a status says that the server does not know the session on this channel.</summary>
+    /// <summary>Whether a status means that the server does not know the session on this channel.</summary>
     public static bool IsSessionLost(StatusCode status) =>
         status == StatusCodes.BadSessionIdInvalid || status == StatusCodes.BadSessionClosed
         || status == StatusCodes.BadSessionNotActivated || status == StatusCodes.BadSecureChannelIdInvalid;
 
     /// <summary>
-    /// Whether a request was not sent because the channel has ended, be it with a status of the server that means another thing here. Else
-    /// it was too large, or too much waited to be sent.
+    /// Whether a request was not sent because the channel has ended, even if the server's status has another meaning here. Otherwise it was
+    /// too large, or too much waited to be sent.
     /// </summary>
     public bool IsOver(RequestFate fate, StatusCode status) =>
         fate == RequestFate.Unsent
         && (Connection.IsClosing
             || (status != StatusCodes.BadEncodingLimitsExceeded && status != StatusCodes.BadTcpNotEnoughResources));
 
-    /// <summary>Reads what the client has to know of the server. Indexes of namespaces may differ from those before a restart.</summary>
+    /// <summary>
+    /// Reads the data that the client needs about the server. Indexes of namespaces may differ from those before a restart.
+    /// </summary>
     public async Task ReadServerAsync(CancellationToken cancellationToken)
     {
-        // A request each, all at once: how many nodes a request may have is one of the answers.
+        // One request each, all at once: the allowed number of nodes in a request is one of the answers.
         IEnumerable<NodeId> nodes = OperationLimits.Nodes.Append(NamespaceTable.Node).Append(StartTimeNode);
         DataValue[] values =
             await Task.WhenAll(nodes.Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
@@ -84,7 +86,7 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         Namespaces = NamespacesOf(values[^2]);
     }
 
-    /// <summary>Reads the namespaces again. False if indexes mean others than before.</summary>
+    /// <summary>Reads the namespaces again. False if the meaning of indexes has changed.</summary>
     public async Task<bool> TryReadNamespacesAsync(CancellationToken cancellationToken)
     {
         NamespaceTable read = NamespacesOf(await ReadAsync(NamespaceTable.Node, cancellationToken).ConfigureAwait(false));
@@ -93,7 +95,7 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         return isExtended;
     }
 
-    // Without them node ids may be those of other nodes.
+    // Without them, node ids may be those of other nodes.
     private NamespaceTable NamespacesOf(in DataValue value) => value.Status.IsBad
         ? throw ServiceFailure.Create(value.Status, "Read of NamespaceArray", endpointUrl)
         : NamespaceTable.Of(value);

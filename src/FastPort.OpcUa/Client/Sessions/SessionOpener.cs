@@ -6,18 +6,18 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Connects: opens a channel, and activates on it the session of before or a new one. Used by one task at a time.</summary>
+/// <summary>Connects: opens a channel, and activates the previous session or a new one on it. Used by one task at a time.</summary>
 internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
     private readonly OperationLimits _limits = new(endpointUrl, logger);
     private readonly ChannelOpener _channels = new(endpointUrl, options, clock, logger);
 
-    // The last session that the server has given, unless it is closed since. It is resumed also if the client could not use it, so that no
-    // attempt leaves one behind.
+    // The last session that the server has created, unless it was closed since. It is resumed even if the client could not use it, so that
+    // no attempt leaves a session behind.
     private ClientSession? _session;
 
-    /// <summary>Connects, with the session of before. A new one is made if there is none, or the server has lost it.</summary>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <summary>Connects with the previous session. A new one is created if there is none, or the server has lost it.</summary>
+    /// <param name="cancellationToken">Cancels the call.</param>
     public async Task<SessionLink> OpenAsync(CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(options.ConnectTimeout, clock.Time);
@@ -57,7 +57,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
     }
 
-    // Whatever the server has against the old session, or the user against the certificate that the server had then, a new one is the
+    // If the server refuses the old session, or the user's data does not match the server's former certificate, a new session is the
     // answer; if no answer came, the connection has ended.
     private async Task<bool> TryResumeAsync(ClientChannelLink channel, ClientSession session, CancellationToken cancellationToken)
     {
@@ -81,8 +81,8 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         return result.Status.IsGood;
     }
 
-    // One that is not activated, as for a wrong password, is closed: the next attempt has no use for it. If the server does not say that it
-    // is, the next attempt resumes it.
+    // A session that is not activated, for example because of a wrong password, is closed: the next attempt does not need it. If the server
+    // does not confirm that, the next attempt resumes it.
     private async Task ActivateNewAsync(ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
     {
         try
@@ -121,7 +121,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         }
         catch (OperationCanceledException)
         {
-            // Why it was not activated is what the caller is told.
+            // The caller gets the reason why it was not activated.
             return false;
         }
     }
@@ -142,7 +142,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
                     ApplicationType = ApplicationType.Client,
                 },
                 EndpointUrl = channel.EndpointUrl,
-                // Servers list sessions by name, for which a name of its own is asked (OPC 10000-4, 5.7.2).
+                // Servers list sessions by name, so each session requests a unique name (OPC 10000-4, 5.7.2).
                 SessionName = $"{options.ApplicationName} {RandomNumberGenerator.GetHexString(8, lowercase: true)}",
                 ClientNonce = nonce,
                 ClientCertificate = credentials?.OwnCertificate,
@@ -171,8 +171,8 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
         return new ClientSession(created, [.. created.ServerEndpoints ?? [], .. others]);
     }
 
-    // Where the response says too little of the endpoint, with which users it accepts and the certificate that encrypts their passwords,
-    // GetEndpoints has it. A server that does not answer that may do without.
+    // If the response lacks details of the endpoint, such as its accepted users and the certificate that encrypts their passwords,
+    // GetEndpoints has them. A server that does not answer it may not need them.
     private async Task<EndpointDescription[]> FindMissingAsync(
         ClientChannel channel, CreateSessionResponse created, CancellationToken cancellationToken)
     {

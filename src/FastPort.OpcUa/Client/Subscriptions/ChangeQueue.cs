@@ -4,10 +4,10 @@ using System.Threading.Channels;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The changes that wait for the reader of a subscription. Writing never waits: whoever asks the server for messages looks at
+/// The changes that wait for the reader of a subscription. Writing never waits: the code that requests messages from the server checks
 /// <see cref="IsFull"/> first, and is woken when the reader has caught up. One task writes at a time; any number may read.
 /// </summary>
-/// <param name="capacity">From so many changes on the queue is full.</param>
+/// <param name="capacity">The number of changes at which the queue is full.</param>
 /// <param name="caughtUp">Called on a reader's thread when the queue was seen full and no longer is.</param>
 internal sealed class ChangeQueue(int capacity, Action caughtUp) : ChannelReader<DataChange>
 {

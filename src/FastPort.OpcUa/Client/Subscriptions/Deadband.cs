@@ -26,9 +26,9 @@ public readonly record struct Deadband
     }
 
     /// <summary>
-    /// A change is reported if it is larger than a part of the variable's range. For variables with the property EURange.
+    /// A change is reported if it is larger than a percentage of the variable's range. For variables with the property EURange.
     /// </summary>
-    /// <param name="percent">The part; 0 to 100.</param>
+    /// <param name="percent">The percentage; 0 to 100.</param>
     public static Deadband Percent(double percent)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(percent);

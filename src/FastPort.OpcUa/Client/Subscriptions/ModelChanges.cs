@@ -15,10 +15,10 @@ internal enum EventSelection
     ModelChanges,
 }
 
-/// <summary>The events with which a server says that its nodes have changed (OPC 10000-3, 9.32).</summary>
+/// <summary>The events with which a server reports that its nodes have changed (OPC 10000-3, 9.32).</summary>
 internal static class ModelChanges
 {
-    // Events of a publishing interval, where the server does not select. If there are more, it sends an overflow in their place.
+    // Number of events of a publishing interval, if the server does not select. If there are more, it sends an overflow instead.
     private const uint QueueSize = 100;
 
     private static readonly NodeId Server = new(0, 2253);
@@ -60,7 +60,7 @@ internal static class ModelChanges
             ],
     }.ToExtensionObject();
 
-    /// <summary>Whether an event of such an item says that nodes have changed, or stands for events that may have.</summary>
+    /// <summary>Whether an event of such an item means that nodes have changed, or replaces events that may mean it.</summary>
     public static bool IsOne(EventSelection events, in EventFieldList found) =>
         events == EventSelection.ModelChanges
         || (found.EventFields is [var field, ..] && field.TryGet(out NodeId type)

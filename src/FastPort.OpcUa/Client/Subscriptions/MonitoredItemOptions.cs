@@ -4,8 +4,8 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>What is monitored, and how (OPC 10000-4, 5.13.2). Immutable.</summary>
 /// <param name="Node">
-/// The node. After a restart of the server the client maps it, if its namespace has another index; to the null id while the server does not
-/// have its namespace.
+/// The node. After a restart of the server, the client maps it if its namespace has another index, or to the null id while the server does
+/// not have its namespace.
 /// </param>
 public sealed record MonitoredItemOptions(NodeId Node)
 {
@@ -19,7 +19,7 @@ public sealed record MonitoredItemOptions(NodeId Node)
     public MonitoringMode Mode { get; init; } = MonitoringMode.Reporting;
 
     /// <summary>
-    /// How often the server looks at the value; zero for as fast as it can, null for the subscription's publishing interval. Defaults to
+    /// How often the server samples the value; zero for as fast as it can, null for the subscription's publishing interval. Defaults to
     /// null.
     /// </summary>
     public TimeSpan? SamplingInterval { get; init; }
@@ -27,19 +27,19 @@ public sealed record MonitoredItemOptions(NodeId Node)
     /// <summary>Values that the server keeps between two messages; 0 for its smallest queue. Defaults to 1.</summary>
     public uint QueueSize { get; init; } = 1;
 
-    /// <summary>Which value goes when the queue is full: the oldest, or the newest. Defaults to true, the oldest.</summary>
+    /// <summary>Whether the oldest value is dropped when the queue is full, or the newest. Defaults to true: the oldest.</summary>
     public bool DiscardOldest { get; init; } = true;
 
-    /// <summary>What counts as a change. Defaults to another status or value.</summary>
+    /// <summary>What counts as a change. Defaults to a different status or value.</summary>
     public DataChangeTrigger Trigger { get; init; } = DataChangeTrigger.StatusValue;
 
     /// <summary>How much a number must change. Defaults to none.</summary>
     public Deadband Deadband { get; init; }
 
-    /// <summary>Whatever the program wants to find with the item. Defaults to null.</summary>
+    /// <summary>An object that the program associates with the item. Defaults to null.</summary>
     public object? Tag { get; init; }
 
-    /// <summary>The events that the item is for; none, and it is for values.</summary>
+    /// <summary>The events that the item monitors; none if it monitors values.</summary>
     internal EventSelection Events { get; init; }
 
     internal ReadValueId ItemToMonitor => new() { NodeId = Node, AttributeId = (uint)Attribute, IndexRange = IndexRange };

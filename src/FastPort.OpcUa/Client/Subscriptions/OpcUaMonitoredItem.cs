@@ -4,7 +4,7 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>
 /// An item of a subscription. Its properties show the last answer of the server, and may be read on any thread; they change when the
-/// subscription changes the item or is made again.
+/// subscription changes the item or is recreated.
 /// </summary>
 public sealed class OpcUaMonitoredItem
 {
@@ -24,19 +24,19 @@ public sealed class OpcUaMonitoredItem
     /// <summary>The subscription.</summary>
     public OpcUaSubscription Subscription { get; }
 
-    /// <summary>What the item was asked to do.</summary>
+    /// <summary>The requested options.</summary>
     public MonitoredItemOptions Options { get; private set; }
 
-    /// <summary>Whether the server monitors the item; if not, why. Good for one whose value comes before the server has said so.</summary>
+    /// <summary>Whether the server monitors the item, or why not. Good for an item whose value comes before the server's answer.</summary>
     public StatusCode Status { get; private set; }
 
-    /// <summary>How often the server looks at the value.</summary>
+    /// <summary>How often the server samples the value.</summary>
     public TimeSpan SamplingInterval { get; private set; }
 
     /// <summary>Values that the server keeps between two messages.</summary>
     public uint QueueSize { get; private set; }
 
-    /// <summary>What notifications name the item with. Stays the same when the subscription is made again.</summary>
+    /// <summary>The handle that identifies the item in notifications. Stays the same when the subscription is recreated.</summary>
     internal uint Handle { get; }
 
     /// <summary>The server's id; 0 if it does not monitor the item.</summary>
@@ -45,7 +45,7 @@ public sealed class OpcUaMonitoredItem
     /// <summary>Whether the subscription has the item: the server has accepted it once, and it was not removed.</summary>
     internal bool IsKept { get; private set; }
 
-    /// <summary>Whether it is for events. Nobody has it but the subscription.</summary>
+    /// <summary>Whether it is for events. Only the subscription has it.</summary>
     internal bool IsForEvents => Options.Events != EventSelection.None;
 
     /// <summary>The items whose values this one reports with its own. Guarded by the subscription's lock.</summary>
@@ -78,7 +78,7 @@ public sealed class OpcUaMonitoredItem
                 Mode = Options.Mode,
             };
 
-            // Without an id the subscription has ended behind the answer: the item has these options when it is made again.
+            // Without an id, the subscription has ended after the answer: the item has these options when it is recreated.
             if (Id != 0)
             {
                 Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);

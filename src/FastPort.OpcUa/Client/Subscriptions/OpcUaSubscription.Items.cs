@@ -3,7 +3,7 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Monitored items (OPC 10000-4, 5.13). More items than the server takes at a time go in several requests.</content>
+/// <content>Monitored items (OPC 10000-4, 5.13). More items than the server accepts at a time are sent in several requests.</content>
 public sealed partial class OpcUaSubscription
 {
     // By handle. Read by the task that receives, changed by callers.
@@ -17,10 +17,12 @@ public sealed partial class OpcUaSubscription
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>
-    /// <param name="cancellationToken">Gives up waiting. Items that the server makes of a request under way are deleted.</param>
-    /// <returns>The items, in order; the status of each says whether the server monitors it. Those with a bad one are not kept.</returns>
+    /// <param name="cancellationToken">Cancels the wait. Items that the server creates for a request in progress are deleted.</param>
+    /// <returns>
+    /// The items, in order; the status of each says whether the server monitors it. Items with a bad status are not kept.
+    /// </returns>
     /// <exception cref="OpcUaException">
-    /// A request failed as a whole; the items of those before it are in <see cref="Items"/>. If it may have been executed, the server may
+    /// A request failed as a whole; the items of earlier requests are in <see cref="Items"/>. If it may have been executed, the server may
     /// monitor its items until the subscription ends; their values are ignored.
     /// </exception>
     public async ValueTask<IReadOnlyList<OpcUaMonitoredItem>> AddItemsAsync(
@@ -34,8 +36,8 @@ public sealed partial class OpcUaSubscription
         {
             foreach (OpcUaMonitoredItem item in added)
             {
-                // The subscription may have come to another session already than the one that the node ids were made for. In its own
-                // session there may be more namespaces than when it came.
+                // The subscription may already belong to another session than that of the node ids. Its own session may have more
+                // namespaces than at the transfer.
                 item.Move(_namespaces is { } own && !namespaces.Extends(own) ? own : namespaces);
                 _items[item.Handle] = item;
             }
@@ -59,10 +61,10 @@ public sealed partial class OpcUaSubscription
     }
 
     /// <summary>Changes sampling, queues and filters of items. Node, attribute, index range and mode stay as they are.</summary>
-    /// <param name="items">The items with what they are asked to do from now on.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>A status for each item, in order. An item with a bad one goes on as before.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    /// <param name="items">The items with their new options.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>A status for each item, in order. An item with a bad status continues unchanged.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public ValueTask<StatusCode[]> ModifyItemsAsync(
         IReadOnlyList<KeyValuePair<OpcUaMonitoredItem, MonitoredItemOptions>> items, CancellationToken cancellationToken = default)
     {
@@ -101,9 +103,9 @@ public sealed partial class OpcUaSubscription
     /// <summary>Sets what happens to the values of items (OPC 10000-4, 5.13.4).</summary>
     /// <param name="items">The items.</param>
     /// <param name="mode">The mode.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A status for each item, in order.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public ValueTask<StatusCode[]> SetMonitoringModeAsync(
         IReadOnlyList<OpcUaMonitoredItem> items, MonitoringMode mode, CancellationToken cancellationToken = default)
     {
@@ -133,10 +135,10 @@ public sealed partial class OpcUaSubscription
     /// </summary>
     /// <param name="trigger">The triggering item.</param>
     /// <param name="add">Items that it triggers from now on.</param>
-    /// <param name="remove">Items that it triggers no longer. Defaults to none.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="remove">Items that it no longer triggers. Defaults to none.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A status for each item: those to add, then those to remove.</returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public async ValueTask<StatusCode[]> SetTriggeringAsync(
         OpcUaMonitoredItem trigger,
         IReadOnlyList<OpcUaMonitoredItem> add,
@@ -147,7 +149,7 @@ public sealed partial class OpcUaSubscription
         ArgumentNullException.ThrowIfNull(add);
         remove ??= [];
 
-        // Refused also where there is nothing to change.
+        // Refused even if there is nothing to change.
         _ = IdOf(trigger);
 
         // In the server's order: an item that is in both lists is triggered.
@@ -176,11 +178,11 @@ public sealed partial class OpcUaSubscription
 
     /// <summary>Removes items. Changes that wait in <see cref="Changes"/> may still come.</summary>
     /// <param name="items">The items.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>
-    /// A status for each item, in order. Those that the server did not have (BadMonitoredItemIdInvalid) are removed, too.
+    /// A status for each item, in order. Items that the server did not have (BadMonitoredItemIdInvalid) are also removed.
     /// </returns>
-    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; earlier requests were executed.</exception>
     public ValueTask<StatusCode[]> RemoveItemsAsync(
         IReadOnlyList<OpcUaMonitoredItem> items, CancellationToken cancellationToken = default)
     {
@@ -214,7 +216,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Ids mean something in their subscription only.
+    // Ids are valid only in their subscription.
     private uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(IdOf)];
 
     private uint IdOf(OpcUaMonitoredItem item) =>
@@ -245,7 +247,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Items that a request has made which was given up: nobody knows them. Whether the server hears of it is not waited for.
+    // Items created by an abandoned request: no caller knows them. The answer is not awaited.
     private static void Delete(SessionLink link, CreateMonitoredItemsRequest request, CreateMonitoredItemsResponse response)
     {
         uint[] ids =
@@ -258,7 +260,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // False if the subscription was made again meanwhile: it has these items no longer.
+    // False if the subscription was recreated in the meantime: it no longer has these items.
     private bool TryAccept(int epoch, OpcUaMonitoredItem[] part, in CreateMonitoredItemsResponse response)
     {
         MonitoredItemCreateResult[] results = Complete(response.Results, part.Length, "CreateMonitoredItems");
@@ -271,7 +273,7 @@ public sealed partial class OpcUaSubscription
 
             if (Id == 0)
             {
-                // The server has ended the subscription behind its answer.
+                // The server has ended the subscription after its answer.
                 throw ServiceFailure.Create(StatusCodes.BadSubscriptionIdInvalid, "CreateMonitoredItems", _client.EndpointUrl);
             }
 

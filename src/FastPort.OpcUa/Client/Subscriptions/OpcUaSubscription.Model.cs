@@ -7,17 +7,17 @@ public sealed partial class OpcUaSubscription
 {
     /// <summary>
     /// The server has reported that nodes were added, deleted or changed. Raised once for each such message, after a call of
-    /// <see cref="WatchModelAsync"/>.
-    /// Raised by the task that receives; a handler must not block. Not raised for what happened before <see cref="ValuesLost"/>.
+    /// <see cref="WatchModelAsync"/>. Raised by the receiving task; a handler must not block. Not raised for changes before
+    /// <see cref="ValuesLost"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? ModelChanged;
 
     /// <summary>
-    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32). The request is made
-    /// again when the subscription is recreated. Many servers do not report such events, or report them for some nodes only.
+    /// Asks the server to report changes of its nodes (BaseModelChangeEventType and its subtypes, OPC 10000-3, 9.32). The request is
+    /// repeated when the subscription is recreated. Many servers do not report such events, or report them for some nodes only.
     /// </summary>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>Good, or why the server does not.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>Good, or the reason why the server does not report them.</returns>
     /// <exception cref="OpcUaException">A request failed as a whole.</exception>
     public async ValueTask<StatusCode> WatchModelAsync(CancellationToken cancellationToken = default)
     {

@@ -9,20 +9,20 @@ namespace FastPort.OpcUa.Client;
 /// </content>
 public sealed partial class OpcUaSubscription
 {
-    // Messages that are asked for again one after the other: more than a server keeps. One that always has another must not be asked for
-    // ever.
+    // Maximum number of consecutive Republish requests: more than a server keeps. A server that always has another message must not be
+    // asked forever.
     private const int MostMissed = 10_000;
 
-    // The sequence number that the next message with notifications has to have.
+    // The expected sequence number of the next message with notifications.
     private uint _next = 1;
 
-    /// <summary>Takes what a Publish request has brought.</summary>
+    /// <summary>Handles the response to a Publish request.</summary>
     /// <param name="link">The session that it came on.</param>
     /// <param name="response">The response.</param>
-    /// <param name="received">Gets the messages that the server need not keep.</param>
-    /// <param name="publisher">Knows when the reader has caught up.</param>
-    /// <param name="cancellationToken">Gives up: what has not come is asked for on the next connection.</param>
-    /// <returns>Good, or why the subscription has ended at the server.</returns>
+    /// <param name="received">Receives the messages that the server need not keep.</param>
+    /// <param name="publisher">Is notified when the reader has caught up.</param>
+    /// <param name="cancellationToken">Cancels the call: missing messages are requested on the next connection.</param>
+    /// <returns>Good, or the reason why the subscription has ended at the server.</returns>
     internal async ValueTask<StatusCode> ReceiveAsync(
         SessionLink link, PublishResponse response, Queue<SubscriptionAcknowledgement> received, Publisher publisher,
         CancellationToken cancellationToken)
@@ -35,7 +35,7 @@ public sealed partial class OpcUaSubscription
             uint[] available = response.AvailableSequenceNumbers ?? [];
             if (!await TryFillGapAsync(link, number, available, received, publisher, cancellationToken).ConfigureAwait(false))
             {
-                // What is missing is asked for on the next connection; this message too.
+                // Missing messages, including this one, are requested on the next connection.
                 return StatusCodes.Good;
             }
 
@@ -50,16 +50,16 @@ public sealed partial class OpcUaSubscription
         return status;
     }
 
-    /// <summary>Asks for the messages that the server has sent, and that have not come, until there are no more.</summary>
+    /// <summary>Requests the messages that the server has sent and that have not arrived, until there are no more.</summary>
     /// <param name="link">The session.</param>
-    /// <param name="received">Gets the messages that the server need not keep.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>Good if the server has the subscription; else why it has not, or what it has answered instead.</returns>
+    /// <param name="received">Receives the messages that the server need not keep.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>Good if the server has the subscription; otherwise the reason why not, or its other answer.</returns>
     /// <exception cref="OpcUaException">No answer came, or the server does not know the session.</exception>
     internal async ValueTask<StatusCode> CatchUpAsync(
         SessionLink link, Queue<SubscriptionAcknowledgement> received, CancellationToken cancellationToken)
     {
-        // What is left for a reader that is slow, or has missed very many, shows when the next message comes.
+        // Whether messages are left, for a slow reader or one that has missed very many, shows when the next message arrives.
         for (int i = 0; i < MostMissed && !IsFull; i++)
         {
             ServiceResult<RepublishResponse> result = await RepublishAsync(link, _next, cancellationToken).ConfigureAwait(false);
@@ -98,7 +98,7 @@ public sealed partial class OpcUaSubscription
     // Sequence numbers go round, without 0.
     private static bool IsBefore(uint number, uint other) => (int)(number - other) < 0;
 
-    // False if the server does not answer any more: the connection has ended, or is ended by the keep-alive.
+    // False if the server no longer answers: the connection has ended, or the keep-alive ends it.
     private async ValueTask<bool> TryFillGapAsync(
         SessionLink link, uint until, uint[] available, Queue<SubscriptionAcknowledgement> received, Publisher publisher,
         CancellationToken cancellationToken)
@@ -147,7 +147,7 @@ public sealed partial class OpcUaSubscription
         return StatusCodes.Good;
     }
 
-    // Hands the changes to the reader. Good, or the status with which the server has ended the subscription.
+    // Passes the changes to the reader. Good, or the status with which the server has ended the subscription.
     private StatusCode Take(SessionLink link, in NotificationMessage message, Queue<SubscriptionAcknowledgement> received)
     {
         Acknowledge(message.SequenceNumber, received);
@@ -185,7 +185,7 @@ public sealed partial class OpcUaSubscription
         return end;
     }
 
-    // Behind a value whose end cannot be found no other one can.
+    // After a value whose end cannot be found, no other value can be read.
     private void TellUndecodable(in BinaryDecoder decoder, MonitoredItemNotification[] changes)
     {
         MonitoredItemNotification[] bad = decoder.InvalidValues == 0
@@ -202,7 +202,7 @@ public sealed partial class OpcUaSubscription
     {
         foreach (ref MonitoredItemNotification change in changes.AsSpan())
         {
-            // An item that was removed may still have had values on their way.
+            // A removed item may still have values in transit.
             if (_items.TryGetValue(change.ClientHandle, out OpcUaMonitoredItem? item))
             {
                 _changes.Write(new DataChange(item, change.Value));

@@ -3,13 +3,13 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Making the subscription again. Belongs to the task that publishes, or brings the subscription back after a loss.</content>
+/// <content>Recreating the subscription. Belongs to the task that publishes, or brings the subscription back after a loss.</content>
 public sealed partial class OpcUaSubscription
 {
     // The table that the node ids of the items belong to. Under the gate.
     private NamespaceTable? _namespaces;
 
-    // How many items are asked for in a request when the subscription is made again. Belongs to the task that publishes.
+    // Number of items per request when the subscription is recreated. Belongs to the task that publishes.
     private int _mostItems = int.MaxValue;
 
     /// <summary>
@@ -17,27 +17,27 @@ public sealed partial class OpcUaSubscription
     /// </summary>
     internal ClientSession? Session { get; private set; }
 
-    /// <summary>When that server has started; null if it does not say. Belongs to the task that publishes.</summary>
+    /// <summary>When that server was started; null if it does not report that. Belongs to the task that publishes.</summary>
     internal DateTime? ServerStart { get; private set; }
 
     /// <summary>
-    /// What became of the subscription, until it is made again; null while the server has it. Belongs to the task that publishes.
+    /// The reason of the subscription's end, until it is recreated; null while the server has it. Belongs to the task that publishes.
     /// </summary>
     internal SubscriptionLoss? Loss { get; private set; }
 
-    /// <summary>The delays before it is made again; null if it never was. Belongs to the task that publishes.</summary>
+    /// <summary>The delays before it is recreated; null if it never was. Belongs to the task that publishes.</summary>
     internal ReconnectBackoff? Delays { get; set; }
 
     /// <summary>
-    /// Whether the server was asked for all items since the subscription was made the last time. If not, the connection has ended
-    /// meanwhile, and it has to be made once more. Belongs to the task that publishes.
+    /// Whether all items were requested since the subscription was last created. If not, the connection has ended in the meantime, and it
+    /// has to be recreated. Belongs to the task that publishes.
     /// </summary>
     internal bool IsComplete { get; private set; } = true;
 
-    /// <summary>The publisher's number for the last time that the subscription was made.</summary>
+    /// <summary>The publisher's number of the last creation of the subscription.</summary>
     internal int Made { get; set; }
 
-    /// <summary>When it was made again the last time, as a timestamp of the client's time. Belongs to the task that publishes.</summary>
+    /// <summary>When it was last recreated, as a timestamp of the client's time. Belongs to the task that publishes.</summary>
     internal long MadeAt { get; set; }
 
     /// <summary>The server has the subscription in this session.</summary>
@@ -49,7 +49,7 @@ public sealed partial class OpcUaSubscription
         {
             _namespaces = link.Namespaces;
 
-            // Those that are being added, too: they are asked for on this session next.
+            // Including items that are being added: they are requested next on this session.
             foreach (OpcUaMonitoredItem item in _items.Values)
             {
                 item.Move(link.Namespaces);
@@ -57,7 +57,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    /// <summary>The server does not have the subscription. What callers ask for meanwhile fails with BadSubscriptionIdInvalid.</summary>
+    /// <summary>The server does not have the subscription. Calls in the meantime fail with BadSubscriptionIdInvalid.</summary>
     internal void Lose(SubscriptionLoss loss)
     {
         Loss = loss;
@@ -74,13 +74,13 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    /// <summary>The reader learns in its stream that no values come, and why.</summary>
+    /// <summary>The reader gets the loss of values and its reason in its stream.</summary>
     internal void TellLoss() => Tell([.. Items.Where(static item => item.Options.Mode == MonitoringMode.Reporting)]);
 
-    /// <summary>Makes the subscription again with all its items.</summary>
+    /// <summary>Recreates the subscription with all its items.</summary>
     /// <param name="link">The session.</param>
-    /// <param name="why">What became of the one before.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="why">The reason for the end of the previous one.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="OpcUaException">The server refuses, or the connection has ended.</exception>
     internal async Task CreateAgainAsync(SessionLink link, StatusCode why, CancellationToken cancellationToken)
     {
@@ -108,7 +108,7 @@ public sealed partial class OpcUaSubscription
                     ItemsRequest(part), cancellationToken).ConfigureAwait(false);
             if (IsTooMuch(result.Status, result.Fate) && part.Length > 1)
             {
-                // They were added in smaller parts, by a server that does not say how many it takes.
+                // They were added in smaller parts, to a server that does not declare its limit.
                 link.Limits.TryLower(Bulk.MonitoredItems, part.Length, result.Status);
                 most = part.Length / 2;
                 continue;
@@ -116,7 +116,7 @@ public sealed partial class OpcUaSubscription
 
             if (IsAnswerTooMuch(result.Status, result.Fate))
             {
-                // The server has items whose ids nobody knows: they end with the subscription. The next attempt asks for fewer.
+                // The server has items with unknown ids: they end with the subscription. The next attempt asks for fewer.
                 _mostItems = Math.Max(1, part.Length / 2);
             }
 
@@ -132,13 +132,13 @@ public sealed partial class OpcUaSubscription
         IsComplete = true;
         Loss = null;
 
-        // Not before: an attempt that fails is made again and again. No message of the subscription is taken meanwhile.
+        // Not before: a failed attempt is repeated. No message of the subscription is handled in the meantime.
         RaiseValuesLost(why);
         Tell(refused);
         ClientLog.SubscriptionLost(_client.Logger, _client.EndpointUrl, id, why);
     }
 
-    // Whether fewer items may be accepted. A response that is too large is none of these: the server has the items then.
+    // Whether fewer items may be accepted. A response that is too large does not count: the server then has the items.
     private static bool IsTooMuch(StatusCode status, RequestFate fate) =>
         status == StatusCodes.BadTooManyOperations || status == StatusCodes.BadRequestTooLarge
         || (status == StatusCodes.BadEncodingLimitsExceeded && fate == RequestFate.Unsent);
@@ -160,7 +160,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // Items that were removed while the subscription was made again: the server had no id of them then.
+    // Items that were removed while the subscription was being recreated, when they had no server id.
     private async Task RemoveAgainAsync(SessionLink link, OpcUaMonitoredItem[] items, CancellationToken cancellationToken)
     {
         OpcUaMonitoredItem[] removed = Array.FindAll(items, item => item.Id != 0 && !_items.ContainsKey(item.Handle));
@@ -173,7 +173,7 @@ public sealed partial class OpcUaSubscription
         }
     }
 
-    // The items go on without a link that the server refuses.
+    // The items continue without a link that the server refuses.
     private async Task TriggerAgainAsync(SessionLink link, OpcUaMonitoredItem[] items, CancellationToken cancellationToken)
     {
         foreach ((OpcUaMonitoredItem trigger, OpcUaMonitoredItem[] triggered) in TriggersOf(items))

@@ -4,22 +4,21 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// A subscription: the server sends the values of its monitored items when they change. Its members are safe from any thread. It stays when
-/// the connection is lost: the server has kept it, or hands it over to the new session, or the client makes it again with all its items. If
-/// the server refuses that for now, the client asks again until it accepts; what callers ask for meanwhile fails with
-/// BadSubscriptionIdInvalid.
+/// A subscription: the server sends the values of its monitored items when they change. Its members are safe from any thread. It survives a
+/// lost connection: the server has kept it, or transfers it to the new session, or the client recreates it with all its items. If the
+/// server refuses that for now, the client retries until it accepts; calls in the meantime fail with BadSubscriptionIdInvalid.
 /// </summary>
 public sealed partial class OpcUaSubscription : IAsyncDisposable
 {
     private readonly OpcUaClient _client;
     private readonly ChangeQueue _changes;
 
-    // Guards what the server has said last, and the items.
+    // Guards the server's last answers, and the items.
     private readonly Lock _gate = new();
     private SubscriptionOptions _options;
     private int _isDisposed;
 
-    // Counts how often the subscription was made: answers to requests of an earlier one do not count.
+    // Counts the creations of the subscription: answers to requests of an earlier one do not count.
     private int _epoch;
 
     internal OpcUaSubscription(OpcUaClient client, SubscriptionOptions options, Action caughtUp)
@@ -30,40 +29,42 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     }
 
     /// <summary>
-    /// Values may have been lost, with the reason: the subscription was made again after the connection or its lifetime had ended (the new
-    /// one begins with the current value of each item), or a message could not be had again. Raised before later values are written to
-    /// <see cref="Changes"/>; a handler must not block.
+    /// Values may have been lost, with the reason: the subscription was recreated after the connection or its lifetime had ended (the new
+    /// one begins with the current value of each item), or a missing message could not be retrieved. Raised before later values are written
+    /// to <see cref="Changes"/>; a handler must not block.
     /// </summary>
     public event Action<OpcUaSubscription, StatusCode>? ValuesLost;
 
     /// <summary>
-    /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that
-    /// only says that the subscription is alive, so that everything has the value that was reported last; and when the server refuses to
-    /// make the subscription again, or items of it: each has a change then with the reason as its status. Raised by the task that receives;
-    /// a handler must not block, and may read <see cref="Changes"/>.
+    /// The server has sent a message: its changes, if any, wait in <see cref="Changes"/>. Also raised for a keep-alive message, which
+    /// confirms the last reported values, and when the server refuses to recreate the subscription or some of its items: each of these
+    /// items then has a change with the reason as its status. Raised by the receiving task; a handler must not block, and may read
+    /// <see cref="Changes"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? Reported;
 
     /// <summary>
     /// The changes, in the order in which the server has sent them. Completed when the subscription or the client is disposed, and with an
-    /// <see cref="OpcUaException"/> when the subscription has ended for good: another client has taken it, or the server no longer has the
-    /// service. See <see cref="SubscriptionOptions.Capacity"/> for what happens if nobody reads.
+    /// <see cref="OpcUaException"/> when the subscription has ended permanently: another client has taken it, or the server no longer has
+    /// the service. See <see cref="SubscriptionOptions.Capacity"/> for what happens if the changes are not read.
     /// </summary>
     public ChannelReader<DataChange> Changes => _changes;
 
-    /// <summary>What the subscription was asked to do.</summary>
+    /// <summary>The requested options.</summary>
     public SubscriptionOptions Options => Volatile.Read(ref _options);
 
-    /// <summary>The server's id. Another one after the subscription was made again; 0 until then, if the server has ended it.</summary>
+    /// <summary>
+    /// The server's id. It changes when the subscription is recreated; if the server has ended the subscription, it is 0 until then.
+    /// </summary>
     public uint Id { get; private set; }
 
-    /// <summary>How often the server sends what has changed.</summary>
+    /// <summary>How often the server sends changes.</summary>
     public TimeSpan PublishingInterval { get; private set; }
 
-    /// <summary>After this number of intervals without a change the server says that the subscription is alive.</summary>
+    /// <summary>After this number of intervals without a change, the server sends a keep-alive message.</summary>
     public uint KeepAliveCount { get; private set; }
 
-    /// <summary>After this number of intervals without a request for messages the server ends the subscription.</summary>
+    /// <summary>After this number of intervals without a Publish request, the server ends the subscription.</summary>
     public uint LifetimeCount { get; private set; }
 
     internal bool IsFull => _changes.IsFull;
@@ -86,8 +87,8 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     }
 
     /// <summary>Changes the subscription (OPC 10000-4, 5.14.3 and 5.14.4). Capacity and timestamps stay as they are.</summary>
-    /// <param name="options">What it is asked to do from now on.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="options">The new options.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The server refuses.</exception>
     public async ValueTask ModifyAsync(SubscriptionOptions options, CancellationToken cancellationToken = default)
     {
@@ -121,7 +122,7 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends the subscription at the server and completes <see cref="Changes"/>. A lost connection is no error.</summary>
+    /// <summary>Ends the subscription at the server and completes <see cref="Changes"/>. A lost connection is not an error.</summary>
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
@@ -142,7 +143,7 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
             _epoch++;
             foreach (OpcUaMonitoredItem item in _items.Values)
             {
-                // Ids of the subscription before mean nothing, or other items, in this one.
+                // Ids of the previous subscription are invalid, or mean other items, in this one.
                 item.Lose();
             }
         }
@@ -172,7 +173,8 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
         (LifetimeCount, KeepAliveCount) = (lifetimeCount, keepAliveCount);
     }
 
-    // A request that names ids of the server. If the subscription was made again meanwhile, the ids have changed and it is sent again.
+    // Sends a request that contains ids of the server. If the subscription was recreated in the meantime, the ids have changed and the
+    // request is sent again.
     private async ValueTask<(int Epoch, TResponse Response)> InvokeAsync<TRequest, TResponse>(
         Func<TRequest> make, string service, CancellationToken cancellationToken, Action<SessionLink, TRequest, TResponse>? undo = null)
         where TRequest : struct, IServiceMessage

@@ -4,15 +4,15 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <content>Bringing the subscriptions to a session, and making those again that the server does not have.</content>
+/// <content>Transferring the subscriptions to a session, and recreating those that the server does not have.</content>
 internal sealed partial class Publisher
 {
     /// <summary>
-    /// Brings the subscriptions to a session: the one that has them, or a new one. Those that the server refuses for now are asked for
-    /// again while the client publishes.
+    /// Transfers the subscriptions to a session: the session that has them, or a new one. Those that the server refuses for now are
+    /// requested again while the client publishes.
     /// </summary>
     /// <exception cref="OpcUaException">
-    /// The connection has ended, or there was no answer: what is not done can be done on the next one.
+    /// The connection has ended, or there was no answer: the rest can be done on the next connection.
     /// </exception>
     public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
     {
@@ -42,7 +42,7 @@ internal sealed partial class Publisher
             }
             else if (subscription.Session == link.Session)
             {
-                // The connection has ended while it was made: it is there, without some of its items.
+                // The connection has ended while it was being created: it exists, without some of its items.
                 await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
 
@@ -58,12 +58,12 @@ internal sealed partial class Publisher
         }
     }
 
-    // The server says that it does not have the service, which time does not change. All else may pass: a limit that the subscriptions of
-    // the session before still count for, a server that starts or has too much to do, a right that is given again.
+    // The server does not have the service, which is permanent. Any other refusal may be temporary: a limit that still counts the
+    // subscriptions of the previous session, a server that is starting or overloaded, a missing permission.
     private static bool IsFinal(StatusCode refusal) => refusal == StatusCodes.BadServiceUnsupported
         || refusal == StatusCodes.BadNotSupported || refusal == StatusCodes.BadNotImplemented;
 
-    // Those of an earlier session are asked for by their ids. In another run of the server, and where this session has them for others,
+    // Those of an earlier session are requested by their ids. In another run of the server, or if this session has used the ids for others,
     // these ids mean other subscriptions.
     private async Task TransferAsync(SessionLink link, CancellationToken cancellationToken)
     {
@@ -73,7 +73,7 @@ internal sealed partial class Publisher
             all,
             one => one.Session is { } session && session != link.Session && one.ServerStart == link.StartTime && !present.Contains(one.Id));
 
-        // A server that cannot do it, or has lost them, leaves them to be made again. One that has done it may be told once more.
+        // If the server cannot do it, or has lost them, they are recreated. A subscription that has done it may be notified once more.
         for (int done = 0; done < foreign.Length;)
         {
             OpcUaSubscription[] part = [.. foreign.Skip(done).Take(link.Limits[Bulk.Subscriptions])];
@@ -108,7 +108,8 @@ internal sealed partial class Publisher
         }
     }
 
-    // Good, or why the subscription has to be made again. If it may be there all the same it is deleted, as there must not be two of it.
+    // Good, or the reason why the subscription has to be recreated. If it may still exist, it is deleted, because there must not be two of
+    // it.
     private async ValueTask<StatusCode> CatchUpAsync(SessionLink link, OpcUaSubscription subscription, CancellationToken cancellationToken)
     {
         StatusCode status = await subscription.CatchUpAsync(link, _received, cancellationToken).ConfigureAwait(false);
@@ -120,7 +121,7 @@ internal sealed partial class Publisher
         return status;
     }
 
-    // While publishing: if no answer comes, the client connects again, and restores the subscription then.
+    // While publishing: if no answer comes, the client reconnects and then restores the subscription.
     private async Task CreateLostAsync(SessionLink link, CancellationToken cancellationToken)
     {
         try
@@ -135,11 +136,11 @@ internal sealed partial class Publisher
         }
         catch (OpcUaException e)
         {
-            link.Break($"a subscription could not be made again: {e.Message}");
+            link.Break($"a subscription could not be recreated: {e.Message}");
         }
     }
 
-    // If the server refuses, it is asked again later, or the subscription ends for good. If no answer comes, throws.
+    // If the server refuses, the request is repeated later, or the subscription ends permanently. Throws if no answer comes.
     private async Task CreateAgainAsync(
         SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
     {
@@ -150,7 +151,7 @@ internal sealed partial class Publisher
             subscription.MadeAt = time.GetTimestamp();
             if (!Snapshot().Contains(subscription))
             {
-                // Disposed meanwhile, under its old id.
+                // Disposed in the meantime, under its old id.
                 await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
         }
@@ -158,7 +159,8 @@ internal sealed partial class Publisher
         {
             if (!subscription.IsComplete && subscription.Session == link.Session)
             {
-                // It was made, and its items were refused. The id of an earlier session may be that of another one in this session.
+                // It was created, and its items were refused. The id of an earlier session may belong to another subscription in this
+                // session.
                 await DeleteAsync(link, [subscription.Id], cancellationToken).ConfigureAwait(false);
             }
 
@@ -185,8 +187,8 @@ internal sealed partial class Publisher
         }
     }
 
-    // The server does not have it. It is asked for it at once, and then after delays that grow until one has lived for a while: a server
-    // that ends or refuses each must not be asked in a tight loop.
+    // The server does not have it. It is recreated at once, and then after delays that grow until one has lived for some time: a server
+    // that ends or refuses each one must not be asked in a tight loop.
     private void Lose(OpcUaSubscription subscription, StatusCode why, StatusCode refusal, CancellationToken cancellationToken)
     {
         ReconnectBackoff delays = subscription.Delays ??= new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay);

@@ -6,8 +6,8 @@ namespace FastPort.OpcUa.Client;
 
 /// <summary>
 /// The subscriptions of a client, and the Publish requests that bring their messages (OPC 10000-4, 5.14.5). One task at a time publishes or
-/// restores: it awaits the responses in the order of the requests, which is the order in which a server answers them, so messages need no
-/// other order and no lock. <see cref="_gate"/> guards the list, which callers change.
+/// restores: it awaits the responses in the order of the requests, which is the order of the server's answers, so messages need no further
+/// ordering and no lock. <see cref="_gate"/> guards the list, which callers change.
 /// </summary>
 internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions options, TimeProvider time, ILogger logger)
 {
@@ -16,28 +16,28 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     private readonly Queue<SubscriptionAcknowledgement> _received = new();
     private readonly Stack<PendingRequest<PublishResponse>> _pool = [];
 
-    // Subscriptions that a session may still have, and nobody wants: deleted when the client comes back with it.
+    // Unwanted subscriptions that a session may still have: deleted when the client reconnects with it.
     private readonly HashSet<(ClientSession? Session, uint Id)> _unwanted = [];
 
-    // Ids of which nobody knew, and that were deleted on the connection of now: once each. Belongs to the task that publishes.
+    // Unknown ids that were deleted on the current connection, once each. Belongs to the task that publishes.
     private readonly HashSet<uint> _strangers = [];
     private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private SessionLink? _link;
 
-    // Counts the times that a subscription was made.
+    // Counts the creations of subscriptions.
     private int _made;
 
     // The requests for subscriptions that are not in the list yet.
     private int _creating;
 
     /// <summary>
-    /// A subscription is asked for: its messages may come before <see cref="TryAdd"/>. Followed by <see cref="EndCreate"/>.
+    /// A subscription is requested: its messages may come before <see cref="TryAdd"/>. Followed by <see cref="EndCreate"/>.
     /// </summary>
     public void BeginCreate() => Interlocked.Increment(ref _creating);
 
     public void EndCreate() => Interlocked.Decrement(ref _creating);
 
-    /// <summary>Adds a subscription. False if its session's connection is no longer the one of now: it has to be made again.</summary>
+    /// <summary>Adds a subscription. False if its session's connection is no longer the current one: it has to be recreated.</summary>
     public bool TryAdd(OpcUaSubscription subscription, SessionLink link)
     {
         lock (_gate)
@@ -70,9 +70,9 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         return isRemoved;
     }
 
-    /// <summary>Deletes a subscription that was removed: now, or if that is not possible when its session is there again.</summary>
+    /// <summary>Deletes a subscription that was removed: now, or if that is not possible when its session is active again.</summary>
     /// <param name="subscription">The subscription.</param>
-    /// <param name="link">The session of now; null while there is none.</param>
+    /// <param name="link">The current session; null while there is none.</param>
     public async ValueTask DeleteAsync(OpcUaSubscription subscription, SessionLink? link)
     {
         (ClientSession? Session, uint Id) unwanted = (subscription.Session, subscription.Id);
@@ -87,7 +87,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
             _unwanted.Add(unwanted);
         }
 
-        // Whatever the answer is: without requests for messages the server ends it by itself.
+        // Regardless of the answer: without Publish requests the server ends it anyway.
         if (link is not null && await DeleteAsync(link, [unwanted.Id], CancellationToken.None).ConfigureAwait(false))
         {
             lock (_gate)
@@ -97,7 +97,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
     }
 
-    /// <summary>Looks again whether there is something to publish for, and room for it.</summary>
+    /// <summary>Checks again whether there is something to publish, and room for it.</summary>
     public void Wake() =>
         Interlocked.Exchange(ref _changed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).TrySetResult();
 
@@ -126,7 +126,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     {
         lock (_gate)
         {
-            // One whose answer comes only now must not be added: nobody would end it.
+            // A subscription whose answer comes only now must not be added: it would never be ended.
             _link = null;
         }
 
@@ -200,7 +200,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
         catch (Exception e)
         {
-            // A defect here must not leave a client that has a session and hears nothing.
+            // A defect here must not leave a client with a session but without messages.
             ClientLog.PublishingThrew(logger, e, endpointUrl);
             link.Break("the client failed to publish.");
         }
@@ -241,7 +241,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
     }
 
     // Wanted is the number of requests that should wait at the server: one more than it has subscriptions, so that it can always answer.
-    // Due completes when a lost subscription is to be made again; null if none is lost. If Due has completed already, Wanted is 0.
+    // Due completes when a lost subscription is to be recreated; null if none is lost. If Due has completed already, Wanted is 0.
     private async ValueTask<(int Wanted, Task? Due)> WaitForWorkAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -263,7 +263,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
                 }
             }
 
-            // The delay of one of them, not of all: a task that waits for several stays with each until that one ends.
+            // The delay of one of them, not of all: a task that waits for several stays registered with each until it ends.
             Task? due = next?.Due;
             if (due is { IsCompleted: true })
             {
@@ -281,7 +281,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
     private Task<ServiceResult<PublishResponse>> SendAsync(SessionLink link)
     {
-        // A server may serve only so many in one request; the rest goes with the next.
+        // A server may accept only a limited number in one request; the rest goes with the next.
         const int MostAcknowledgements = 100;
         var received = new SubscriptionAcknowledgement[Math.Min(_received.Count, MostAcknowledgements)];
         for (int i = 0; i < received.Length; i++)
@@ -289,7 +289,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
             received[i] = _received.Dequeue();
         }
 
-        // No deadline: the server answers when it has something to say. That it is alive is found out by the keep-alive of the session.
+        // No deadline: the server answers when it has something to report. The session's keep-alive checks that it is alive.
         return link.SendAsync(
             new PublishRequest { SubscriptionAcknowledgements = received },
             _pool,
@@ -299,11 +299,12 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
     private async Task ReceiveAsync(SessionLink link, PublishResponse response, CancellationToken cancellationToken)
     {
-        // Read before the list: one that is no longer being made is in it.
+        // Read before the list: a subscription that is no longer being created is in it.
         bool mayBeNew = Volatile.Read(ref _creating) != 0;
         if (Array.Find(Snapshot(), one => one.Loss is null && one.Id == response.SubscriptionId) is not { } subscription)
         {
-            // It has been disposed, or the answer that it was made has not come: it counts at the server. Nobody waits for this answer.
+            // It has been disposed, or the answer about its creation has not come: it counts at the server. No caller waits for this
+            // answer.
             if (!mayBeNew && _strangers.Add(response.SubscriptionId))
             {
                 _ = DeleteAsync(link, [response.SubscriptionId], CancellationToken.None).AsTask();
@@ -339,8 +340,8 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
 
         if (status == StatusCodes.BadNoSubscription)
         {
-            // Also the answer to requests that were left when the last subscription was disposed: it says nothing about those that were
-            // made later. Each other one is asked for.
+            // Also the answer to remaining requests when the last subscription was disposed: it does not apply to later ones. Each of these
+            // is checked.
             OpcUaSubscription[] meant = Array.FindAll(Snapshot(), one => one.Loss is null && one.Made <= made);
             if (meant.Length == 0)
             {
@@ -358,7 +359,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         await Task.Delay(delays.Next(), time, cancellationToken).ConfigureAwait(false);
     }
 
-    // If no answer comes, the client connects again, and looks for them then.
+    // If no answer comes, the client reconnects and then looks for them.
     private async Task LookForAsync(SessionLink link, OpcUaSubscription[] subscriptions, CancellationToken cancellationToken)
     {
         try
@@ -374,7 +375,7 @@ internal sealed partial class Publisher(string endpointUrl, OpcUaClientOptions o
         }
         catch (OpcUaException e)
         {
-            link.Break($"subscriptions could not be looked for: {e.Message}");
+            link.Break($"subscriptions could not be looked up: {e.Message}");
         }
     }
 }

@@ -12,7 +12,7 @@ internal sealed class ApplicationCertificate : IDisposable
     private const string ServerAuthentication = "1.3.6.1.5.5.7.3.1";
     private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
 
-    // Clients and a server of one process may share a directory and start at once: the first makes the certificate, the others load it.
+    // Clients and a server of one process may share a directory and start at once: the first creates the certificate, the others load it.
     private static readonly Lock Making = new();
 
     private readonly X509Certificate2 _certificate;
@@ -34,7 +34,7 @@ internal sealed class ApplicationCertificate : IDisposable
     /// <summary>The certificate in DER.</summary>
     public byte[] Der { get; }
 
-    /// <summary>SHA-1 of the certificate, by which peers name it.</summary>
+    /// <summary>SHA-1 of the certificate, by which peers identify it.</summary>
     public byte[] Thumbprint { get; }
 
     /// <summary>The application that the certificate is for; null if it names none.</summary>
@@ -42,15 +42,15 @@ internal sealed class ApplicationCertificate : IDisposable
 
     public DateTime NotAfter => _certificate.NotAfter.ToUniversalTime();
 
-    /// <summary>Whether a certificate can be for an application with that URI, which stands in it in ASCII.</summary>
+    /// <summary>Whether a certificate can be for an application with that URI, which it contains in ASCII.</summary>
     public static bool CanBeFor(string? applicationUri) =>
         Uri.TryCreate(applicationUri, UriKind.Absolute, out _) && System.Text.Ascii.IsValid(applicationUri);
 
-    /// <summary>Makes a certificate that is signed by its own key.</summary>
-    /// <param name="applicationUri">In ASCII. Stands in the certificate, exactly as in the application's description.</param>
+    /// <summary>Creates a self-signed certificate.</summary>
+    /// <param name="applicationUri">In ASCII. Written into the certificate exactly as in the application's description.</param>
     /// <param name="applicationName">The subject's common name.</param>
     /// <param name="hosts">The host names and addresses that clients connect to.</param>
-    /// <param name="now">The present time.</param>
+    /// <param name="now">The current time.</param>
     public static ApplicationCertificate Create(
         string applicationUri, string applicationName, IEnumerable<string> hosts, DateTimeOffset now)
     {
@@ -71,14 +71,14 @@ internal sealed class ApplicationCertificate : IDisposable
         // From a day ago: clocks differ.
         using X509Certificate2 made = request.CreateSelfSigned(now.AddDays(-1), now.AddYears(Years));
 
-        // Through PKCS #12, as the key of a new certificate is not kept by every system.
+        // Through PKCS #12, because not every system keeps the key of a new certificate.
         return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(made.Export(X509ContentType.Pkcs12), null));
     }
 
-    /// <summary>Loads certificate and key, or makes and saves them. One at a time in a process.</summary>
+    /// <summary>Loads certificate and key, or creates and saves them. One at a time in a process.</summary>
     /// <param name="certificateFile">The certificate, PEM.</param>
     /// <param name="keyFile">The key, PEM; only its owner may read it.</param>
-    /// <param name="create">Makes one.</param>
+    /// <param name="create">Creates one.</param>
     public static ApplicationCertificate LoadOrCreate(string certificateFile, string keyFile, Func<ApplicationCertificate> create)
     {
         lock (Making)
@@ -99,7 +99,7 @@ internal sealed class ApplicationCertificate : IDisposable
         _certificate.Dispose();
     }
 
-    // The subject's alternative names. The builder would write a URI as it is sent, with a slash after the host and without capitals.
+    // The subject's alternative names. The builder would normalize a URI, with a slash after the host and in lower case.
     private static X509Extension MakeNames(string applicationUri, IEnumerable<string> hosts)
     {
         var names = new SubjectAlternativeNameBuilder();

@@ -3,21 +3,21 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <summary>The certificate of this application, and its judgement of others. Thread-safe.</summary>
+/// <summary>The certificate of this application, and its checks of others. Thread-safe.</summary>
 internal sealed class ApplicationCertificates : IDisposable
 {
     private readonly CertificateStore _store;
 
-    /// <param name="store">Judges others; its directory has the own certificate.</param>
+    /// <param name="store">Checks others; its directory contains this application's certificate.</param>
     /// <param name="applicationUri">The application.</param>
     /// <param name="isDefaultUri">
-    /// Whether nobody has chosen that URI: then a certificate that is there says which application this is. It may have been made when the
+    /// Whether that URI is a default: then an existing certificate determines the application's URI. It may have been created when the
     /// machine, or the container, had another name, or by the server of a program that has clients too.
     /// </param>
     /// <param name="applicationName">The name that a new certificate gets.</param>
     /// <param name="hosts">The host names and addresses that a new certificate gets.</param>
-    /// <param name="time">The present time.</param>
-    /// <param name="logger">Is told if peers will refuse the certificate.</param>
+    /// <param name="time">The current time.</param>
+    /// <param name="logger">Logs if peers will refuse the certificate.</param>
     /// <exception cref="IOException">The directory cannot be used.</exception>
     public ApplicationCertificates(
         CertificateStore store,

@@ -9,7 +9,7 @@ namespace FastPort.OpcUa.SecureChannel;
 /// <summary>The host names and addresses in certificates (OPC 10000-6, 6.2.2). Thread-safe.</summary>
 internal static class CertificateHosts
 {
-    /// <summary>Whether a certificate is for this host, by its alternative names. One that cannot be read is for none.</summary>
+    /// <summary>Whether a certificate is for this host, by its alternative names. An unreadable one is for none.</summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="host">A name or an address, without brackets.</param>
     public static bool Has(X509Certificate2 certificate, string host)
@@ -43,11 +43,13 @@ internal static class CertificateHosts
         }
     }
 
-    /// <summary>What clients connect to at an endpoint: its host, or for one of all addresses those that the machine has now.</summary>
-    /// <param name="endpoint">Where a server listens.</param>
+    /// <summary>
+    /// The hosts that clients connect to at an endpoint: its host, or for an endpoint on all addresses those that the machine has now.
+    /// </summary>
+    /// <param name="endpoint">A server's endpoint.</param>
     public static IEnumerable<string> Of(Endpoint endpoint) => IsAny(endpoint) ? MachineAddresses() : [endpoint.Host];
 
-    /// <summary>Whether a server listens on all addresses of the machine there.</summary>
+    /// <summary>Whether a server listens on all addresses of the machine at this endpoint.</summary>
     public static bool IsAny(Endpoint endpoint) =>
         IPAddress.TryParse(endpoint.Host, out IPAddress? address)
         && (address.Equals(IPAddress.Any) || address.Equals(IPAddress.IPv6Any));
@@ -68,7 +70,7 @@ internal static class CertificateHosts
         }
         catch (NetworkInformationException)
         {
-            // A sandbox may forbid it: then the machine's name alone must do.
+            // A sandbox may forbid it: then the machine's name alone is used.
             return [];
         }
     }

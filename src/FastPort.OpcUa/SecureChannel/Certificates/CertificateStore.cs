@@ -21,7 +21,7 @@ internal sealed class CertificateStore
     private const int MaxKeyBits = 4096;
     private const int MaxRejected = 100;
 
-    // Certificates behind a peer's own that are looked at: chains are short, and a stranger can send any number.
+    // Maximum number of certificates checked after a peer's own: chains are short, and a stranger can send any number.
     private const int MaxSentIssuers = 10;
 
     private readonly string _trusted;
@@ -30,14 +30,14 @@ internal sealed class CertificateStore
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
 
-    // Files of revocation lists that do not count, which the log has.
+    // Ignored revocation list files that were logged.
     private readonly ConcurrentDictionary<string, bool> _unusable = new(StringComparer.Ordinal);
     private readonly bool _requiresLists;
     private readonly bool _trustsAll;
 
-    /// <param name="options">The directory of the folders, and what is required.</param>
-    /// <param name="time">The present time, for validity.</param>
-    /// <param name="logger">Is told what an administrator must know.</param>
+    /// <param name="options">The directory of the folders, and the requirements.</param>
+    /// <param name="time">The current time, for validity.</param>
+    /// <param name="logger">Logs events for the administrator.</param>
     /// <exception cref="IOException">The directory cannot be used.</exception>
     public CertificateStore(OpcUaCertificateOptions options, TimeProvider time, ILogger logger)
     {
@@ -68,21 +68,21 @@ internal sealed class CertificateStore
     /// <summary>The file of the application's own certificate.</summary>
     public string OwnCertificate => Path.Combine(Own, "certificate.pem");
 
-    /// <summary>What to do where an application says that it is another one than its certificate.</summary>
+    /// <summary>Advice if an application's URI differs from its certificate's.</summary>
     public const string HowToAgree =
         "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
 
-    // What an administrator does to have a certificate trusted that was refused and saved.
+    // The step for an administrator to trust a certificate that was refused and saved.
     private string HowToTrust => $"move its file from {_rejected} to {_trusted}";
 
-    /// <summary>Whose certificate it is, and what the application says; for messages.</summary>
+    /// <summary>The URI in the certificate, and the application's URI; for messages.</summary>
     public static string DescribeUris(X509Certificate2 certificate, string? applicationUri) =>
-        $"It is for {NameOf(ApplicationUriOf(certificate))}, and the application says that it is {NameOf(applicationUri)}. {HowToAgree}";
+        $"It is for {NameOf(ApplicationUriOf(certificate))}, but the application claims to be {NameOf(applicationUri)}. {HowToAgree}";
 
-    /// <summary>What an administrator can do about a certificate that was refused, without a full stop; empty for nothing.</summary>
+    /// <summary>Advice for an administrator about a refused certificate, without a full stop; empty for none.</summary>
     /// <param name="status">Why it was refused.</param>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="sent">What the peer has sent: the certificate, and maybe those of its issuers behind it.</param>
+    /// <param name="sent">The bytes that the peer has sent: the certificate, possibly followed by those of its issuers.</param>
     public string Advise(StatusCode status, X509Certificate2 certificate, ReadOnlyMemory<byte> sent)
     {
         if (status == StatusCodes.BadCertificateChainIncomplete)
@@ -90,11 +90,11 @@ internal sealed class CertificateStore
             using var list = new TrustList(OwnCertificate, _trusted, _issuers);
             using var issuers = new SentIssuers(sent.Span, MaxSentIssuers);
             string missing = PeerText.Escape(list.MissingIssuer(certificate, issuers.Certificates) ?? certificate.Issuer);
-            return $"The certificate of its issuer '{missing}' is missing: put that into {_issuers}, or into {_trusted} to trust all that "
-                + $"it has issued. To trust this one alone, {HowToTrust}";
+            return $"The certificate of its issuer '{missing}' is missing: put it into {_issuers}, or into {_trusted} to trust all "
+                + $"certificates that it has issued. To trust this certificate alone, {HowToTrust}";
         }
 
-        // Others are not saved: to trust them is of no use, as for one that has expired.
+        // Others are not saved: trusting them would not help, for example an expired one.
         return status == StatusCodes.BadCertificateHostNameInvalid ? $"To trust it under any name, {HowToTrust}"
             : status == StatusCodes.BadCertificateUntrusted ? $"To trust it, {HowToTrust}"
             : string.Empty;
@@ -137,14 +137,14 @@ internal sealed class CertificateStore
 
     /// <summary>Checks a peer's certificate (OPC 10000-4, 6.1.3). Good if it can be trusted.</summary>
     /// <param name="certificate">The certificate.</param>
-    /// <param name="applicationUri">What must stand in it; null if that is not known yet.</param>
+    /// <param name="applicationUri">The URI that it must contain; null if not known yet.</param>
     /// <param name="host">
-    /// The host that was connected to, which must stand in it unless the certificate is trusted for itself: an authority may have issued
-    /// others for other hosts. Null for a peer that has connected.
+    /// The host that was connected to, which it must contain unless the certificate itself is trusted: an authority may also have issued
+    /// certificates for other hosts. Null for a peer that has connected.
     /// </param>
     /// <param name="sent">
-    /// What the peer has sent: the certificate, and maybe those of its issuers behind it, which help to find one that is trusted and are
-    /// not trusted themselves. Defaults to nothing.
+    /// The bytes that the peer has sent: the certificate, possibly followed by those of its issuers, which help to find a trusted one and
+    /// are not trusted themselves. Defaults to nothing.
     /// </param>
     public StatusCode Validate(
         X509Certificate2 certificate, string? applicationUri, string? host = null, ReadOnlyMemory<byte> sent = default)
@@ -202,14 +202,14 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateUseNotAllowed;
         }
 
-        // An authority has issued others to people, devices and web servers: they are no applications.
+        // An authority has also issued certificates to people, devices and web servers, which are not applications.
         string? uri = ApplicationUriOf(certificate);
         return (applicationUri is null || uri == applicationUri) && (uri is not null || isKnown)
             ? StatusCodes.Good
             : StatusCodes.BadCertificateUriInvalid;
     }
 
-    /// <summary>Says in the log that a certificate for another application, or for none, is accepted since all are.</summary>
+    /// <summary>Logs that a certificate for another application, or for none, is accepted because all are.</summary>
     public void TellUri(X509Certificate2 certificate, string? applicationUri) => CertificateLog.OtherApplicationTrusted(
         _logger, certificate.Thumbprint, NameOf(ApplicationUriOf(certificate)), NameOf(applicationUri));
 
@@ -246,7 +246,7 @@ internal sealed class CertificateStore
     public static string NameOf(string? applicationUri) =>
         string.IsNullOrEmpty(applicationUri) ? "no application" : PeerText.Escape(applicationUri);
 
-    // Whether the key may sign and encrypt (OPC 10000-6, 6.2.2); one or the other of a certificate that is trusted for itself. Without the
+    // Whether the key may sign and encrypt (OPC 10000-6, 6.2.2); one of both is enough if the certificate itself is trusted. Without the
     // extension a key may do anything (RFC 5280, 4.2.1.3).
     private static bool AllowsUse(X509Certificate2 certificate, bool isKnown)
     {
@@ -268,8 +268,8 @@ internal sealed class CertificateStore
         }
     }
 
-    // A list that does not count must not go unnoticed: who was revoked would be trusted again. Nor must an authority that does not: those
-    // whom it vouches for are refused. Once for each file, until it counts again.
+    // An ignored list must not go unnoticed: revoked certificates would be trusted again. Nor must an ignored authority: the certificates
+    // that it issued are refused. Once for each file, until it counts again.
     private void TellUnusable(TrustList list)
     {
         Tell(list.CheckLists(), CertificateLog.ListUnusable);
@@ -291,7 +291,7 @@ internal sealed class CertificateStore
         }
     }
 
-    // A stranger can send any number of certificates: the folder does not grow without bound, and the newest are there to be trusted.
+    // A stranger can send any number of certificates: the folder must not grow without bound, and keeps the newest.
     private void Reject(X509Certificate2 certificate)
     {
         try

@@ -20,10 +20,12 @@ internal sealed class RevocationList
         (_signed, _issuer, _algorithm, _signature, _serials, Until) = (signed, issuer, algorithm, signature, serials, until);
     }
 
-    /// <summary>When the authority's next list is due: from then on there may be more than this list has. It still holds.</summary>
+    /// <summary>
+    /// When the authority's next list is due: from then on, there may be more revocations than in this list, which stays valid.
+    /// </summary>
     public DateTimeOffset Until { get; }
 
-    /// <summary>Reads a list in DER or PEM; null if it is none, or has a rule that is not known here.</summary>
+    /// <summary>Reads a list in DER or PEM; null if it is not a list, or has an unknown rule.</summary>
     public static RevocationList? TryRead(byte[] file)
     {
         try
@@ -93,7 +95,7 @@ internal sealed class RevocationList
             }
         }
 
-        // A rule that must be followed, such as one that the list has a part of the certificates only, is not known here.
+        // A critical rule, such as one that limits the list to a part of the certificates, is not supported here.
         var extensions = new Asn1Tag(TagClass.ContextSpecific, 0, isConstructed: true);
         return content.HasData && HasCritical(content.ReadSequence(extensions).ReadSequence())
             ? null

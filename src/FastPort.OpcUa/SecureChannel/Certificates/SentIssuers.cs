@@ -4,11 +4,11 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <summary>The certificates that a peer has sent behind its own one (OPC 10000-6, 6.7.2.3). They end where one cannot be read.</summary>
+/// <summary>The certificates that a peer has sent after its own (OPC 10000-6, 6.7.2.3). They end at the first unreadable one.</summary>
 internal sealed class SentIssuers : IDisposable
 {
-    /// <param name="chain">DER structures one behind the other, of which the first is the peer's own.</param>
-    /// <param name="max">Others that are read at most.</param>
+    /// <param name="chain">Consecutive DER structures, the first of which is the peer's own.</param>
+    /// <param name="max">Maximum number of further certificates.</param>
     public SentIssuers(ReadOnlySpan<byte> chain, int max)
     {
         for (bool isOwn = true; Certificates.Count < max && TryReadLength(chain, out int length); isOwn = false)

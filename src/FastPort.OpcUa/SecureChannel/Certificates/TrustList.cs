@@ -6,8 +6,8 @@ using FastPort.Tls;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// What the folders held when they were read: trusted certificates, issuers and their revocation lists. Says whether a certificate can be
-/// trusted (OPC 10000-4, 6.1.3). Not thread-safe.
+/// The contents of the folders when they were read: trusted certificates, issuers and their revocation lists. Decides whether a certificate
+/// can be trusted (OPC 10000-4, 6.1.3). Not thread-safe.
 /// </summary>
 internal sealed class TrustList : IDisposable
 {
@@ -31,10 +31,12 @@ internal sealed class TrustList : IDisposable
         _revocations = [.. LoadRevocations(trusted), .. LoadRevocations(issuers)];
     }
 
-    /// <summary>Good if the certificate is trusted itself or through a chain of issuers, and nothing of the chain is revoked.</summary>
+    /// <summary>
+    /// Good if the certificate is trusted itself or through a chain of issuers, and no certificate of the chain is revoked.
+    /// </summary>
     /// <param name="certificate">The certificate.</param>
     /// <param name="sent">Certificates that have come with it: a path may go through them, and does not end with one.</param>
-    /// <param name="now">The present time.</param>
+    /// <param name="now">The current time.</param>
     /// <param name="requireLists">Whether each authority of the chain must have a revocation list.</param>
     public StatusCode Check(
         X509Certificate2 certificate, X509Certificate2Collection sent, DateTimeOffset now, bool requireLists)
@@ -57,7 +59,7 @@ internal sealed class TrustList : IDisposable
         return IsWhole(path) ? null : path[^1].Issuer;
     }
 
-    /// <summary>Whether the certificate is trusted for itself, not for who has issued it.</summary>
+    /// <summary>Whether the certificate itself is trusted, not its issuer.</summary>
     public bool Holds(X509Certificate2 certificate) => IsTrusted(certificate) || IsSame(_own, certificate);
 
     /// <summary>The files of revocation lists, each with why it does not count; null if it counts.</summary>
@@ -65,11 +67,11 @@ internal sealed class TrustList : IDisposable
     {
         null => "it cannot be read as an X.509 CRL, or has a critical extension",
         { } list when !_trusted.Concat(_issuers).Any(list.IsOf) =>
-            "no certificate of trusted and issuers is its authority and has signed it, with RSA PKCS #1 or ECDSA, and SHA-2",
+            "no certificate in trusted or issuers is the authority that signed it with RSA PKCS #1 or ECDSA, and SHA-2",
         _ => null,
     }));
 
-    /// <summary>The files of certificates, each with what is wrong with it; null if all that it holds counts.</summary>
+    /// <summary>The files of certificates, each with what is wrong with it; null if all of its contents count.</summary>
     public IEnumerable<(string File, string? Problem)> CheckCertificates() => _certificates;
 
     public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
@@ -91,7 +93,7 @@ internal sealed class TrustList : IDisposable
         chain.ChainPolicy.DisableCertificateDownloads = true;
         chain.ChainPolicy.VerificationTime = now.UtcDateTime;
 
-        // Times have statuses of their own.
+        // Validity times have separate statuses.
         chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
         chain.ChainPolicy.CustomTrustStore.AddRange(known);
         chain.ChainPolicy.ExtraStore.AddRange(known);
@@ -101,7 +103,7 @@ internal sealed class TrustList : IDisposable
 
     private static X509Certificate2[] PathOf(X509Chain chain) => [.. chain.ChainElements.Select(static element => element.Certificate)];
 
-    // Whether it ends with one that has issued itself. One that could not be looked at ends with nothing.
+    // Whether it ends with a self-signed certificate. An unreadable chain has no end.
     private static bool IsWhole(X509Certificate2[] path) =>
         path.Length == 0 || path[^1].SubjectName.RawData.AsSpan().SequenceEqual(path[^1].IssuerName.RawData);
 
@@ -122,7 +124,7 @@ internal sealed class TrustList : IDisposable
                 return i == 0 ? StatusCodes.BadCertificateRevoked : StatusCodes.BadCertificateIssuerRevoked;
             }
 
-            // One that is out of date still tells who was revoked, but not who has been since.
+            // An outdated list still shows earlier revocations, but not later ones.
             if (requireLists && !lists.Any(list => now <= list.Until))
             {
                 return i == 0 ? StatusCodes.BadCertificateRevocationUnknown : StatusCodes.BadCertificateIssuerRevocationUnknown;
@@ -152,7 +154,7 @@ internal sealed class TrustList : IDisposable
         return all;
     }
 
-    // A file of DER has one certificate, one of PEM may have several. Returns what is wrong: nothing vouches then that is not whole.
+    // A DER file has one certificate, a PEM file may have several. Returns the problem: an incomplete file does not count.
     private static string? Read(string file, List<X509Certificate2> all)
     {
         try
@@ -165,7 +167,7 @@ internal sealed class TrustList : IDisposable
                 return null;
             }
 
-            string? problem = pem.Damage ?? (pem.Certificates.Count == 0 ? "it has no block CERTIFICATE" : null);
+            string? problem = pem.Damage ?? (pem.Certificates.Count == 0 ? "it has no CERTIFICATE block" : null);
             foreach (PemBlock block in pem.Certificates)
             {
                 try
@@ -174,7 +176,7 @@ internal sealed class TrustList : IDisposable
                 }
                 catch (CryptographicException)
                 {
-                    problem ??= string.Create(CultureInfo.InvariantCulture, $"block {block.Number} is no certificate");
+                    problem ??= string.Create(CultureInfo.InvariantCulture, $"block {block.Number} is not a certificate");
                 }
             }
 
@@ -187,11 +189,11 @@ internal sealed class TrustList : IDisposable
         }
         catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
         {
-            return e is CryptographicException ? "it is no certificate in DER or PEM" : "it cannot be read";
+            return e is CryptographicException ? "it is not a certificate in DER or PEM" : "it cannot be read";
         }
     }
 
-    // Null if it is no certificate, or cannot be read: nothing that it could vouch for.
+    // Null if it is not a certificate, or cannot be read: then no certificate can depend on it.
     private static X509Certificate2? TryLoad(string file)
     {
         try
@@ -204,7 +206,7 @@ internal sealed class TrustList : IDisposable
         }
     }
 
-    // Null if it cannot be read: it does not count, and is named in the log.
+    // Null if it cannot be read: it is ignored and logged.
     private static RevocationList? TryReadList(string file)
     {
         try

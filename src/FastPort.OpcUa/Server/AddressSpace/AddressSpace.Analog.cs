@@ -15,9 +15,9 @@ public sealed partial class AddressSpace
     /// relative to the range.
     /// </summary>
     /// <typeparam name="T">The .NET type of a number: <see cref="sbyte"/> to <see cref="ulong"/>, float or double.</typeparam>
-    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="parent">The parent object or folder.</param>
     /// <param name="id">
-    /// The variable's id. Its properties EURange and EngineeringUnits get a text of it as id, in the same namespace.
+    /// The variable's id. Its properties EURange and EngineeringUnits get string ids derived from it, in the same namespace.
     /// </param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="value">The first value.</param>
@@ -25,8 +25,8 @@ public sealed partial class AddressSpace
     /// <param name="high">High end of the range, in the unit of the value; finite and above <paramref name="low"/>.</param>
     /// <param name="writable">Whether clients may write it, also outside the range. Defaults to false.</param>
     /// <param name="unit">The unit of the value, such as <c>°C</c>. Defaults to null: no property EngineeringUnits.</param>
-    /// <exception cref="ArgumentException">The parent is not there, an id is taken, or the range is none.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no number.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, an id is taken, or the range is not valid.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not a type of numbers.</exception>
     public VariableNode AddAnalogVariable<T>(
         NodeId parent,
         NodeId id,
@@ -60,14 +60,14 @@ public sealed partial class AddressSpace
     }
 
     /// <summary>
-    /// Gives a variable a range in normal operation and a unit: the properties EURange and EngineeringUnits, or other values of those that
-    /// it has. A number with a range is an AnalogItemType then, one with a unit only a BaseAnalogType (OPC 10000-8, 5.3.2). Deadbands of
-    /// monitored items that are there stay as they are.
+    /// Gives a variable a range in normal operation and a unit: adds the properties EURange and EngineeringUnits, or changes existing ones.
+    /// A number with a range is then an AnalogItemType, a number with only a unit a BaseAnalogType (OPC 10000-8, 5.3.2). Deadbands of
+    /// existing monitored items do not change.
     /// </summary>
     /// <param name="variable">The variable.</param>
     /// <param name="range">The ends of the range, finite, the low one below the high one; null for none.</param>
     /// <param name="unit">The unit, such as <c>°C</c>; null for none.</param>
-    /// <exception cref="ArgumentException">The range is none, or the id of a property is taken.</exception>
+    /// <exception cref="ArgumentException">The range is not valid, or the id of a property is taken.</exception>
     public void SetRangeAndUnit(VariableNode variable, (double Low, double High)? range, string? unit)
     {
         ArgumentNullException.ThrowIfNull(variable);
@@ -78,7 +78,7 @@ public sealed partial class AddressSpace
             ends = new ValueRange { Low = given.Low, High = given.High }.ToExtensionObject();
         }
 
-        // Whether the unit is one of a list is not known: it has no number in one.
+        // Whether the unit is on a standard list is unknown: it has no number there.
         ExtensionObject? information = unit is null ? null
             : new EUInformation { UnitId = -1, DisplayName = unit, Description = unit }.ToExtensionObject();
         uint type = variable.Type is < BuiltInType.SByte or > BuiltInType.Double ? NodeIds.BaseDataVariableType
@@ -94,7 +94,7 @@ public sealed partial class AddressSpace
         }
     }
 
-    // Under the gate. A property that a variable has had once stays, without a value.
+    // Under the gate. A property that a variable once had stays, without a value.
     private void SetProperty(VariableNode variable, string name, uint dataType, ExtensionObject? value)
     {
         Debug.Assert(_gate.IsHeldByCurrentThread);

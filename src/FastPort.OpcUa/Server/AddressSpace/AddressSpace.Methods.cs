@@ -8,14 +8,12 @@ public sealed partial class AddressSpace
 {
     /// <summary>Adds a method.</summary>
     /// <param name="parent">The object that has it.</param>
-    /// <param name="id">
-    /// The method's id. The properties with its arguments get a text of it as their ids, in the same namespace.
-    /// </param>
+    /// <param name="id">The method's id. The properties with its arguments get string ids derived from it, in the same namespace.</param>
     /// <param name="browseName">The method's name.</param>
     /// <param name="inputs">The input arguments.</param>
     /// <param name="outputs">The output arguments.</param>
     /// <param name="handler">Serves the calls.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
     public MethodNode AddMethod(
         NodeId parent,
         NodeId id,

@@ -1,6 +1,6 @@
 namespace FastPort.OpcUa.Server;
 
-/// <content>The methods of the Server object, which are about the subscriptions of the session that calls them (OPC 10000-5, 9).</content>
+/// <content>The methods of the Server object, which concern the subscriptions of the calling session (OPC 10000-5, 9).</content>
 public sealed partial class AddressSpace
 {
     private void AddServerMethods()
@@ -40,7 +40,7 @@ public sealed partial class AddressSpace
         return Add(node, new NodeId(0, NodeIds.Server), NodeIds.HasComponent, 0);
     }
 
-    // Subscriptions of others are nobody's business.
+    // Subscriptions of other sessions are not accessible.
     private static MethodResult Serve(ServerSession session, RunningCall running, uint id, Func<Subscription, MethodResult> serve)
     {
         lock (session.Gate)

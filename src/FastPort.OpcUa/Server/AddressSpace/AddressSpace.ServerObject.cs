@@ -20,14 +20,14 @@ public sealed partial class AddressSpace
         (NodeIds.ServerCapabilities, NodeIds.HasComponent, NodeIds.AggregateFunctions, "AggregateFunctions", NodeIds.FolderType),
     ];
 
-    // When the server will have stopped accepting, in ticks of UTC; 0 while it is not told to stop.
+    // When the server will have stopped accepting, in ticks of UTC; 0 while it is not stopping.
     private long _shutsDownAt;
 
-    /// <summary>From now on the server's status says that it shuts down. False if it has said so before.</summary>
+    /// <summary>From now on the server's status is shutting down. False if it already was.</summary>
     /// <param name="at">When it will have stopped accepting.</param>
     internal bool TryShutDown(DateTimeOffset at) => Interlocked.CompareExchange(ref _shutsDownAt, at.UtcTicks, 0) == 0;
 
-    /// <summary>Whether the value of a node says that the server shuts down.</summary>
+    /// <summary>Whether the value of a node reports that the server is shutting down.</summary>
     internal static bool TellsShutdown(NodeId node) => node.NamespaceIndex == 0
         && node.Number is (NodeIds.ServerStatus or NodeIds.State or NodeIds.SecondsTillShutdown);
 
@@ -44,7 +44,7 @@ public sealed partial class AddressSpace
         AddServerMethods();
     }
 
-    // Computed when they are read: the structure and its components agree, and nobody has to keep them up to date.
+    // Computed when they are read: the structure and its components agree without being kept up to date.
     private void AddStatus(OpcUaServerOptions options, TimeProvider time)
     {
         string version =
@@ -109,7 +109,7 @@ public sealed partial class AddressSpace
 
     private void AddServerProperties(OpcUaServerOptions options)
     {
-        // Only what surely holds: the transport. A profile of the whole server is claimed by who has it certified.
+        // Only the certain part: the transport. A profile of the whole server may be claimed only after certification.
         string[] profiles = ["http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary"];
         (uint Parent, uint Id, string Name, uint DataType, Variant Value)[] properties =
         [
@@ -131,7 +131,7 @@ public sealed partial class AddressSpace
         }
     }
 
-    // What the server enforces. 0 is "no limit", or for services that are not supported "does not matter".
+    // The limits that the server enforces. 0 means "no limit", or for unsupported services "not relevant".
     private void AddLimits(OpcUaServerOptions options)
     {
         (uint Id, string Name, int Value)[] lengths =

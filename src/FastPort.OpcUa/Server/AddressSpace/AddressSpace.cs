@@ -11,7 +11,7 @@ public sealed partial class AddressSpace
     /// <summary>The object that applications add their nodes to (OPC 10000-5, 8.2.4).</summary>
     public static readonly NodeId ObjectsFolder = new(0, NodeIds.ObjectsFolder);
 
-    // A read of ArrayDimensions answers with so many numbers.
+    // The answer to a read of ArrayDimensions contains this many numbers.
     private const int MaxValueRank = 16;
 
     // Guards changes.
@@ -31,7 +31,7 @@ public sealed partial class AddressSpace
     /// <summary>The namespace URIs; their indexes are those of node ids.</summary>
     public IReadOnlyList<string> Namespaces => _namespaces;
 
-    /// <summary>Adds a namespace, if it is not there.</summary>
+    /// <summary>Adds a namespace if it does not exist.</summary>
     /// <param name="uri">The namespace's URI.</param>
     /// <returns>The namespace's index.</returns>
     public ushort AddNamespace(string uri)
@@ -78,30 +78,30 @@ public sealed partial class AddressSpace
     }
 
     /// <summary>Adds a folder.</summary>
-    /// <param name="parent">The folder or object that it lies in.</param>
+    /// <param name="parent">The parent folder or object.</param>
     /// <param name="id">The folder's id.</param>
     /// <param name="browseName">The folder's name.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
     public ObjectNode AddFolder(NodeId parent, NodeId id, QualifiedName browseName) =>
         Add(new ObjectNode(id, browseName), parent, NodeIds.Organizes, NodeIds.FolderType);
 
     /// <summary>Adds an object.</summary>
-    /// <param name="parent">The folder that it lies in.</param>
+    /// <param name="parent">The parent folder.</param>
     /// <param name="id">The object's id.</param>
     /// <param name="browseName">The object's name.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
     public ObjectNode AddObject(NodeId parent, NodeId id, QualifiedName browseName) =>
         Add(new ObjectNode(id, browseName), parent, NodeIds.Organizes, NodeIds.BaseObjectType);
 
     /// <summary>Adds a variable with a scalar value.</summary>
     /// <typeparam name="T">The .NET type of a built-in type.</typeparam>
-    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="parent">The parent object or folder.</param>
     /// <param name="id">The variable's id.</param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="value">The first value.</param>
     /// <param name="writable">Whether clients may write it. Defaults to false.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not the type of a built-in type.</exception>
     public VariableNode AddVariable<T>(NodeId parent, NodeId id, QualifiedName browseName, T value, bool writable = false)
     {
         BuiltInType type = BuiltInTypes.OfScalar<T>();
@@ -113,14 +113,14 @@ public sealed partial class AddressSpace
         return Add(node, parent, NodeIds.HasComponent, NodeIds.BaseDataVariableType);
     }
 
-    /// <summary>Adds a variable with a scalar value that a callback gives. Clients cannot write it.</summary>
+    /// <summary>Adds a variable with a scalar value from a callback. Clients cannot write it.</summary>
     /// <typeparam name="T">The .NET type of a built-in type.</typeparam>
-    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="parent">The parent object or folder.</param>
     /// <param name="id">The variable's id.</param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="onRead">See <see cref="VariableNode.OnRead"/>.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not the type of a built-in type.</exception>
     public VariableNode AddVariable<T>(NodeId parent, NodeId id, QualifiedName browseName, Func<DataValue> onRead)
     {
         ArgumentNullException.ThrowIfNull(onRead);
@@ -130,16 +130,16 @@ public sealed partial class AddressSpace
     }
 
     /// <summary>
-    /// Adds a variable whose type is known only when the program runs. It has no value, with the status BadWaitingForInitialData, until its
-    /// owner sets one.
+    /// Adds a variable whose type is known only at run time. It has no value, with the status BadWaitingForInitialData, until its owner
+    /// sets one.
     /// </summary>
-    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="parent">The parent object or folder.</param>
     /// <param name="id">The variable's id.</param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="type">The type of the value, or of an array's elements; Null or Variant for any.</param>
-    /// <param name="valueRank">-1 for a scalar, -2 for any value, 1 to 16 for an array of so many dimensions.</param>
+    /// <param name="valueRank">-1 for a scalar, -2 for any value, 1 to 16 for an array with this number of dimensions.</param>
     /// <param name="onWrite">See <see cref="VariableNode.OnWrite"/>. Defaults to null: clients cannot write it.</param>
-    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="ArgumentException">The parent does not exist, or the id is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">There is no such type or rank.</exception>
     public VariableNode AddVariableOfType(
         NodeId parent, NodeId id, QualifiedName browseName, BuiltInType type, int valueRank, VariableWriteHandler? onWrite = null)

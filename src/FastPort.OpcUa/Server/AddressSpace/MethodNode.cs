@@ -26,7 +26,7 @@ public readonly record struct MethodResult(StatusCode Status, params Variant[] O
 /// <summary>
 /// Serves a method. Begins on the loop of the client's connection, so it must not block; it may return a task that completes later.
 /// </summary>
-/// <param name="inputs">The input arguments, which have the types that were declared.</param>
+/// <param name="inputs">The input arguments, of the declared types.</param>
 /// <param name="cancellationToken">Canceled when the client's connection ends, or the client cancels the call.</param>
 public delegate ValueTask<MethodResult> MethodHandler(ReadOnlyMemory<Variant> inputs, CancellationToken cancellationToken);
 
@@ -54,7 +54,7 @@ public sealed class MethodNode : Node
 
     internal MethodHandler Handler { get; }
 
-    /// <summary>Serves a method that is about the session that calls it, instead of <see cref="Handler"/>. Null for others.</summary>
+    /// <summary>Serves a method that concerns the calling session, instead of <see cref="Handler"/>. Null for others.</summary>
     internal Func<ServerSession, RunningCall, ReadOnlyMemory<Variant>, MethodResult>? SessionHandler { get; init; }
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)

@@ -13,7 +13,8 @@ public abstract class Node
     private volatile Reference[] _references = [];
     private volatile int _referenceCount;
 
-    // Null for the browse name, and for none. One object each, so that nobody reads the language of one text with the words of another.
+    // Null for the browse name, and for none. One object each, so that a reader never sees the language of one text with the words of
+    // another.
     private volatile StrongBox<LocalizedText>? _displayName;
     private volatile StrongBox<LocalizedText>? _description;
 
@@ -34,8 +35,8 @@ public abstract class Node
     public QualifiedName BrowseName { get; }
 
     /// <summary>
-    /// The name for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not told.
-    /// Defaults to the browse name.
+    /// The display name, in one language. The node's owner may change it at any time, from any thread; monitored items do not report the
+    /// change. Defaults to the browse name.
     /// </summary>
     public LocalizedText DisplayName
     {
@@ -44,8 +45,8 @@ public abstract class Node
     }
 
     /// <summary>
-    /// What the node is, for people, in one language. The node's owner may change it at any time, from any thread; monitored items are not
-    /// told. Defaults to none.
+    /// The description, in one language. The node's owner may change it at any time, from any thread; monitored items do not report the
+    /// change. Defaults to none.
     /// </summary>
     public LocalizedText Description
     {
@@ -100,7 +101,7 @@ public abstract class Node
         Reference[] references = _references;
         if (_referenceCount == references.Length)
         {
-            // Most nodes have two: to the node that they lie in, and to their type.
+            // Most nodes have two: to their parent, and to their type.
             Array.Resize(ref references, Math.Max(2, 2 * references.Length));
         }
 
@@ -112,14 +113,14 @@ public abstract class Node
     /// <summary>Gives an object or variable another type; under the address space's lock.</summary>
     internal void SetType(Node type)
     {
-        // In a copy: others read the references meanwhile.
+        // In a copy: others read the references concurrently.
         Reference[] references = References.ToArray();
         int place = Array.FindIndex(references, static one => one.IsForward && one.TypeId == new NodeId(0, NodeIds.HasTypeDefinition));
         references[place] = references[place] with { Target = type };
         _references = references;
     }
 
-    /// <summary>Reads an attribute other than Value. False if the node has none such.</summary>
+    /// <summary>Reads an attribute other than Value. False if the node has no such attribute.</summary>
     internal virtual bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
         value = attribute switch

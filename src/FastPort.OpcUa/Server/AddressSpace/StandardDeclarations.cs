@@ -1,12 +1,12 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// What the types of namespace 0 say about their instances (OPC 10000-3, 6.2): each declaration with the node of the Server object that is
-/// made like it, from which it has name, class and types. Only what the Server object has.
+/// The instance declarations of the types of namespace 0 (OPC 10000-3, 6.2): each with the corresponding node of the Server object, from
+/// which it takes name, class and types. Only what the Server object has.
 /// </summary>
 internal static class StandardDeclarations
 {
-    /// <summary>Each stands behind its parent: a type, or another declaration.</summary>
+    /// <summary>Each follows its parent: a type, or another declaration.</summary>
     public static readonly (uint Parent, uint Id, uint Instance, bool IsMandatory)[] All =
     [
         (NodeIds.ServerType, 2005, NodeIds.ServerArray, true),

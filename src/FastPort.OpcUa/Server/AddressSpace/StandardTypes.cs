@@ -1,8 +1,6 @@
 namespace FastPort.OpcUa.Server;
 
-/// <summary>
-/// The types of namespace 0 that clients look for (OPC 10000-5, 6 to 12; OPC 10000-8, 5.3). Each stands behind its supertype.
-/// </summary>
+/// <summary>The types of namespace 0 that clients look for (OPC 10000-5, 6 to 12; OPC 10000-8, 5.3). Each follows its supertype.</summary>
 internal static class StandardTypes
 {
     // A reference type without an inverse name is symmetric.
@@ -58,7 +56,7 @@ internal static class StandardTypes
         (NodeIds.BaseAnalogType, NodeIds.AnalogItemType, "AnalogItemType", false, NodeIds.Number, -2),
     ];
 
-    // The built-in types stand between the abstract types and those that derive from them.
+    // The built-in types come between the abstract types and those derived from them.
     public static readonly (uint Parent, uint Id, string Name, bool IsAbstract)[] DataTypes =
     [
         (0, NodeIds.BaseDataType, "BaseDataType", true),

@@ -3,13 +3,13 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.OpcUa.Server;
 
-/// <content>Monitored items, which get each value that is set, and what may be done with it.</content>
+/// <content>Monitored items, which receive each new value, and the access rights.</content>
 public sealed partial class VariableNode
 {
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.
     private List<MonitoredItem>? _watchers;
 
-    // As well those that get what may be done with the value.
+    // Also those that get the access rights.
     private List<MonitoredItem>? _accessWatchers;
 
     /// <summary>Whether monitored items get its values.</summary>
@@ -25,7 +25,7 @@ public sealed partial class VariableNode
     }
 
     /// <summary>
-    /// Hands the present value and all later ones to an item, none missed or twice; or what may be done with it, if the item is about that.
+    /// Passes the current value and all later ones to an item, each exactly once; or the access rights, if the item monitors those.
     /// </summary>
     internal void Watch(MonitoredItem item)
     {
@@ -64,8 +64,8 @@ public sealed partial class VariableNode
         }
     }
 
-    // Under the gate, so that items get the values in their order. Each session's parts have a budget of their own: neither the writer nor
-    // the parts of others use it up.
+    // Under the gate, so that items get the values in their order. Each session's parts have a separate budget: neither the writer nor the
+    // parts of others use it up.
     private void Tell()
     {
         Debug.Assert(_gate.IsHeldByCurrentThread);

@@ -16,10 +16,10 @@ public sealed partial class VariableNode : Node
     private const byte StatusAndTimestampWrite = 0x60;
     private const int AnyRank = -2;
 
-    // What clients get of a variable that is not readable.
+    // The value that clients get for a variable that is not readable.
     private static readonly DataValue NotReadable = new(default, StatusCodes.BadNotReadable);
 
-    /// <summary>What clients get of a variable that they may not read.</summary>
+    /// <summary>The value that clients get for a variable that they may not read.</summary>
     internal static readonly DataValue Denied = new(default, StatusCodes.BadUserAccessDenied);
 
     private readonly Lock _gate = new();
@@ -27,17 +27,17 @@ public sealed partial class VariableNode : Node
     private volatile bool _isWritable;
     private volatile VariableWriteHandler? _onWrite;
 
-    // One object, so that nobody reads the ends of two ranges.
+    // One object, so that a reader never sees the ends of two ranges.
     private volatile Tuple<double, double>? _euRange;
 
     // Odd while the value is being written; a reader that sees it change reads again. Writers hold the gate.
     private int _version;
     private DataValue _value;
 
-    // Whether the value is an array that was made here and that nobody else has: then its parts can be replaced in place. Under the gate.
+    // Whether the value is an array that was created here and is not shared: then its parts can be replaced in place. Under the gate.
     private bool _isPrivate;
 
-    // The ValueBytes of the value, which take long to count; negative until somebody has asked for them. Under the gate.
+    // The ValueBytes of the value, which take long to count; negative until they are first needed. Under the gate.
     private long _valueBytes;
 
     internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
@@ -48,7 +48,7 @@ public sealed partial class VariableNode : Node
         ValueRank = valueRank;
     }
 
-    /// <summary>The built-in type of the value; Null for one that may have any.</summary>
+    /// <summary>The built-in type of the value; Null if it may be of any type.</summary>
     public BuiltInType Type { get; }
 
     /// <summary>The data type; the built-in type's own unless another one was given.</summary>
@@ -75,8 +75,8 @@ public sealed partial class VariableNode : Node
     }
 
     /// <summary>
-    /// Whether clients may read the value. Otherwise their reads are answered with BadNotReadable, and so are their subscriptions. Its
-    /// owner may change it, from any thread. Defaults to true.
+    /// Whether clients may read the value. Otherwise their reads and subscriptions are answered with BadNotReadable. Its owner may change
+    /// it, from any thread. Defaults to true.
     /// </summary>
     public bool IsReadable
     {
@@ -97,15 +97,15 @@ public sealed partial class VariableNode : Node
 
     /// <summary>
     /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,
-    /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. The variable
-    /// is added with it.
+    /// on a thread of the pool. It must not block, and may be called on several threads at a time. Null for the stored value. Set when the
+    /// variable is added.
     /// </summary>
     public Func<DataValue>? OnRead { get; internal init; }
 
     /// <summary>
-    /// Takes what clients write, in place of the stored value; null if that takes it. It is called for a variable that
-    /// <see cref="IsWritable"/>. Its owner may change it, from any thread: while the server runs, before the variable becomes writable, so
-    /// that no write is stored. Defaults to null.
+    /// Handles the values that clients write, instead of storing them; null to store them. Called if <see cref="IsWritable"/> is true. The
+    /// variable's owner may change it from any thread; while the server runs, before the variable becomes writable, so that no write is
+    /// stored. Defaults to null.
     /// </summary>
     public VariableWriteHandler? OnWrite
     {
@@ -120,8 +120,8 @@ public sealed partial class VariableNode : Node
         set => _euRange = value is { } range ? Tuple.Create(range.Low, range.High) : null;
     }
 
-    /// <summary>The value with its status and times. A value without a source timestamp gets the present time.</summary>
-    /// <exception cref="ArgumentException">The value has another type than the variable.</exception>
+    /// <summary>The value with its status and times. A value without a source timestamp gets the current time.</summary>
+    /// <exception cref="ArgumentException">The types of the value and the variable differ.</exception>
     public DataValue Value
     {
         get
@@ -144,7 +144,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Whether a value has the variable's type and rank, or is none. An array without elements has no dimensions.</summary>
+    /// <summary>Whether a value has the variable's type and rank, or is null. An array without elements has no dimensions.</summary>
     internal bool Accepts(in Variant value) =>
         AcceptsPart(value)
         && (!value.IsArray || ValueRank == AnyRank || Math.Max(value.Dimensions.Length, 1) == ValueRank
@@ -167,7 +167,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Sets the value, whose type was checked, unless the request has told monitored items too much already.</summary>
+    /// <summary>Sets the value, whose type was checked, unless the request has already exceeded its budget for monitored items.</summary>
     internal bool TrySet(in DataValue value, ref PartBudget budget)
     {
         lock (_gate)
@@ -196,8 +196,8 @@ public sealed partial class VariableNode : Node
     }
 
     /// <summary>
-    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part makes a copy
-    /// of an array; as long as nobody gets that, further parts go into it.
+    /// Writes a part of the value, which the variable accepts as a value. Writes of other parts are not lost. The first part copies the
+    /// array; as long as the copy is not shared, further parts are written into it.
     /// </summary>
     internal StatusCode SetPart(NumericRange range, in DataValue part, ref PartBudget budget)
     {
@@ -227,7 +227,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>Copies the value for a client; of a scalar without a lock.</summary>
+    /// <summary>Copies the value for a client; a scalar without a lock.</summary>
     internal void Read(out DataValue value)
     {
         if (_isReadable)
@@ -274,7 +274,7 @@ public sealed partial class VariableNode : Node
         }
     }
 
-    /// <summary>What may be done with the value, by a client with these permissions.</summary>
+    /// <summary>The access rights to the value for a client with these permissions.</summary>
     internal byte AccessLevelOf(bool mayRead, bool mayWrite) =>
         (byte)((_isReadable && mayRead ? CurrentRead : 0)
             | (!IsWritable || !mayWrite ? 0 : OnWrite is null ? CurrentWrite | StatusAndTimestampWrite : CurrentWrite));

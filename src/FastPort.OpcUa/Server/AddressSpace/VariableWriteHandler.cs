@@ -8,13 +8,13 @@ namespace FastPort.OpcUa.Server;
 public readonly record struct VariableWrite(VariableNode Variable, DataValue Value);
 
 /// <summary>
-/// Takes the values that clients write to variables, in place of the variables: to pass them on to a device, say. What a variable has from
-/// then on is what its owner sets. The values of one request for the same handler come in one call, in their order. Begins on the loop of
+/// Handles the values that clients write to variables, instead of storing them: for example, to forward them to a device. A variable's
+/// value is then only what its owner sets. The values of one request for the same handler come in one call, in order. Begins on the loop of
 /// the client's connection, in the order of the client's requests, so it must not block; it may return a task that completes later, and
-/// later calls may begin meanwhile. One that throws is logged, and the client gets BadInternalError.
+/// later calls may begin in the meantime. An exception is logged, and the client gets BadInternalError.
 /// </summary>
 /// <param name="writes">The values.</param>
-/// <param name="statuses">Receives for each, in order, what the client is told. All are Good at first.</param>
+/// <param name="statuses">Receives the status of each value for the client, in order. All are Good at first.</param>
 /// <param name="cancellationToken">Canceled when the client's connection ends, or the client cancels the request.</param>
 public delegate ValueTask VariableWriteHandler(
     ReadOnlyMemory<VariableWrite> writes, Memory<StatusCode> statuses, CancellationToken cancellationToken);

@@ -1,10 +1,10 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Bounds what one Browse, BrowseNext or TranslateBrowsePathsToNodeIds costs, in a loop that other connections share: one request can name
-/// a folder of very many nodes a thousand times. What the response has no room for comes with the next one.
+/// Bounds the cost of one Browse, BrowseNext or TranslateBrowsePathsToNodeIds, in a loop that other connections share: one request can name
+/// a folder of very many nodes a thousand times. References that do not fit the response come with the next one.
 /// </summary>
-/// <param name="mostBytes">Most bytes of all references in the response.</param>
+/// <param name="mostBytes">Maximum bytes of all references in the response.</param>
 internal struct BrowseBudget(long mostBytes)
 {
     // About 50 ms of comparing.
@@ -16,17 +16,17 @@ internal struct BrowseBudget(long mostBytes)
     private long _references;
     private long _bytes;
 
-    /// <summary>Whether no further node may be looked at. One that was begun is looked at to its end.</summary>
+    /// <summary>Whether no further node may be examined. A node that was begun is examined completely.</summary>
     public readonly bool IsUsedUp => _references > MostReferences;
 
     /// <summary>The encoded results so far.</summary>
     public readonly long Bytes => _bytes;
 
-    /// <summary>Counts references that were looked at.</summary>
+    /// <summary>Counts examined references.</summary>
     public void Visit(int references) => _references += references;
 
     /// <summary>
-    /// Counts a result. False if the response has no room for it. The first one is never too large, or its turn would never come.
+    /// Counts a result. False if the response has no room for it. The first one is never too large, or it could never be sent.
     /// </summary>
     public bool TryAdd(in ReferenceDescription found)
     {

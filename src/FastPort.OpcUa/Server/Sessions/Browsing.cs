@@ -72,10 +72,10 @@ internal sealed class Browsing(int maxContinuationPoints)
             return new BrowseResult { StatusCode = StatusCodes.BadReferenceTypeIdInvalid };
         }
 
-        // References are only ever added behind the others, so an index stays right.
+        // References are only appended, so an index stays valid.
         ReadOnlySpan<Reference> references = node.References;
 
-        // To be browsed again, with others that got no point.
+        // To be browsed again, like others without a point.
         if (budget.IsUsedUp)
         {
             return new BrowseResult { StatusCode = StatusCodes.BadNoContinuationPoints };
@@ -118,7 +118,7 @@ internal sealed class Browsing(int maxContinuationPoints)
         && (description.ReferenceTypeId.IsNull
             || space.IsOfType(reference.TypeId, description.ReferenceTypeId, description.IncludeSubtypes));
 
-    // A request may have all points: those of earlier ones are freed at its end. Null if it has them all.
+    // A request may use all points: those of earlier ones are freed at its end. Null if it already has all.
     private byte[]? TryInterrupt(in BrowseDescription description, uint most, int from)
     {
         if (_lastPoint - _before >= (ulong)maxContinuationPoints)

@@ -9,7 +9,7 @@ internal sealed class RunningCall
     private readonly ServerSession _session;
     private readonly ServerChannel _channel;
 
-    // Not disposed, since a Cancel may still be at it; it has nothing to dispose.
+    // Not disposed, because a Cancel may still use it; it has nothing to dispose.
     private readonly CancellationTokenSource _cancellation = new();
     private CancellationTokenRegistration _ended;
     private long _items;
@@ -24,12 +24,10 @@ internal sealed class RunningCall
     /// <summary>The client's number of the request.</summary>
     public uint RequestHandle { get; }
 
-    /// <summary>Tells the application that the client wants no result, or has gone.</summary>
+    /// <summary>Notifies the application that the client needs no result, or has gone.</summary>
     public CancellationToken Token => _cancellation.Token;
 
-    /// <summary>
-    /// Null if the session has too many already, or the channel, where those of sessions that have ended may go on.
-    /// </summary>
+    /// <summary>Null if the session already has too many, or the channel, where those of ended sessions may continue.</summary>
     public static RunningCall? TryBegin(in ServiceCall call)
     {
         int most = call.Server.Options.MaxRunningRequestsPerSession;
@@ -55,7 +53,8 @@ internal sealed class RunningCall
     }
 
     /// <summary>
-    /// Whether methods of the request may look at so many more monitored items; the first one may in any case. By one method at a time.
+    /// Whether methods of the request may examine this many more monitored items; the first is always allowed. Called by one method at a
+    /// time.
     /// </summary>
     public bool TryTakeItems(int count)
     {
@@ -68,7 +67,7 @@ internal sealed class RunningCall
         return true;
     }
 
-    /// <summary>Callbacks of the token run on another thread, so that locks may be held.</summary>
+    /// <summary>Callbacks of the token run on another thread, because the caller may hold locks.</summary>
     public void Cancel() => _ = _cancellation.CancelAsync();
 
     /// <summary>The work has ended. Returns whether the client still wants its result.</summary>

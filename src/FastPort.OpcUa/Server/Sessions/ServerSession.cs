@@ -17,7 +17,7 @@ internal sealed class ServerSession
 {
     private readonly SessionManager _manager;
 
-    // Written under the gate; read without it where only the present moment matters.
+    // Written under the gate; read without it if only the current moment matters.
     private ServerChannel? _channel;
     private long _lastRequest;
     private ClaimsPrincipal? _identity;
@@ -56,14 +56,14 @@ internal sealed class ServerSession
     /// <summary>How long the session lives without a request.</summary>
     public TimeSpan Timeout { get; }
 
-    /// <summary>The channel that created the session or activated it last; null once that has ended.</summary>
+    /// <summary>The channel that created or last activated the session; null once it has ended.</summary>
     public ServerChannel? Channel => Volatile.Read(ref _channel);
 
     public Browsing Browsing { get; }
 
     public SessionSubscriptions Subscriptions { get; }
 
-    /// <summary>Calls and handled Writes that have not ended; a Cancel ends those that can be.</summary>
+    /// <summary>Calls and handled Writes that have not ended; a Cancel ends those that support it.</summary>
     public HashSet<RunningCall> Calls { get; } = [];
 
     public bool IsActivated { get; private set; }
@@ -71,7 +71,7 @@ internal sealed class ServerSession
     /// <summary>Whether the session has ended. It is kept while it has subscriptions that another session may take over.</summary>
     public bool IsEnded { get; private set; }
 
-    /// <summary>Whether a client has it: it was activated and has a channel. Of the present moment unless the gate is held.</summary>
+    /// <summary>Whether a client uses it: it was activated and has a channel. A snapshot unless the gate is held.</summary>
     public bool IsUsed => IsActivated && !IsEnded && Channel is not null;
 
     /// <summary>The certificate of the client that created the session; null without security.</summary>
@@ -86,7 +86,7 @@ internal sealed class ServerSession
     /// <summary>The identity of the user, as the application knows it; null for anonymous. Read without the gate.</summary>
     public ClaimsPrincipal? Identity => Volatile.Read(ref _identity);
 
-    /// <summary>What the client signs to activate the session; another one after each activation.</summary>
+    /// <summary>The nonce that the client signs to activate the session; changes with each activation.</summary>
     public byte[] Nonce { get; private set; } = NewNonce();
 
     /// <summary>When the last request came, in milliseconds of the sessions' clock.</summary>
@@ -96,13 +96,13 @@ internal sealed class ServerSession
         set => Volatile.Write(ref _lastRequest, value);
     }
 
-    /// <summary>Whether the client has said nothing for longer than was agreed on.</summary>
+    /// <summary>Whether the client has been silent for longer than the session timeout.</summary>
     /// <param name="now">In milliseconds of the sessions' clock.</param>
     public bool IsSilent(long now) => now - LastRequest > Timeout.TotalMilliseconds;
 
     /// <summary>
-    /// Gives the session its user and, if it is another one, its channel (OPC 10000-4, 5.7.3); on that channel's loop. The one before is
-    /// answered no more: requests that wait there end. Returns what the client signs next time, or why that cannot be.
+    /// Sets the session's user and, if it has changed, its channel (OPC 10000-4, 5.7.3); on that channel's loop. The previous channel gets
+    /// no more answers: requests that wait there end. Returns the next nonce to sign, or the reason of a refusal.
     /// </summary>
     public StatusCode Activate(
         ServerChannel channel, UserIdentity? user, ClaimsPrincipal? identity, long now, out byte[] nonce)
@@ -117,7 +117,7 @@ internal sealed class ServerSession
                 return StatusCodes.BadSessionIdInvalid;
             }
 
-            // A client may change its user, but not while it shows that the session is its own.
+            // A client may change its user, but not while it proves that it owns the session.
             if (before != channel && (!IsActivated || !Equals(User, user)))
             {
                 return IsActivated ? StatusCodes.BadIdentityChangeNotSupported : StatusCodes.BadSecureChannelIdInvalid;
@@ -144,7 +144,7 @@ internal sealed class ServerSession
         return StatusCodes.Good;
     }
 
-    /// <summary>A channel has ended. One that was activated lives on until its timeout.</summary>
+    /// <summary>A channel has ended. An activated session lives on until its timeout.</summary>
     public void OnChannelClosed(ServerChannel channel)
     {
         bool isUsed;
@@ -176,8 +176,8 @@ internal sealed class ServerSession
     }
 
     /// <summary>
-    /// Ends the session with all it has, unless it is in use. True if that has made room for another one: it is false for one that is used,
-    /// and for one whose room somebody else has got.
+    /// Ends the session with all of its objects, unless it is in use. True if that has made room for another session: false for a session
+    /// in use, and if another session has already taken the room.
     /// </summary>
     public bool TryEndUnused()
     {
@@ -208,7 +208,7 @@ internal sealed class ServerSession
                 running.Cancel();
             }
 
-            // The channel forgets only sessions that are not its own any more.
+            // The channel forgets only sessions that are no longer its own.
             ServerChannel? channel = Channel;
             Volatile.Write(ref _channel, null);
             channel?.DetachSoon(this);

@@ -5,14 +5,14 @@ using FastPort.Limits;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The sessions of a server by their tokens, and all their subscriptions. Thread-safe. A timer ends sessions whose clients say nothing.
+/// The sessions of a server by their tokens, and all their subscriptions. Thread-safe. A timer ends sessions whose clients are silent.
 /// </summary>
 internal sealed class SessionManager(OpcUaServer server) : IDisposable
 {
     private static readonly TimeSpan ShortestTimeout = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
-    // With those that have ended and whose subscriptions still live: they count, so that nobody can pile them up.
+    // Includes ended sessions whose subscriptions still live: they count, so that a client cannot accumulate them.
     private readonly ConcurrentDictionary<NodeId, ServerSession> _sessions = new();
     private ITimer? _timer;
     private ConnectionClock? _clock;
@@ -23,7 +23,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     public int Count => _sessions.Count(static session => !session.Value.IsEnded);
 
     /// <summary>
-    /// Measures how long clients say nothing, and the lives of tokens: time in which the server did not run does not count. From the start
+    /// Measures the silence of clients, and the lifetimes of tokens: time in which the server did not run does not count. From the start
     /// on.
     /// </summary>
     public ConnectionClock Clock => _clock!;
@@ -31,7 +31,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     /// <summary>The subscriptions of all sessions by their ids.</summary>
     public ConcurrentDictionary<uint, Subscription> Subscriptions { get; } = new();
 
-    /// <summary>Begins to look for sessions whose clients say nothing.</summary>
+    /// <summary>Begins to check for sessions whose clients are silent.</summary>
     public void Start()
     {
         _clock ??= new ConnectionClock(server.Time);
@@ -49,7 +49,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
             return null;
         }
 
-        // A NaN or a negative wish gets the longest time.
+        // NaN or a negative request gets the longest time.
         double longest = server.Options.MaxSessionTimeout.TotalMilliseconds;
         double milliseconds = requestedTimeout > 0 ? Math.Clamp(requestedTimeout, ShortestTimeout.TotalMilliseconds, longest) : longest;
         Span<byte> secret = stackalloc byte[16];
@@ -67,7 +67,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
 
     public ServerSession? Find(NodeId token) => _sessions.GetValueOrDefault(token) is { IsEnded: false } session ? session : null;
 
-    /// <summary>Forgets a session that has ended and has no subscriptions any more. False if it was forgotten before.</summary>
+    /// <summary>Forgets a session that has ended and has no more subscriptions. False if it was already forgotten.</summary>
     public bool Remove(ServerSession session)
     {
         if (!_sessions.TryRemove(session.Token, out _))
@@ -80,7 +80,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
     }
 
     /// <summary>
-    /// Ends sessions whose clients have sent nothing for longer than was agreed on. Their subscriptions have a lifetime of their own.
+    /// Ends sessions whose clients have been silent for longer than the session timeout. Their subscriptions have separate lifetimes.
     /// </summary>
     public void EndExpired()
     {
@@ -117,16 +117,16 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         }
     }
 
-    // Sessions that have ended, that nobody has activated, or whose channels are gone must not keep others out: of the first of these kinds
-    // that there is, the one with the oldest request goes. Otherwise strangers who come, open sessions and leave would fill the server for
-    // as long as these may live.
+    // Sessions that have ended, were never activated, or have lost their channels must not keep others out: of the first of these kinds
+    // that exists, the session with the oldest request is removed. Otherwise strangers that open sessions and leave would fill the server
+    // for the lifetime of these sessions.
     private bool TryEndUnused()
     {
         while (_sessions.Values.Where(static one => !one.IsUsed)
             .MinBy(static one => (!one.IsEnded, one.IsActivated, one.LastRequest)) is { } unused)
         {
-            // Unless it has been activated this moment, or another loop has found it too: two new sessions need two places. One that has
-            // ended by itself meanwhile has made room, too; the new session is counted already.
+            // Unless it has just been activated, or another loop has found it too: two new sessions need two places. A session that has
+            // ended in the meantime has also made room; the new session is already counted.
             if (unused.TryEndUnused() || Volatile.Read(ref _count) <= server.Options.MaxSessions)
             {
                 return true;

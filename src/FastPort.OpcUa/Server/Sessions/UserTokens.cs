@@ -9,7 +9,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Reads the identity tokens of users (OPC 10000-4, 7.41), and has the application decide. A token that proves nothing does not get there.
+/// Reads the identity tokens of users (OPC 10000-4, 7.41), and passes them to the application. A token without proof is refused before.
 /// </summary>
 internal static class UserTokens
 {
@@ -18,20 +18,20 @@ internal static class UserTokens
     private const string UserName = "username";
     private const string Certificate = "certificate";
 
-    // Characters of a name, and bytes of a password: what waits to be checked is in no memory budget.
+    // Characters of a name, and bytes of a password: waiting checks are not in a memory budget.
     private const int MaxTextLength = 4096;
 
     // Checking a signature with a larger key takes long.
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
 
-    /// <summary>Finds the identity of a user; null if it is refused. Completes anywhere.</summary>
+    /// <summary>Finds the identity of a user; null if it is refused. Completes on any thread.</summary>
     public delegate ValueTask<ClaimsPrincipal?> UserCheck(CancellationToken cancellationToken);
 
-    /// <summary>What the endpoints of a policy offer to users.</summary>
+    /// <summary>The user token policies of a policy's endpoints.</summary>
     public static UserTokenPolicy[] Describe(OpcUaServer server, OpcUaSecurityPolicy policy)
     {
-        // Without security a password still is encrypted, and a user's proof signed.
+        // Without security, a password is still encrypted, and a user's proof signed.
         string? uri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null;
         List<UserTokenPolicy> policies = [];
         if (server.Options.AllowAnonymous)
@@ -87,7 +87,7 @@ internal static class UserTokens
         if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 and <= MaxTextLength }
             || !TryReadPassword(call, nonce, name, out byte[] secret) || !Utf8.IsValid(secret))
         {
-            // What is no text may be encrypted for somebody else: the application must not see it as the password.
+            // Bytes that are not text may be encrypted for another recipient: the application must not see them as the password.
             return StatusCodes.BadIdentityTokenInvalid;
         }
 
@@ -98,8 +98,8 @@ internal static class UserTokens
         return StatusCodes.Good;
     }
 
-    // In one of two formats, of which one names the algorithm. Some clients name none with the other either: they use the policy's. Without
-    // encryption of its own only on an encrypted channel.
+    // In one of two formats, one of which names the algorithm. Some clients omit it in the other format too: they use the policy's. An
+    // unencrypted token is accepted only on an encrypted channel.
     private static bool TryReadPassword(in ServiceCall call, byte[] nonce, in UserNameIdentityToken token, out byte[] secret)
     {
         ReadOnlySpan<byte> sent = token.Password.Span;

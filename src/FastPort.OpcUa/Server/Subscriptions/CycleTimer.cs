@@ -1,8 +1,8 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// A timer with a fixed rate. Cycles that were missed are left out. Its members are used under one lock; only <c>onDue</c> is called on a
-/// timer's thread, without it.
+/// A timer with a fixed rate. Missed cycles are skipped. Its members are used under one lock; only <c>onDue</c> is called on a timer's
+/// thread, without it.
 /// </summary>
 internal sealed class CycleTimer : IDisposable
 {
@@ -16,7 +16,7 @@ internal sealed class CycleTimer : IDisposable
     private bool _hasMore;
 
     /// <param name="time">The server's time.</param>
-    /// <param name="onDue">Takes the lock and calls <see cref="Run"/>; nobody else does. Must not throw.</param>
+    /// <param name="onDue">Takes the lock and calls <see cref="Run"/>, as its only caller. Must not throw.</param>
     public CycleTimer(TimeProvider time, Action onDue)
     {
         _time = time;
@@ -25,7 +25,7 @@ internal sealed class CycleTimer : IDisposable
             time, static due => ((Action)due!)(), onDue, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Starts, or starts anew: the first call comes after one interval.</summary>
+    /// <summary>Starts or restarts: the first call comes after one interval.</summary>
     public void Start(TimeSpan interval)
     {
         _interval = Math.Max((long)(interval.TotalSeconds * _time.TimestampFrequency), 1);
@@ -39,7 +39,7 @@ internal sealed class CycleTimer : IDisposable
         _hasMore = false;
     }
 
-    /// <summary>Calls back with the present time, which is not before the time that was due, unless it was stopped meanwhile.</summary>
+    /// <summary>Calls back with the current time, which is never before the due time, unless it was stopped in the meantime.</summary>
     /// <param name="action">Returns whether it has more to do: then it is called again soon, after others have had the lock.</param>
     public void Run(Func<long, bool> action)
     {
@@ -53,7 +53,7 @@ internal sealed class CycleTimer : IDisposable
         {
             if (_due - now > _early)
             {
-                // It was started anew while this call waited for the lock.
+                // It was restarted while this call waited for the lock.
                 Arm();
                 return;
             }

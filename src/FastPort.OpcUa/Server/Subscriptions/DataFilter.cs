@@ -5,7 +5,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>When a value counts as changed (OPC 10000-4, 7.22.2).</summary>
-/// <param name="Trigger">What is compared.</param>
+/// <param name="Trigger">The compared parts.</param>
 /// <param name="Deadband">A number has changed if it differs by more than this; 0 for any difference.</param>
 internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Deadband)
 {
@@ -17,7 +17,9 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
     /// <summary>The filter of an item that asks for none.</summary>
     public static DataFilter Default => new(DataChangeTrigger.StatusValue, Deadband: 0);
 
-    /// <summary>Reads the filter that a client asks for. A deadband in percent is one of the variable's range (OPC 10000-8, 6.2).</summary>
+    /// <summary>
+    /// Reads the filter that a client requests. A deadband in percent is relative to the variable's range (OPC 10000-8, 6.2).
+    /// </summary>
     public static StatusCode TryRead(
         ExtensionObject? filter, Node node, AttributeId attribute, EncodingLimits limits, out DataFilter result)
     {

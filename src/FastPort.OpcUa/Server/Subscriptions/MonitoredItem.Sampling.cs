@@ -1,12 +1,12 @@
 namespace FastPort.OpcUa.Server;
 
-/// <content>Sampling: what becomes of each value before it waits in the queue (OPC 10000-4, 5.13.1.2 and 7.22.2).</content>
+/// <content>Sampling: the processing of each value before it waits in the queue (OPC 10000-4, 5.13.1.2 and 7.22.2).</content>
 internal sealed partial class MonitoredItem
 {
     /// <summary>The variable has this value now. On any thread, in the order of the values.</summary>
     /// <param name="value">The value.</param>
     /// <param name="bytes">Its <see cref="ValueBytes"/>: to count them for each item would take long.</param>
-    /// <param name="budget">What looking for parts may cost.</param>
+    /// <param name="budget">The budget for searching parts.</param>
     public void OnValue(in DataValue value, long bytes, ref PartBudget budget)
     {
         lock (_gate)
@@ -29,7 +29,7 @@ internal sealed partial class MonitoredItem
             SamplePending(now);
             if (LacksRoom(held))
             {
-                // What waited for the end of the interval is given up for it.
+                // The value that waited for the end of the interval is dropped for it.
                 DropPending();
                 Sample(selected, held);
                 return;
@@ -86,12 +86,12 @@ internal sealed partial class MonitoredItem
         }
     }
 
-    // Asked for each value: user, owner and permissions may change.
+    // Checked for each value: user, owner and permissions may change.
     private bool IsAllowed =>
         attribute != AttributeId.Value || node is not VariableNode variable || subscription.Allows(variable, isWrite: false);
 
-    // The part that the client asks for; what lies outside it does not count as a change. Neither a part nor the result of a callback is
-    // kept by anybody else, so there must be room for it.
+    // The requested part; a change outside of it does not count. Nothing else holds a part or the result of a callback, so there must be
+    // room for it.
     private DataValue Select(in DataValue value, ref PartBudget budget) =>
         range is null && (!IsPolled || _queue.BytesOf(value) == 0) ? value
         : !subscription.Owner.HasRoomBeside(_charged) ? new DataValue(default, StatusCodes.BadOutOfMemory)
@@ -125,7 +125,7 @@ internal sealed partial class MonitoredItem
         _hasPending = false;
     }
 
-    // Whether the item may not keep a value that the variable has no more. Neither its interval nor its deadband count then.
+    // Whether the item may not keep a value that the variable no longer has. Its interval and deadband are then ignored.
     private bool LacksRoom(long bytes) => (bytes != 0 || _lastBytes != 0) && !subscription.Owner.HasRoomBeside(_charged);
 
     private void Sample(in DataValue value, long bytes)
@@ -134,7 +134,7 @@ internal sealed partial class MonitoredItem
         bool isChange = !_hasLast || filter.IsChange(_last, value);
         if (isChange || filter.Deadband == 0)
         {
-            // One that is equal, too: nobody else may have the one before.
+            // Even an equal value: the previous one must not be shared.
             _last = value;
             _lastBytes = bytes;
         }

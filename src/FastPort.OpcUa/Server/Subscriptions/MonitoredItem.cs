@@ -3,18 +3,18 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
-/// becomes of it is under the item's lock. Everything else is under the session's gate.
+/// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable passes on each new value, on any thread: the item's lock
+/// guards its processing. The session's gate guards everything else.
 /// <para>
-/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
-/// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
+/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later value comes or
+/// the subscription publishes, whichever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
 internal sealed partial class MonitoredItem(
     Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
-    // What is made for this item alone, a part or the result of a callback, counts whatever its size. Small values that the variable has
-    // too are not worth counting.
+    // Values created for this item alone (a part, or the result of a callback) count regardless of their size. Small values that the
+    // variable also has are not worth counting.
     private const int FreeBytes = 1024;
 
     private readonly Lock _gate = new();
@@ -40,11 +40,11 @@ internal sealed partial class MonitoredItem(
     private long _pendingSince;
     private bool _hasPending;
 
-    // What the item holds is charged to the session that has it.
+    // The item's memory is charged to its session.
     private SessionSubscriptions? _payer;
     private long _charged;
 
-    /// <summary>Whether a whole value with so many <see cref="ValueBytes"/> counts in what an item holds.</summary>
+    /// <summary>Whether a whole value with this many <see cref="ValueBytes"/> counts toward an item's memory.</summary>
     public static bool IsLarge(long bytes) => bytes > FreeBytes;
 
     public uint Id => id;
@@ -53,7 +53,7 @@ internal sealed partial class MonitoredItem(
 
     public AttributeId Attribute => attribute;
 
-    /// <summary>The part of the value that is watched; null for the whole.</summary>
+    /// <summary>The monitored part of the value; null for all of it.</summary>
     public NumericRange? Part => range;
 
     /// <summary>The session that has it, at this moment.</summary>
@@ -64,10 +64,10 @@ internal sealed partial class MonitoredItem(
 
     public MonitoringMode Mode { get; private set; }
 
-    /// <summary>Most values of the queue; 0 until the item was configured.</summary>
+    /// <summary>Maximum number of values of the queue; 0 until the item was configured.</summary>
     public int QueueSize { get; private set; }
 
-    /// <summary>Whether it is about what may be done with the value, which the variable's owner may change at any time.</summary>
+    /// <summary>Whether it monitors the access rights to the value, which the variable's owner may change at any time.</summary>
     public bool IsAccess => attribute is AttributeId.AccessLevel or AttributeId.UserAccessLevel or AttributeId.AccessLevelEx;
 
     /// <summary>Whether a timer of the subscription reads the value.</summary>
@@ -76,7 +76,7 @@ internal sealed partial class MonitoredItem(
     /// <summary>When a polled item is read next, as a timestamp of the server's time.</summary>
     public long PollAt { get; set; }
 
-    /// <summary>Whether the item stands in its subscription's list of items to report.</summary>
+    /// <summary>Whether the item is in its subscription's list of items to report.</summary>
     public bool IsReady { get; set; }
 
     /// <summary>The items that this one triggers; null for none.</summary>
@@ -124,7 +124,7 @@ internal sealed partial class MonitoredItem(
             long ticks = (long)(interval.TotalSeconds * _time.TimestampFrequency);
             if (ticks != _interval)
             {
-                // The interval ends now: values that come later must not overtake its sample.
+                // The interval ends now: later values must not overtake its sample.
                 TakePending();
             }
 
@@ -136,7 +136,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Changes the mode. An item that was disabled begins with the present value.</summary>
+    /// <summary>Changes the mode. An item that was disabled begins with the current value.</summary>
     public void SetMode(MonitoringMode mode)
     {
         MonitoringMode before = Mode;
@@ -150,7 +150,7 @@ internal sealed partial class MonitoredItem(
 
         if (before != MonitoringMode.Disabled)
         {
-            // What was only sampled until now is to be reported.
+            // Values that were only sampled until now are to be reported.
             lock (_gate)
             {
                 Mark();
@@ -174,7 +174,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Takes no more values, and forgets those it has.</summary>
+    /// <summary>Accepts no more values, and drops those it has.</summary>
     public void Stop()
     {
         (node as VariableNode)?.Unwatch(this);
@@ -190,7 +190,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Reports the present value once more, unless one waits (OPC 10000-5, 9.2).</summary>
+    /// <summary>Reports the current value once more, unless one waits (OPC 10000-5, 9.2).</summary>
     public void Resend()
     {
         lock (_gate)
@@ -248,7 +248,7 @@ internal sealed partial class MonitoredItem(
         }
     }
 
-    /// <summary>Puts back the value that was taken last: it waits for the next message.</summary>
+    /// <summary>Puts back the last taken value: it waits for the next message.</summary>
     public void PutBack(in DataValue value)
     {
         lock (_gate)

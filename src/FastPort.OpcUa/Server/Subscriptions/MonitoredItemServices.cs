@@ -209,7 +209,7 @@ internal static class MonitoredItemServices
         return new MonitoredItemModifyResult { RevisedSamplingInterval = interval.TotalMilliseconds, RevisedQueueSize = (uint)size };
     }
 
-    // A negative sampling interval is the publishing interval (OPC 10000-4, 7.21); so is one that is no number.
+    // A negative sampling interval is the publishing interval (OPC 10000-4, 7.21); so is NaN.
     private static (TimeSpan Interval, int QueueSize) Configure(
         in ServiceCall call, Subscription subscription, MonitoredItem item, in MonitoringParameters wish, in DataFilter filter,
         TimestampsToReturn timestamps)
@@ -228,7 +228,7 @@ internal static class MonitoredItemServices
         return (interval, size);
     }
 
-    // An item begins with the present value. A part of a text is looked for from its beginning.
+    // An item begins with the current value. A part of a string is searched for from its beginning.
     private static bool MayRead(Node node, NumericRange? range, ref PartBudget budget) =>
         range is not { } part || node is not VariableNode { OnRead: null } variable || budget.TryRead(variable.Value.Value, part);
 

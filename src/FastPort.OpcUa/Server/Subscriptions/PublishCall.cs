@@ -4,12 +4,12 @@ using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
 
-/// <summary>A Publish request that waits for something to tell (OPC 10000-4, 5.14.5).</summary>
-/// <param name="Channel">The channel that it came on, which may have ended since.</param>
+/// <summary>A Publish request that waits for a notification (OPC 10000-4, 5.14.5).</summary>
+/// <param name="Channel">The channel that it came on, which may have ended since then.</param>
 /// <param name="RequestId">Its id on the channel.</param>
 /// <param name="RequestHandle">From its header.</param>
-/// <param name="Until">When the client has given it up, as a timestamp of the server's time.</param>
-/// <param name="Results">What became of its acknowledgements; null for none.</param>
+/// <param name="Until">When the client abandons it, as a timestamp of the server's time.</param>
+/// <param name="Results">The results of its acknowledgements; null for none.</param>
 internal readonly record struct PublishCall(
     ServerChannel Channel, uint RequestId, uint RequestHandle, long Until, StatusCode[]? Results)
 {

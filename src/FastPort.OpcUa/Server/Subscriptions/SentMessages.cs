@@ -3,8 +3,8 @@ using FastPort.OpcUa.SecureChannel;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The notification messages of a subscription that its client has not acknowledged, encoded (OPC 10000-4, 5.14.1.2). The oldest one goes
-/// when there are too many. Their memory is charged to the session that has the subscription. Under that session's gate.
+/// The notification messages of a subscription that its client has not acknowledged, encoded (OPC 10000-4, 5.14.1.2). The oldest is dropped
+/// when there are too many. Their memory is charged to the subscription's session. Under that session's gate.
 /// </summary>
 internal sealed class SentMessages(int maxMessages, long maxBytes, SessionSubscriptions payer)
 {
@@ -37,7 +37,7 @@ internal sealed class SentMessages(int maxMessages, long maxBytes, SessionSubscr
         return index < 0 ? null : _messages[index].Message;
     }
 
-    /// <summary>The client has received a message. False if it is not there.</summary>
+    /// <summary>The client has received a message. False if it does not exist.</summary>
     public bool Acknowledge(uint number)
     {
         int index = _messages.FindIndex(m => m.Number == number);

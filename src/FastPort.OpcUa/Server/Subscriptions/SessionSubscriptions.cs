@@ -10,13 +10,13 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession session)
 {
-    // With more bytes waiting to be sent the client is too slow: what there is to tell stays in the queues.
+    // With more bytes waiting to be sent, the client is too slow: notifications stay in the queues.
     private const long MaxPendingBytes = 1024 * 1024;
 
     private readonly Dictionary<uint, Subscription> _subscriptions = [];
     private readonly Queue<PublishCall> _requests = new();
 
-    // Subscriptions that have something to tell, in the order in which they had, and ends that were not told.
+    // Subscriptions with something to report, in the order in which they became ready, and unreported ends.
     private readonly List<Subscription> _late = [];
     private readonly Queue<(uint Id, uint Number, StatusCode Status)> _ends = new();
 
@@ -26,7 +26,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     // Memory of the messages that are kept for Republish.
     private long _sentBytes;
 
-    // What values of the items hold that are parts or large. On any thread.
+    // The memory of the items' values that are parts or large. On any thread.
     private long _heldBytes;
 
     public ServerSession Session => session;
@@ -59,7 +59,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     }
 
     /// <summary>
-    /// Takes over a subscription of another session of the same user (OPC 10000-4, 5.14.7), whose client gets to know it; under both gates.
+    /// Takes over a subscription of another session of the same user (OPC 10000-4, 5.14.7), whose client is notified; under both gates.
     /// </summary>
     public StatusCode Take(Subscription subscription, SessionSubscriptions from)
     {
@@ -85,7 +85,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         _subscriptions.Add(subscription.Id, subscription);
         subscription.MoveTo(this);
 
-        // With the memory of its messages, which would be taken from the others'.
+        // Including the memory of its messages, which would reduce that of the others.
         from.Serve();
         return StatusCodes.Good;
     }
@@ -110,7 +110,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         _queueSizes -= item.QueueSize;
     }
 
-    /// <summary>Changes the queue size of an item: to what its client wishes, or what is left; at least 1. Returns it.</summary>
+    /// <summary>Changes the queue size of an item: to the requested size, or the rest of the limit; at least 1. Returns it.</summary>
     public int ReserveQueue(int before, uint wish)
     {
         long others = _queueSizes - before;
@@ -123,17 +123,17 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>The values of an item hold more bytes, or fewer. On any thread.</summary>
     public void Charge(long bytes) => Interlocked.Add(ref _heldBytes, bytes);
 
-    /// <summary>Whether more may be held: all others, beside an item's own bytes, are not too many. On any thread.</summary>
+    /// <summary>Whether more may be held: all bytes other than an item's own are within the limit. On any thread.</summary>
     public bool HasRoomBeside(long own) => Volatile.Read(ref _heldBytes) - own <= server.Options.MaxQueuedBytesPerSession;
 
     /// <summary>The memory of messages that are kept for Republish has grown, or shrunk.</summary>
     public void ChargeSent(long bytes) => _sentBytes += bytes;
 
     /// <summary>
-    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they have no more bytes than the values of
-    /// monitored items may hold.
+    /// Drops the oldest messages of all subscriptions that are kept for Republish, until they are within the limit for values of monitored
+    /// items.
     /// </summary>
-    /// <param name="coming">Bytes that are about to be added.</param>
+    /// <param name="coming">Bytes to be added.</param>
     public void TrimSent(long coming = 0)
     {
         while (_sentBytes + coming > server.Options.MaxQueuedBytesPerSession
@@ -143,11 +143,12 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         }
     }
 
-    // Whether a subscription may come with so many bytes. One may in any case: a session that takes the place of another one gets it.
+    // Whether a subscription with this many bytes may be transferred. The first is always allowed: a session that replaces another one gets
+    // it.
     private bool HasRoomFor(long bytes) =>
         bytes == 0 || Volatile.Read(ref _heldBytes) == 0 || HasRoomBeside(-bytes);
 
-    /// <summary>Lets a request wait until a subscription has something to tell.</summary>
+    /// <summary>Lets a request wait until a subscription has something to report.</summary>
     public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)
     {
         StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
@@ -163,7 +164,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         Serve();
     }
 
-    /// <summary>A subscription has something to tell, now or when the next Publish request comes.</summary>
+    /// <summary>A subscription has something to report, now or when the next Publish request comes.</summary>
     public void PublishSoon(Subscription subscription)
     {
         if (!_late.Contains(subscription))
@@ -174,7 +175,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         Serve();
     }
 
-    /// <summary>Whether a request waits. Those that the client has given up are answered.</summary>
+    /// <summary>Whether a request waits. Abandoned ones are answered.</summary>
     public bool HasRequest()
     {
         while (_requests.TryPeek(out PublishCall call))
@@ -190,7 +191,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         return false;
     }
 
-    /// <summary>A subscription's client has sent no Publish for too long. The next one gets to know it.</summary>
+    /// <summary>A subscription's client has sent no Publish for too long. Its next request reports that.</summary>
     public void Expire(Subscription subscription)
     {
         subscription.Close();
@@ -198,7 +199,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         Serve();
     }
 
-    /// <summary>Answers the requests for which there is something to tell, and those for which there never will be.</summary>
+    /// <summary>Answers the requests for which there is a notification, and those for which there never will be.</summary>
     public void Serve()
     {
         while (HasRequest())
@@ -236,7 +237,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     /// <summary>Answers the requests that wait: their channel or the session has ended. Returns how many there were.</summary>
     /// <param name="status">Why.</param>
-    /// <param name="handle">The number of those that their client cancels; null for all.</param>
+    /// <param name="handle">The handle of the requests that their client cancels; null for all.</param>
     public int DropRequests(StatusCode status, uint? handle = null)
     {
         int dropped = 0;
@@ -269,7 +270,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         _ends.Clear();
     }
 
-    // A subscription has ended or belongs to another session. Its client gets to know why, if there is a reason.
+    // A subscription has ended or belongs to another session. Its client gets the reason, if there is one.
     private void Forget(Subscription subscription, StatusCode? tells = null)
     {
         _subscriptions.Remove(subscription.Id);
@@ -290,7 +291,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         : subscription.Sent.Acknowledge(acknowledgement.SequenceNumber) ? StatusCodes.Good
         : StatusCodes.BadSequenceNumberUnknown;
 
-    // The highest priority first, and of these the one that waits longest.
+    // The highest priority first, and of these the longest waiting one.
     private Subscription? TakeLate()
     {
         Subscription? next = _late.MaxBy(static subscription => subscription.Priority);

@@ -10,7 +10,7 @@ internal sealed partial class Subscription
     // A message that grows beyond this is sent, and another one follows.
     private const int MaxNotificationBytes = 1024 * 1024;
 
-    // More than a response with one number and one result of an acknowledgement has beside its values.
+    // More than the overhead of a response with one number and one result of an acknowledgement.
     private const int ResponseBytes = 256;
 
     private readonly Queue<MonitoredItem> _ready = new();
@@ -28,7 +28,7 @@ internal sealed partial class Subscription
     /// <summary>The client has shown that it still wants the subscription.</summary>
     public void ResetLifetime() => _cyclesWithoutRequest = 0;
 
-    /// <summary>Answers a Publish request with what there is to tell, or a keep-alive. Returns whether there is more.</summary>
+    /// <summary>Answers a Publish request with notifications, or a keep-alive. Returns whether there is more.</summary>
     public bool Publish(in PublishCall call)
     {
         DateTime now = Time.GetUtcNow().UtcDateTime;
@@ -90,7 +90,7 @@ internal sealed partial class Subscription
         return false;
     }
 
-    // Only items that were marked are looked at: most have nothing to report.
+    // Only marked items are examined: most have nothing to report.
     private void Collect(long now)
     {
         for (int left = _marked.Count; left > 0 && _marked.TryDequeue(out MonitoredItem? item); left--)
@@ -108,7 +108,7 @@ internal sealed partial class Subscription
         }
     }
 
-    // Items that are only sampled are reported once, with all they have.
+    // Items that are only sampled are reported once, with all of their values.
     private void Trigger(MonitoredItem triggering, long now)
     {
         foreach (MonitoredItem linked in triggering.Links!)
@@ -130,8 +130,8 @@ internal sealed partial class Subscription
         }
     }
 
-    // Without cycles or messages the queues would keep every item that ever was in them: those that were removed, and again those whose
-    // mode was changed.
+    // Without cycles or messages, the lists would keep every item that was ever in them: removed items, and repeatedly those whose mode was
+    // changed.
     private void TrimQueues()
     {
         if (_marked.Count > MostQueued)
@@ -203,13 +203,13 @@ internal sealed partial class Subscription
         body.Dispose();
     }
 
-    // The value with which there is enough is in the message too. One that does not fit with others waits for the next message.
+    // The value that reaches the limit is still in the message. A value that does not fit with others waits for the next message.
     private int EncodeValues(ref BinaryEncoder encoder, MessageBuffer body, int enoughBytes, int maxBytes)
     {
         int count = 0;
         while (_ready.TryPeek(out MonitoredItem? item))
         {
-            // Values that come meanwhile wait for the next cycle.
+            // Values that arrive in the meantime wait for the next cycle.
             for (int left = item.IsReady ? item.Count : 0; left > 0 && item.TryTake(out DataValue value); left--)
             {
                 long before = encoder.Length;

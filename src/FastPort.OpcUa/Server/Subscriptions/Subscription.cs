@@ -5,14 +5,14 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// A subscription (OPC 10000-4, 5.14.1): its items, and the cycle in which it publishes. Under the gate of the session that it belongs to,
-/// but <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread. Cycles are timers of its own, so they go on while the
+/// but <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread. Cycles are separate timers, so they continue while the
 /// session has no channel.
 /// </summary>
 internal sealed partial class Subscription
 {
     /// <summary>
-    /// Most items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the session's
-    /// channel, with all its connections, waits for the gate.
+    /// Maximum number of items that are polled while the gate is held: a few milliseconds of callbacks that do not block. The loop of the
+    /// session's channel, with all its connections, waits for the gate.
     /// </summary>
     internal const int MaxPollsAtOnce = 500;
 
@@ -68,14 +68,14 @@ internal sealed partial class Subscription
     /// <summary>Sum of the queue sizes of all items.</summary>
     public long QueueSizes => _items.Values.Sum(static item => (long)item.QueueSize);
 
-    /// <summary>What values of the items hold, as far as it counts.</summary>
+    /// <summary>The counted memory of the items' values.</summary>
     public long HeldBytes => _items.Values.Sum(static item => item.HeldBytes);
 
     public byte Priority => _terms.Priority;
 
     public TimeSpan Interval => _terms.Interval;
 
-    /// <summary>Whether data is reported; keep-alive messages are in any case.</summary>
+    /// <summary>Whether data is reported; keep-alive messages always are.</summary>
     public bool IsPublishing { get; set; }
 
     public TimeProvider Time => _server.Time;
@@ -136,7 +136,7 @@ internal sealed partial class Subscription
     }
 
     /// <summary>
-    /// Another session has it now; under both gates. What there is to tell is told there, from the next cycle on: the client learns first
+    /// Another session has it now; under both gates. Pending notifications are sent there, from the next cycle on: the client first learns
     /// that it has the subscription.
     /// </summary>
     public void MoveTo(SessionSubscriptions owner)
@@ -152,7 +152,7 @@ internal sealed partial class Subscription
         ResetLifetime();
     }
 
-    /// <summary>Reports the present value of all reporting items once more, behind those that wait (OPC 10000-5, 9.2).</summary>
+    /// <summary>Reports the current value of all reporting items once more, after the waiting ones (OPC 10000-5, 9.2).</summary>
     public void Resend()
     {
         foreach (MonitoredItem item in _items.Values)
@@ -260,7 +260,7 @@ internal sealed partial class Subscription
     /// <summary>The number of the interval that a time lies in. On any thread.</summary>
     public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
 
-    /// <summary>Polls an item as its mode and interval ask for, after they have changed.</summary>
+    /// <summary>Polls an item according to its mode and interval, after they have changed.</summary>
     public void UpdatePolling(MonitoredItem item)
     {
         if (!item.IsPolled || item.Mode == MonitoringMode.Disabled)
@@ -275,7 +275,7 @@ internal sealed partial class Subscription
             return;
         }
 
-        // The timer is as fast as its fastest item was, and finds those that are due.
+        // The timer has the interval of its fastest item, and finds the due ones.
         var interval = TimeSpan.FromSeconds((double)item.Interval / Time.TimestampFrequency);
         item.PollAt = Time.GetTimestamp() + item.Interval;
         _polled.Add(item);
@@ -289,8 +289,7 @@ internal sealed partial class Subscription
     /// <summary>Reports the status of the server at once, if a client monitors it: the server is about to stop. On any thread.</summary>
     public void TellStatus() => RunDue(timer: null, OnStopping);
 
-    // On a timer's thread, or without a timer on another: under the gate of the session that has the subscription by then. Nothing may
-    // leave it.
+    // On a timer's thread, or without a timer on another: under the gate of the subscription's current session. No exception may leave it.
     private void RunDue(CycleTimer? timer, Func<long, bool> action)
     {
         while (true)

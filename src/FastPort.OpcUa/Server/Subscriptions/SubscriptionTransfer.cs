@@ -4,12 +4,12 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session goes on where it was. Timers and queues stay as they
+/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session continues where it was. Timers and queues stay as they
 /// are; only the owner changes.
 /// </summary>
 internal static class SubscriptionTransfer
 {
-    /// <summary>Serves the request; not under the session's gate, since the other session's may come first.</summary>
+    /// <summary>Serves the request; not under the session's gate, because the other session's gate may have to come first.</summary>
     public static void Transfer(in ServiceCall call, ref BinaryDecoder decoder)
     {
         TransferSubscriptionsRequest request = decoder.ReadStructure<TransferSubscriptionsRequest>();
@@ -72,8 +72,8 @@ internal static class SubscriptionTransfer
         return new TransferResult { AvailableSequenceNumbers = subscription.Sent.Numbers };
     }
 
-    // Anonymous clients are told apart by the application in their certificates. Without security nothing tells them apart: then a client
-    // gets only what no other one is using.
+    // Anonymous clients are distinguished by the application in their certificates. Without security, nothing distinguishes them: then a
+    // client gets only subscriptions that no other client is using.
     internal static bool IsSameUser(ServerSession owner, ServerSession other) =>
         Equals(owner.User, other.User)
         && (owner.User is not null

@@ -1,12 +1,12 @@
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The values of a monitored item that wait to be reported (OPC 10000-4, 5.13.1.5). The array grows with what is really there. Not
+/// The values of a monitored item that wait to be reported (OPC 10000-4, 5.13.1.5). The array grows with the actual values. Not
 /// thread-safe.
 /// </summary>
-/// <param name="size">Most values; 1 or more.</param>
-/// <param name="discardOldest">Which value goes when there are too many: the oldest, or the newest that waits.</param>
-/// <param name="freeBytes">Values of so many bytes are not counted. Defaults to none.</param>
+/// <param name="size">Maximum number of values; 1 or more.</param>
+/// <param name="discardOldest">Whether the oldest value is dropped when there are too many, or the newest waiting one.</param>
+/// <param name="freeBytes">Values of up to this many bytes are not counted. Defaults to 0: all are counted.</param>
 internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0)
 {
     // The status of a data value whose overflow bit is set (OPC 10000-4, 7.38.1).
@@ -24,7 +24,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
     /// <summary>Sum of <see cref="BytesOf"/> of all values.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>The memory of a value, about; 0 if it is not counted.</summary>
+    /// <summary>The approximate memory of a value; 0 if it is not counted.</summary>
     public long BytesOf(in DataValue value) => Counted(ValueBytes.Of(value.Value));
 
     /// <summary>As <see cref="BytesOf"/>, of a value with so many <see cref="ValueBytes"/>.</summary>
@@ -60,7 +60,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
         MarkFirst();
     }
 
-    /// <summary>Adds a value in place of all others, as if the size was 1.</summary>
+    /// <summary>Replaces all values by one, as if the size were 1.</summary>
     public void AddAlone(in DataValue value, long bytes)
     {
         bool isLoss = Count != 0 && _size > 1;
@@ -78,7 +78,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
         return value;
     }
 
-    /// <summary>Puts back the value that was taken last. A queue that has filled up since has lost it.</summary>
+    /// <summary>Puts back the last taken value. If the queue has filled up since, the value is lost.</summary>
     public void PutBack(in DataValue value)
     {
         if (Count < _size)
@@ -102,7 +102,7 @@ internal sealed class ValueQueue(int size, bool discardOldest, int freeBytes = 0
         Bytes = 0;
     }
 
-    /// <summary>Changes size and policy. Values that do not fit any more are discarded as the new policy says.</summary>
+    /// <summary>Changes size and policy. Values that no longer fit are discarded by the new policy.</summary>
     public void Resize(int size, bool discardOldest)
     {
         var values = new (DataValue Value, long Bytes)[Count];

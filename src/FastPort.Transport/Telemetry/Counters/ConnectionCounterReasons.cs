@@ -37,7 +37,7 @@ public enum ConnectionRejection
     Banned,
 }
 
-/// <summary>Whose rate it is.</summary>
+/// <summary>The scope of a rate.</summary>
 public enum RateScope
 {
     /// <summary>An IP address, for IPv6 a /64 network.</summary>
@@ -53,7 +53,7 @@ public enum RateScope
 /// <summary>What a rate limits.</summary>
 public enum RateResource
 {
-    /// <summary>Connections, for identities Hellos.</summary>
+    /// <summary>Connections; for identities, Hellos.</summary>
     Connections,
 
     /// <summary>Received messages.</summary>

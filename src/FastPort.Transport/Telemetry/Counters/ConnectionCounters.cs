@@ -28,12 +28,12 @@ public sealed class ConnectionCounters
     internal void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
 
     /// <summary>Counts that a session, or a new connection, was over a rate.</summary>
-    /// <param name="scope">Whose rate.</param>
-    /// <param name="resource">Which one.</param>
+    /// <param name="scope">The scope of the rate.</param>
+    /// <param name="resource">The resource that the rate limits.</param>
     internal void RateExceeded(RateScope scope, RateResource resource) =>
         _ratesExceeded.Add(ConnectionCountersSnapshot.RateTag(scope, resource));
 
-    /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
+    /// <summary>The current counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public ConnectionCountersSnapshot Snapshot()
     {
         // Read before the accepted ones: in the reverse order a short connection in between would make the number of open connections

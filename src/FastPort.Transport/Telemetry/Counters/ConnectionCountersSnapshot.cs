@@ -23,13 +23,13 @@ public sealed class ConnectionCountersSnapshot
     /// <summary>Accepted connections that have ended.</summary>
     public long ConnectionsClosed { get; internal init; }
 
-    /// <summary>Connections open now.</summary>
+    /// <summary>Open connections.</summary>
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
     /// <summary>Connections rejected, for all reasons.</summary>
     public long ConnectionsRejected => _rejected.Sum();
 
-    /// <summary>Accepts that failed.</summary>
+    /// <summary>Failed accepts.</summary>
     public long AcceptErrors { get; internal init; }
 
     /// <summary>Connections rejected for one reason.</summary>
@@ -37,8 +37,8 @@ public sealed class ConnectionCountersSnapshot
     public long ConnectionsRejectedFor(ConnectionRejection reason) => _rejected[(int)reason];
 
     /// <summary>How often sessions or new connections were over a rate.</summary>
-    /// <param name="scope">Whose rate.</param>
-    /// <param name="resource">Which one.</param>
+    /// <param name="scope">The scope of the rate.</param>
+    /// <param name="resource">The resource that the rate limits.</param>
     public long RatesExceededFor(RateScope scope, RateResource resource) => _ratesExceeded[(int)RateTag(scope, resource)];
 
     internal static uint RateTag(RateScope scope, RateResource resource) => ((uint)scope * RateResources) + (uint)resource;

@@ -106,7 +106,7 @@ internal sealed class EpollConnect : ILoopHandler
         }
         catch (Exception e)
         {
-            // Out of memory, or a defect: the caller hears of it.
+            // Out of memory, or a defect: the caller gets the exception.
             Fail(e);
         }
     }

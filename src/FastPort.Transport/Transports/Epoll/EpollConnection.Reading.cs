@@ -140,7 +140,7 @@ internal sealed partial class EpollConnection
         }
     }
 
-    // While the connection does not read, no receive reports a reset. A reset found here ends the connection, so that work for this peer
+    // While the connection does not read, no receive reports a reset. A reset detected here ends the connection, so that work for this peer
     // can stop. The event is raised once and may arrive together with the last bytes. The end of the peer's stream raises one too, without
     // an error. False when the connection was reset.
     private bool TryWait()

@@ -17,8 +17,8 @@ public sealed record EpollOptions
     /// <summary>
     /// How long a loop polls for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to
     /// wake; a spinning thread occupies its core. An explicit value is used as it is. Defaults to null, adaptive: up to 50 us when the last
-    /// waits were shorter than that, never while idle, never when the process may use one core only. At most one thread fewer than the
-    /// process has cores spins; loops with an explicit value count.
+    /// waits were shorter than that, never while idle, never when the process may use one core only. At most as many threads spin as the
+    /// process has cores, less one; loops with an explicit value count.
     /// </summary>
     public int? SpinMicroseconds { get; init; }
 
@@ -26,11 +26,11 @@ public sealed record EpollOptions
     public bool PinLoops { get; init; }
 
     internal static int DescribeLoops(OptionSection section, string key, int value) =>
-        section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");
+        section.Number(key, value, 0, MaxLoops, $"allowed: values from 0 (one per core) to {MaxLoops}");
 
     internal static int? DescribeSpin(OptionSection section, string key, int? value) =>
         section.OptionalNumber(
-            key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
+            key, value, 0, MaxSpinMicroseconds, $"allowed: values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
 
     /// <exception cref="ArgumentOutOfRangeException">A value is outside its range; the message names all such.</exception>
     internal static void ThrowIfOutOfRange(EpollOptions options)

@@ -27,7 +27,7 @@ internal sealed partial class EpollOutput
                 return;
             }
 
-            // A release that was called meanwhile may have written more; its flush has found the role taken.
+            // A release that was called in the meantime may have written more; its flush has found the role taken.
             if (!found && LoopBytes == until)
             {
                 ShutDownWhenEnding();

@@ -110,7 +110,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
         _input.Dispose();
         _outbound.ReleaseWhenIdle();
 
-        // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
+        // This side first: a peer that also aborts finds a reset, regardless of what else it loses.
         _outbound.CloseSender();
         _inbound.CloseReceiver();
         _outbound.EndHold();

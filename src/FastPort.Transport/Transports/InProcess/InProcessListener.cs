@@ -5,8 +5,8 @@ namespace FastPort.Transports.InProcess;
 
 /// <summary>
 /// Listens at a name of the process. Links are handed over by work items of the pool, in no particular order, not on the connecting thread:
-/// what accepts them is other people's code, and the connecting thread may hold their locks. Links that wait at a stop are aborted by those
-/// work items.
+/// accepting them runs application code, and the connecting thread may hold its locks. Links that wait at a stop are aborted by those work
+/// items.
 /// </summary>
 internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener
 {
@@ -33,7 +33,7 @@ internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings se
         }
     }
 
-    /// <summary>Makes a link and returns the connecting side's end, which is lost if the listener stops meanwhile.</summary>
+    /// <summary>Creates a link and returns the connecting side's end, which is lost if the listener stops in the meantime.</summary>
     public InProcessConnection Connect(ConnectionSettings connecting, int? connectingSpin)
     {
         (InProcessConnection connection, InProcessConnection accepted) = InProcessConnection.CreatePair(

@@ -21,7 +21,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
     private bool _hasPiece;
     private int _ownBytes;
 
-    /// <summary>Whether the protocol has left bytes unread that make no whole message.</summary>
+    /// <summary>Whether the protocol has left unread bytes that are not a whole message.</summary>
     public bool HasUnread => _unread is { IsEmpty: false };
 
     /// <summary>The bytes offered now.</summary>
@@ -29,7 +29,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
 
     /// <summary>Moves to the next bytes; false if there are none now. Called only after <see cref="Offered"/>.</summary>
     /// <exception cref="RingCapacityExceededException">
-    /// The protocol left as much unread as a receive ring may hold, and wants more.
+    /// The protocol left as many bytes unread as a receive ring may hold, and needs more.
     /// </exception>
     public bool TryAdvance()
     {
@@ -115,7 +115,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         _unread?.Dispose();
     }
 
-    // False if the borrowed memory is no array and has to be copied.
+    // False if the borrowed memory is not an array and has to be copied.
     private bool TryShow(SendRing reading)
     {
         if (!reading.TryPeek(out ReadOnlyMemory<byte> own, out ReadOnlyMemory<byte> borrowed))

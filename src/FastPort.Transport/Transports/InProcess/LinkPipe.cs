@@ -23,8 +23,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     private bool _receiverGone;
     private volatile bool _isReset;
 
-    // What the sender's end waits for: borrowed segments that the receiver has yet to release, the receiver's end while it drops some, and
-    // the sender itself.
+    // The operations that the sender's end waits for: borrowed segments that the receiver has yet to release, the receiver's end while it
+    // drops some, and the sender itself.
     private int _holds = 1;
 
     public long BytesReceived => Volatile.Read(ref _received);
@@ -158,7 +158,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             _receiverGone = true;
             undelivered = !IsClosed && !_outputDown && (IsEnding || !IsEmpty);
 
-            // Until all segments are released below the sender's end waits for these, too. One that has ended waits for nothing.
+            // Until all segments are released below, the sender's end also waits for these. A sender that has ended waits for nothing.
             holds = _holds != 0;
             _holds += holds ? 1 : 0;
             Close();

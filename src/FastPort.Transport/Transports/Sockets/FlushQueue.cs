@@ -7,7 +7,7 @@ namespace FastPort.Transports.Sockets;
 /// <para>
 /// A send wakes the peer. Sending after each connection's burst lets the peer answer that one burst at once, go back to sleep and be woken
 /// again for the next: on a loaded server the wake-ups cost more than the sends. Gathered sends find the peer awake. The queue is drained
-/// by a work item that the pool runs as soon as the thread's present work is done (on another thread where sockets complete inline), never
+/// by a work item that the pool runs as soon as the thread's current work is done (on another thread where sockets complete inline), never
 /// by a timer.
 /// </para>
 /// </summary>

@@ -87,8 +87,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    // Makes pending operations on both sides fail, so that the pump itself ends and disposes the socket; no other thread disposes it
-    // meanwhile.
+    // Makes pending operations on both sides fail, so that the pump itself ends and disposes the socket; no other thread disposes it in the
+    // meantime.
     private void EndOperations()
     {
         try

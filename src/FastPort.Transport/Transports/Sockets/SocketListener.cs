@@ -48,7 +48,7 @@ internal sealed class SocketListener : ITransportListener
         return ValueTask.CompletedTask;
     }
 
-    // Not on the thread of the caller, which may be the clock's: accepting goes on for as long as peers connect.
+    // Not on the thread of the caller, which may be the clock's: accepting continues for as long as peers connect.
     private void AcceptSoon() => ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
 
     private void Accept()

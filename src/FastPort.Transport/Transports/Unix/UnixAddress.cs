@@ -5,8 +5,8 @@ using System.Text;
 namespace FastPort.Transports.Unix;
 
 /// <summary>
-/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no address of their
-/// own; they are known by the one they came through.
+/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no separate address;
+/// they are known by the address that they came through.
 /// <para>
 /// Replaces the runtime's own type for listening: with that type the runtime deletes the file when the socket is closed, even if the file
 /// belongs to another program by then.
@@ -46,7 +46,7 @@ internal sealed class UnixAddress : EndPoint
         {
             throw new EndpointException(
                 endpoint,
-                $"Cannot {action} {endpoint}: only Linux has names without a file. Use a path, for example unix:///tmp/fastport.sock.");
+                $"Cannot {action} {endpoint}: names without a file exist on Linux only. Use a path, such as unix:///tmp/fastport.sock.");
         }
 
         int length = Encoding.UTF8.GetByteCount(path);
@@ -54,8 +54,8 @@ internal sealed class UnixAddress : EndPoint
             ? new UnixAddress(path, isAbstract)
             : throw new EndpointException(
                 endpoint,
-                $"Cannot {action} {endpoint}: the path has {length} bytes, the system allows {LongestPath}. Choose a shorter one, for "
-                + $"example below /run.");
+                $"Cannot {action} {endpoint}: the path has {length} bytes, but the system allows only {LongestPath}. Choose a shorter "
+                + "path, for example below /run.");
     }
 
     public override SocketAddress Serialize() => _native.Serialize();

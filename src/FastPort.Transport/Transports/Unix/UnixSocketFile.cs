@@ -8,8 +8,8 @@ namespace FastPort.Transports.Unix;
 /// its own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while the socket is still
 /// open. For a name without a file all of these do nothing, except that <see cref="Prepare"/> refuses permissions. Not thread-safe.
 /// <para>
-/// Permissions: a socket that is bound but does not listen yet refuses every connection, whatever its permissions are. They are set between
-/// bind and listen, so no client connects before.
+/// Permissions: a socket that is bound but does not listen yet refuses every connection, regardless of its permissions. They are set
+/// between bind and listen, so no client connects before.
 /// </para>
 /// <para>
 /// The file's identity shows whether it is ours, and an open socket keeps its file's number from being reused: so a file that has replaced
@@ -45,7 +45,7 @@ internal sealed class UnixSocketFile
 
     /// <summary>Prepares the bind: removes a socket file at which no program listens any more.</summary>
     /// <exception cref="EndpointException">
-    /// The path is in use, or something lies there that is not ours to remove, or its directory is missing.
+    /// The path is in use, or is a file that must not be removed, or its directory is missing.
     /// </exception>
     public void Prepare()
     {
@@ -54,7 +54,7 @@ internal sealed class UnixSocketFile
             if (_permissions is not null)
             {
                 throw Refuse(
-                    "a name without a file has no permissions, everybody on this machine may connect. Use a path, or leave "
+                    "a name without a file has no permissions; anyone on this machine may connect. Use a path, or leave "
                     + "UnixSocketPermissions out.");
             }
 
@@ -73,7 +73,7 @@ internal sealed class UnixSocketFile
         }
         else if (!OperatingSystem.IsLinux() && Path.Exists(Address.Path))
         {
-            throw Refuse("the file is there already. Remove it if no program listens there.");
+            throw Refuse("the file already exists. Remove it if no program listens there.");
         }
     }
 
@@ -113,8 +113,8 @@ internal sealed class UnixSocketFile
     }
 
     /// <summary>
-    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens no other program takes the file for a stale
-    /// one. Never throws; a file that cannot be removed is a stale one for the next start.
+    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens, no other program considers the file stale.
+    /// Never throws; a file that cannot be removed is a stale one for the next start.
     /// </summary>
     public void Remove()
     {
@@ -138,7 +138,7 @@ internal sealed class UnixSocketFile
     {
         if (!found.IsSocket)
         {
-            throw Refuse("there is a file that is no socket, and it stays. Move it away, or choose another path.");
+            throw Refuse("the path is a file that is not a socket, so it is not removed. Move it away, or choose another path.");
         }
 
         switch (Probe())
@@ -146,17 +146,17 @@ internal sealed class UnixSocketFile
             case SocketError.ConnectionRefused:
                 break;
             case SocketError.AddressNotAvailable:
-                // The file was removed meanwhile.
+                // The file was removed in the meantime.
                 return;
             case SocketError.AccessDenied:
-                throw Refuse("a socket is there that this program's user may not connect to. Remove the file if no program listens there.");
+                throw Refuse("this program's user may not connect to this socket. Remove the file if no program listens there.");
             default:
                 throw Refuse("it is in use. Stop the program that listens there, or choose another path.");
         }
 
         if (FileIdentity.TryRead(Address.Path) != found)
         {
-            throw Refuse("it is in use: another program took the path just now. Stop that one, or choose another path.");
+            throw Refuse("it is in use: another program took the path just now. Stop that program, or choose another path.");
         }
 
         try
@@ -165,7 +165,7 @@ internal sealed class UnixSocketFile
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refuse($"the socket file that a program left there cannot be removed: {e.Message}", e);
+            throw Refuse($"the socket file that an earlier program left there cannot be removed: {e.Message}", e);
         }
     }
 

@@ -34,10 +34,10 @@ public sealed class ApplicationFiguresTests
 
         string[] lines = LatencyTable.Interval(_stats.Read()).Split('\n');
 
-        Assert.Equal("type 0x0007: 1 messages, 0.5/s, 0 errors", lines[6]);
+        Assert.Equal("type 0x0007: 1 message, 0.5/s, 0 errors", lines[6]);
         Assert.Equal(
             [
-                "operation line1 Read: 1 calls, 0.5/s, 1 errors",
+                "operation line1 Read: 1 call, 0.5/s, 1 error",
                 "  call                  1  2,000.0  2,000.0  2,000.0  2,000.0  2,000.0  2,000.0      -  2,000.0     1.00",
                 "counts   read  cached  cache hit rate",
                 "line1       3       1           0.250",

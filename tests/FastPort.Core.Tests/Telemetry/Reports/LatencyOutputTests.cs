@@ -41,13 +41,13 @@ public sealed class LatencyOutputTests
 
         Assert.Equal("server latency in us, lifetime of 2.00 s", lines[0]);
         Assert.Equal(["samples", "min", "avg", "P50", "P90", "P95", "P99", "P99.9", "max", "P99/avg"], Words(lines[1]));
-        Assert.Equal("all: 1 messages, 0.5/s, 0 errors", lines[2]);
+        Assert.Equal("all: 1 message, 0.5/s, 0 errors", lines[2]);
         Assert.Equal(
             ["decode", "to", "send", "1", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "-", "2,500.0", "1.00"],
             Words(lines[3]));
         Assert.Equal("123.40", Words(lines[4])[2]);
         Assert.Equal("1.234", Words(lines[5])[2]);
-        Assert.Equal("type Echo: 1 messages, 0.5/s, 0 errors", lines[6]);
+        Assert.Equal("type Echo: 1 message, 0.5/s, 0 errors", lines[6]);
         Assert.Single(new[] { lines[1], lines[3], lines[4], lines[5] }.Select(line => line.Length).Distinct());
     }
 
@@ -86,7 +86,7 @@ public sealed class LatencyOutputTests
         Assert.Contains("written 2026-03-04 05:06:07Z, final\n", text, StringComparison.Ordinal);
         Assert.Contains("client latency in us, lifetime of", text, StringComparison.Ordinal);
         Assert.Contains("client latency in us, interval of", text, StringComparison.Ordinal);
-        Assert.Contains("client latency in us, exact, of the last 1 samples", text, StringComparison.Ordinal);
+        Assert.Contains("client latency in us, exact, of the last 1 sample", text, StringComparison.Ordinal);
     }
 
     [Fact]

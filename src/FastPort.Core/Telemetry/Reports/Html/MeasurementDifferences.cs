@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace FastPort.Telemetry.Reports.Html;
 
-/// <summary>Finds in which settings and surroundings two measurements differ: their figures are not those of one test then.</summary>
+/// <summary>Finds the settings and environments in which two measurements differ: their figures are then not comparable.</summary>
 internal static class MeasurementDifferences
 {
     // A measured time that differs by less than this share is the same.
@@ -18,7 +18,9 @@ internal static class MeasurementDifferences
 
     private static readonly string[] Surroundings = ["os", "cpu_count", "runtime", "gc"];
 
-    /// <summary>The differences, a sentence each. What one of the files does not tell is left out: earlier versions told less.</summary>
+    /// <summary>
+    /// The differences, a sentence each. Fields that are missing in one of the files are left out: earlier versions wrote fewer.
+    /// </summary>
     /// <param name="before">The JSON of the measurement before.</param>
     /// <param name="after">The JSON of the measurement after.</param>
     internal static IReadOnlyList<string> Find(JsonElement before, JsonElement after)

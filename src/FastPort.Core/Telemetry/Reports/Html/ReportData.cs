@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace FastPort.Telemetry.Reports.Html;
 
-/// <summary>What the script of a report draws: one measurement, whichever kind of JSON file it came from.</summary>
+/// <summary>The data that a report's script draws: one measurement, from any kind of JSON file.</summary>
 internal sealed record ReportData
 {
     public required string Title { get; init; }
@@ -18,13 +18,13 @@ internal sealed record ReportData
 
     public required long Errors { get; init; }
 
-    /// <summary>Messages per second that an open loop asked for; null for other measurements.</summary>
+    /// <summary>Messages per second that an open loop requested; null for other measurements.</summary>
     public double? AskedPerS { get; init; }
 
-    /// <summary>What limited the rate; null if the file does not tell it.</summary>
+    /// <summary>What limited the rate; null if the file does not contain it.</summary>
     public string? BoundBy { get; init; }
 
-    /// <summary>Which messages the latencies are about; null: all of them.</summary>
+    /// <summary>The messages that the latencies cover; null for all.</summary>
     public string? LatenciesOf { get; init; }
 
     /// <summary>Counts that should be 0, besides <see cref="Errors"/>.</summary>
@@ -78,8 +78,7 @@ internal sealed record ReportFigures(
 internal sealed record ReportHistogram([property: JsonRequired] double[] Us, [property: JsonRequired] long[] Counts);
 
 /// <summary>
-/// The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>. What is about latencies is absent where none were
-/// measured.
+/// The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>. Latency fields are absent if none were measured.
 /// </summary>
 internal sealed record ReportTimeline(
     [property: JsonRequired] double[] StartS,
@@ -95,7 +94,7 @@ internal sealed record ReportTimeline(
 /// <summary>The two measurements of a comparison, or one.</summary>
 /// <param name="Before">Null in a report of one measurement.</param>
 /// <param name="After">The measurement.</param>
-/// <param name="Differences">In which settings and surroundings the two differ, a sentence each.</param>
+/// <param name="Differences">The differences in settings and environment, one sentence each.</param>
 internal sealed record ReportPage(ReportData? Before, ReportData After, IReadOnlyList<string> Differences);
 
 [JsonSourceGenerationOptions(

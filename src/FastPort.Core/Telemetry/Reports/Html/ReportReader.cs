@@ -5,7 +5,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace FastPort.Telemetry.Reports.Html;
 
 /// <summary>
-/// Reads what a report shows from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.
+/// Reads a report's data from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.
 /// </summary>
 internal static class ReportReader
 {
@@ -18,7 +18,7 @@ internal static class ReportReader
     private const int LatestSchema = 2;
 
     /// <summary>Reads a file's contents.</summary>
-    /// <exception cref="JsonException">It is no such file; the message says why.</exception>
+    /// <exception cref="JsonException">It is not such a file; the message says why.</exception>
     internal static ReportData Read(ReadOnlyMemory<byte> json)
     {
         using var document = JsonDocument.Parse(json);
@@ -115,7 +115,7 @@ internal static class ReportReader
         string Whole(string name) => root.GetProperty(name).GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
     }
 
-    // Of what the file tells.
+    // Of the figures in the file.
     private static List<ReportCount> Alarms(JsonElement root, params ReadOnlySpan<(string Name, string Field)> fields)
     {
         List<ReportCount> alarms = [];

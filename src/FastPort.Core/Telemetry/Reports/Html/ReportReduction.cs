@@ -1,6 +1,6 @@
 namespace FastPort.Telemetry.Reports.Html;
 
-/// <summary>Limits what a page holds: neighbors of a distribution are merged until they are few enough.</summary>
+/// <summary>Limits the size of a page: neighbors of a distribution are merged until they are few enough.</summary>
 internal static class ReportReduction
 {
     /// <summary>Values of one distribution.</summary>

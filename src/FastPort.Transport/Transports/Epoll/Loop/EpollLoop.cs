@@ -31,8 +31,8 @@ internal sealed class EpollLoop
 
     // Watched descriptors. A descriptor is closed while its events of the same round may still come, but its number is watched again only
     // by a task, after all of them. Only while a child process is being started, which still holds a closed descriptor, may later events
-    // reach the number's next owner: each handler bears an event that is not its own. The wake-up descriptor has no handler: its event only
-    // ends the wait.
+    // reach the number's next owner: each handler tolerates events that are not its own. The wake-up descriptor has no handler: its event
+    // only ends the wait.
     private readonly Dictionary<int, ILoopHandler> _handlers = [];
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
@@ -112,7 +112,7 @@ internal sealed class EpollLoop
     /// <summary>Posts an action, from any thread, in order with the tasks.</summary>
     public void Run(Action action) => Post(new ActionTask(action));
 
-    /// <summary>Ends the thread after the tasks that are posted already. Does not wait for the thread's end.</summary>
+    /// <summary>Ends the thread after the already posted tasks. Does not wait for the thread's end.</summary>
     public void Stop() => Run(() => _stopped = true);
 
     /// <summary>Watches a descriptor for the given events; in a task on the loop. False when the system refuses.</summary>

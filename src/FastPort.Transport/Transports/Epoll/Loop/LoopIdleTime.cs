@@ -1,7 +1,7 @@
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// How long a loop has had nothing to do: it slept, or span for work. The loop writes, any thread reads, and one word holds both what has
+/// How long a loop has had nothing to do: it slept, or spun for work. The loop writes, any thread reads, and one word holds both what has
 /// passed and the beginning of a wait that has not ended, so that a reader needs no lock.
 /// </summary>
 internal sealed class LoopIdleTime

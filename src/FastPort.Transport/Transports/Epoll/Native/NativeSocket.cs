@@ -76,7 +76,7 @@ internal static unsafe class NativeSocket
         return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
     }
 
-    /// <summary>The peer of a Unix socket; null if the kernel does not tell.</summary>
+    /// <summary>The peer of a Unix socket; null if the kernel does not report it.</summary>
     public static UnixPeer? ReadPeer(int descriptor)
     {
         UnixPeer peer;
