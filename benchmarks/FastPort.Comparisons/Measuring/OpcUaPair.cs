@@ -40,7 +40,7 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
             throw new ComparisonException($"{Name}'s client said '{line}' instead of 'ready'");
         }
 
-        await RunAsync(0, context.Options.WarmupSeconds, static _ => { }, cancellation);
+        await RunAsync(0, context.Options.WarmupSeconds, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
@@ -48,7 +48,7 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
         double own = OwnSeconds();
         long begun = TimeProvider.System.GetTimestamp();
-        LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, context.Progress, cancellation);
+        LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation);
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
         double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
         if (servers.Count == 0)
@@ -74,19 +74,10 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         _servers?.Dispose();
     }
 
-    private async Task<LoadResult> RunAsync(double leadIn, double seconds, Action<string> progress, CancellationToken cancellation)
+    private async Task<LoadResult> RunAsync(double leadIn, double seconds, CancellationToken cancellation)
     {
         await _client!.SayAsync($"run {Invariant.Text(leadIn)} {Invariant.Text(seconds)}");
-        while (true)
-        {
-            string line = await _client.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation);
-            if (!line.StartsWith("Rate", StringComparison.Ordinal))
-            {
-                return LoadResult.Read(line);
-            }
-
-            progress($"{Name}: {line}");
-        }
+        return LoadResult.Read(await _client.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation));
     }
 
     private double OwnSeconds() => _servers!.CpuSeconds + CoreMeter.ProcessSeconds(_client!.Id);

@@ -11,6 +11,7 @@ namespace FastPort.Comparisons.Scenarios;
 /// </summary>
 internal sealed class SoakScenario : IScenario
 {
+    private const double DefaultMinutes = 30;
     private const double SamplesARun = 120;
 
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
@@ -50,7 +51,7 @@ internal sealed class SoakScenario : IScenario
             Name = Name,
             Description = Description,
             Method = string.Create(
-                CultureInfo.InvariantCulture, $"{context.Options.SoakMinutes} minutes, nothing pinned. {SoakMemory.Rule}"),
+                CultureInfo.InvariantCulture, $"{Minutes(context)} minutes, nothing pinned. {SoakMemory.Rule}"),
             Columns = [],
             Workloads =
             [
@@ -60,6 +61,8 @@ internal sealed class SoakScenario : IScenario
         };
     }
 
+    private static double Minutes(ScenarioContext context) => context.Options.Minutes ?? DefaultMinutes;
+
     private static async Task MeasureAsync(ScenarioContext context, SoakRun run, CancellationToken cancellation)
     {
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
@@ -68,7 +71,7 @@ internal sealed class SoakScenario : IScenario
             throw new ComparisonException(missing);
         }
 
-        double seconds = context.Options.SoakMinutes * 60;
+        double seconds = Minutes(context) * 60;
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
             "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling],
@@ -80,7 +83,7 @@ internal sealed class SoakScenario : IScenario
             [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--seconds", Invariant.Text(seconds), .. sampling],
             NoEnvironment,
             context.Bench);
-        context.Progress($"soak: {context.Options.SoakMinutes:0.##} minutes of mixed load");
+        context.Progress($"soak: {Minutes(context):0.##} minutes of mixed load");
 
         Task hearing = run.HearAsync("server", server.HearAllAsync(cancellation), context.Progress);
         try
