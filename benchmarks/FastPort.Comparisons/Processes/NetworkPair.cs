@@ -19,8 +19,6 @@ internal sealed class NetworkPair : IDisposable
     private const string Hold = "echo ready; exec cat";
 
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly Conversation _server;
     private readonly Conversation _client;
 
@@ -66,7 +64,7 @@ internal sealed class NetworkPair : IDisposable
         }
 
         Conversation Start(string name, string script) =>
-            Conversation.Start(name, ["unshare", "--net", "--", "sh", "-ec", script], NoEnvironment, bench);
+            Conversation.Start(name, ["unshare", "--net", "--", "sh", "-ec", script], bench);
     }
 
     public void Dispose()

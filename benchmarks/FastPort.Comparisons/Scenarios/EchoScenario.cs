@@ -31,7 +31,8 @@ internal sealed class EchoScenario : ContestScenario
         + "lock-step it shares the server's core. The latency report, "
         + "with the server's part of each round trip, is that of FastPort.Client: a process of its own each run, warmed as long as a "
         + "server. FastPort's transport is the default, epoll; Kestrel hands completions to the thread pool by default. A FastPort message "
-        + "is parsed and encoded by Google.Protobuf, its timing is recorded, and 136 B are allocated for it; Kestrel's handler sets one bit.";
+        + "is parsed and encoded by Google.Protobuf, its timing is recorded, and 136 B are allocated for it; Kestrel's handler sets one "
+        + "bit.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

@@ -19,8 +19,6 @@ internal sealed class SoakScenario : IScenario
     /// <summary>What the loads may take to end their last rounds, and the server to stop.</summary>
     private static readonly TimeSpan EndLimit = TimeSpan.FromSeconds(120);
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     // Counters of the server that have to be 0 in the end: nothing is left open, and nobody has done anything that it could refuse.
     private static readonly string[] ZeroCounters =
         ["connections_open", "sessions_open", "connections_rejected", "accept_errors", "errors_sent", "one_way_failures", "frames_dropped",
@@ -75,13 +73,12 @@ internal sealed class SoakScenario : IScenario
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
             "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling],
-            NoEnvironment, context.Bench);
+            context.Bench);
         string endpoint = ListeningLine.Read(await server.HearAsync(StartLimit, cancellation))
             ?? throw new ComparisonException("the soak's server did not say where it listens");
         using var load = Conversation.Start(
             "the soak's load",
             [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--seconds", Invariant.Text(seconds), .. sampling],
-            NoEnvironment,
             context.Bench);
         context.Progress($"soak: {Minutes(context):0.##} minutes of mixed load");
 
