@@ -6,12 +6,10 @@ using FastPort.Comparisons.Scenarios;
 
 namespace FastPort.Comparisons;
 
-/// <summary>The command line: one subcommand a scenario, and <c>all</c>.</summary>
+/// <summary>The command line: one subcommand a scenario, <c>all</c>, and <c>report</c>.</summary>
 internal static class ComparisonCommand
 {
-    private const int LargestPayload = 1024 * 1024 - 64;
     private const string BaselineInReports = "../before";
-    private const int LargestPackage = 255 * 1024 * 1024;
 
     private static readonly Option<bool> Quick = new("--quick")
     {
@@ -22,14 +20,14 @@ internal static class ComparisonCommand
 
     private static readonly Option<double?> Seconds = new("--seconds")
     {
-        Description = "Measured seconds of each run, 0.1 to 3600 (2; opcua-readwrite and opcua-package 60).",
+        Description = "Measured seconds of each run, 0.1 to 3600 (2; opcua-readwrite 60, observed 11).",
         Recursive = true,
     };
 
     private static readonly Option<int?> Repetitions = new("--repetitions")
     {
         Description = "Runs of each candidate, alternating between them, 1 to 99 (5; opcua-readwrite 3, of which the first does not count; "
-            + "opcua-package 1).",
+            + "observed 20).",
         Recursive = true,
     };
 
@@ -39,34 +37,15 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
-    private static readonly Option<int[]?> Sizes = new("--sizes")
-    {
-        Description = "Payload sizes in bytes, separated by commas, instead of each scenario's own.",
-        CustomParser = ParseSizes,
-        Recursive = true,
-    };
-
     private static readonly Option<string[]?> Only = new("--only")
     {
         Description = "Measure only the workloads whose title contains this text; may be given several times.",
         Recursive = true,
     };
 
-    private static readonly Option<double> Minutes = new("--minutes")
+    private static readonly Option<double?> Minutes = new("--minutes")
     {
-        Description = "How long the soak lasts, 0.1 to 10,000.",
-        DefaultValueFactory = _ => 30,
-    };
-
-    private static readonly Option<double> HostileMinutes = new("--minutes")
-    {
-        Description = "How long the attack lasts, 0.1 to 10,000.",
-        DefaultValueFactory = _ => 60,
-    };
-
-    private static readonly Option<int> Delay = new("--delay")
-    {
-        Description = "Milliseconds that packets take each way between two networks, 0 to 1000 (0); by netem of the kernel.",
+        Description = "How long the load lasts, 0.1 to 10,000 (soak 30, hostile 60).",
     };
 
     private static readonly Option<string?> Baseline = new("--baseline")
@@ -87,20 +66,10 @@ internal static class ComparisonCommand
         Arity = ArgumentArity.OneOrMore,
     };
 
-    private static readonly Option<string[]> Documents = new("--into")
+    private static readonly Option<string> Folder = new("--into")
     {
-        Description =
-            "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them. "
-            + "Without it reports of --quick are refused; those with failures or of --only always are.",
-        DefaultValueFactory = _ => [Path.Combine("docs", "performance.md"), Path.Combine("docs", "measurements.md")],
-    };
-
-    private static readonly Option<ushort> QueuedType = new("--queued-type")
-    {
-        Description = "Message type of FastPort.Server's Queued echo. Defaults to 0x1001.",
-        CustomParser = ParseMessageType,
-        DefaultValueFactory = _ => 0x1001,
-        Recursive = true,
+        Description = "The folder of the pages. Without it reports of --quick are refused; those with failures or of --only always are.",
+        DefaultValueFactory = _ => Path.Combine("docs", "measurements"),
     };
 
     private static readonly Option<string?> JsonFile = new("--json")
@@ -109,144 +78,109 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
-    private static readonly Option<string?> MarkdownFile = new("--markdown")
-    {
-        Description = "Write the report to this file as Markdown.",
-        Recursive = true,
-    };
-
     public static RootCommand Create()
     {
         Seconds.Validators.Add(option => RequireRange(option, 0.1, 3600));
         Warmup.Validators.Add(option => RequireRange(option, 0.1, 3600));
         Repetitions.Validators.Add(option => RequireRange(option, 1, 99));
+        Minutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
 
         var root = new RootCommand(
             "Compares FastPort with other servers: whole processes, one load client for all, pinned to cores, runs alternating.")
         {
-            Quick, Seconds, Repetitions, Warmup, Sizes, Only, QueuedType, RequirePeers, JsonFile, MarkdownFile,
+            Quick, Seconds, Repetitions, Warmup, Only, RequirePeers, JsonFile,
         };
-        foreach (IScenario scenario in ScenarioCatalog.All)
+        foreach (IScenario scenario in ScenarioCatalog.Usual.Concat(ScenarioCatalog.Others))
         {
-            Command command = CommandFor(scenario.Name, scenario.Description, [scenario]);
-            if (scenario is PeersScenario)
-            {
-                PeerArguments.AddTo(command);
-            }
-
+            Command command = CommandFor(scenario.Name, scenario.Description, [scenario], scenario.Defaults);
+            AddOwnOptions(command, scenario);
             root.Add(command);
         }
 
-        Minutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
-        Command soak = CommandFor(ScenarioCatalog.Soak.Name, ScenarioCatalog.Soak.Description, [ScenarioCatalog.Soak]);
-        soak.Add(Minutes);
-        root.Add(soak);
-        root.Add(CommandFor(ScenarioCatalog.Attack.Name, ScenarioCatalog.Attack.Description, [ScenarioCatalog.Attack]));
-        HostileMinutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
-        Command hostile = CommandFor(ScenarioCatalog.Hostile.Name, ScenarioCatalog.Hostile.Description, [ScenarioCatalog.Hostile]);
-        hostile.Add(HostileMinutes);
-        root.Add(hostile);
-        HostileCommands.AddTo(root);
-        Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
-        pairs.Add(Baseline);
-        root.Add(pairs);
-        IScenario ticking = ScenarioCatalog.ReadWrite;
-        Command readWrite = CommandFor(ticking.Name, ticking.Description, [ticking], ScenarioDefaults.ReadWrite);
-        ReadWriteArguments.AddTo(readWrite, Quick, Repetitions);
-        root.Add(readWrite);
         root.Add(
             CommandFor(
-                ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
-                LargestPackage));
-        Delay.Validators.Add(option => RequireRange(option, 0, 1000));
-        Command speed = CommandFor(ScenarioCatalog.Speed.Name, ScenarioCatalog.Speed.Description, [ScenarioCatalog.Speed]);
-        speed.Add(Delay);
-        root.Add(speed);
-        root.Add(
-            CommandFor(
-                ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge], ScenarioDefaults.Bridge));
-        root.Add(
-            CommandFor(
-                ScenarioCatalog.Observed.Name, ScenarioCatalog.Observed.Description, [ScenarioCatalog.Observed],
-                ScenarioDefaults.Observed));
-        root.Add(CommandFor(ScenarioCatalog.Nodes.Name, ScenarioCatalog.Nodes.Description, [ScenarioCatalog.Nodes]));
-        root.Add(CommandFor(ScenarioCatalog.NodesCosts.Name, ScenarioCatalog.NodesCosts.Description, [ScenarioCatalog.NodesCosts]));
-        Command simulation = CommandFor(
-            ScenarioCatalog.NodesSimulation.Name, ScenarioCatalog.NodesSimulation.Description, [ScenarioCatalog.NodesSimulation]);
-        SimulationArguments.AddTo(simulation, RequireRange);
-        root.Add(simulation);
-        root.Add(
-            CommandFor(
-                "all",
-                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge, "
-                + "observed, nodes, nodes-costs and nodes-simulation.",
-                ScenarioCatalog.All));
+                "all", $"{string.Join(", ", ScenarioCatalog.Usual.Select(static scenario => scenario.Name))}, one after the other.",
+                ScenarioCatalog.Usual, ScenarioDefaults.Usual));
         root.Add(CreateReportCommand());
+        HostileCommands.AddTo(root);
         return root;
     }
 
+    private static void AddOwnOptions(Command command, IScenario scenario)
+    {
+        switch (scenario)
+        {
+            case PeersScenario:
+                PeerArguments.AddTo(command);
+                break;
+            case PairsScenario:
+                command.Add(Baseline);
+                break;
+            case SoakScenario or HostileScenario:
+                command.Add(Minutes);
+                break;
+            case NodesSimulationScenario:
+                SimulationArguments.AddTo(command, RequireRange);
+                break;
+        }
+    }
+
     private static Command CommandFor(
-        string name, string description, IReadOnlyList<IScenario> scenarios, ScenarioDefaults? defaults = null,
-        int largestSize = LargestPayload)
+        string name, string description, IReadOnlyList<IScenario> scenarios, ScenarioDefaults defaults)
     {
         var command = new Command(name, description);
-        command.Validators.Add(result =>
+        if (defaults.FewestRepetitions > 1)
         {
-            if (result.GetResult(Sizes) is { Errors: var errors } && !errors.Any() && result.GetValue(Sizes) is { } sizes
-                && sizes.Any(size => size > largestSize))
+            command.Validators.Add(result =>
             {
-                result.AddError($"--sizes {string.Join(',', sizes)}: '{sizes.Max()}' must be bytes from 0 to {largestSize}.");
-            }
-        });
+                if (result.GetValue(Repetitions) < defaults.FewestRepetitions)
+                {
+                    result.AddError("--repetitions 1: the first repetition is warm-up and does not count; give 2 or more.");
+                }
+            });
+        }
+
         command.SetAction(
-            (parsed, cancellation) =>
-                ComparisonRun.RunAsync(scenarios, ReadOptions(parsed, defaults ?? ScenarioDefaults.Usual), cancellation));
+            (parsed, cancellation) => ComparisonRun.RunAsync(scenarios, ReadOptions(parsed, defaults), cancellation));
         return command;
     }
 
     private static Command CreateReportCommand()
     {
-        var command = new Command("report", "Writes measured tables into the documentation.") { Reports, Documents };
+        var command = new Command("report", "Writes what was measured into the documentation, a page for each scenario.")
+        {
+            Reports, Folder,
+        };
         command.SetAction(parsed => ReportRun.Run(
             parsed.GetRequiredValue(Reports),
-            parsed.GetRequiredValue(Documents),
-            allowsQuick: parsed.GetResult(Documents) is { Implicit: false }));
+            parsed.GetRequiredValue(Folder),
+            allowsQuick: parsed.GetResult(Folder) is { Implicit: false }));
         return command;
     }
 
     private static ComparisonOptions ReadOptions(ParseResult parsed, ScenarioDefaults defaults)
     {
         bool quick = parsed.GetValue(Quick);
-        bool full = ReadWriteArguments.IsFull(parsed);
         return new ComparisonOptions
         {
             Quick = quick,
-            Seconds = parsed.GetValue(Seconds)
-                ?? (full ? ReadWriteArguments.FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
-            Repetitions = parsed.GetValue(Repetitions)
-                ?? (full ? ReadWriteArguments.FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
+            Seconds = parsed.GetValue(Seconds) ?? (quick ? defaults.QuickSeconds : defaults.Seconds),
+            Repetitions = parsed.GetValue(Repetitions) ?? (quick ? defaults.QuickRepetitions : defaults.Repetitions),
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : defaults.WarmupSeconds),
             LeadInSeconds = quick ? 0.1 : 0.5,
-            Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             Only = parsed.GetValue(Only) ?? [],
-            QueuedType = parsed.GetValue(QueuedType),
-            SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
-            HostileMinutes = parsed.GetResult(HostileMinutes) is null ? 0 : parsed.GetValue(HostileMinutes),
-            DelayMilliseconds = parsed.GetResult(Delay) is null ? 0 : parsed.GetValue(Delay),
-            Full = full,
+            Minutes = parsed.GetResult(Minutes) is null ? null : parsed.GetValue(Minutes),
             Peers = PeerArguments.Read(parsed),
             Simulation = SimulationArguments.Read(parsed),
-            Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),
-            MarkdownFile = parsed.GetValue(MarkdownFile),
             CommandLine = Retyped(parsed),
             MissingIsError = parsed.GetValue(RequirePeers)
                 || string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase),
         };
     }
 
-    // Where the reports went, and where another checkout or server lies, says nothing about the figures in them, and would carry one
+    // Where the report went, and where another checkout or server lies, says nothing about the figures in it, and would carry one
     // machine's paths into the documentation. The other checkout has to be given, so it has the name that the documentation gives it.
     private static string Retyped(ParseResult parsed)
     {
@@ -255,11 +189,9 @@ internal static class ComparisonCommand
             ' ',
             tokens.Select((token, i) => i == 0 ? token
                 : tokens[i - 1] == Baseline.Name ? BaselineInReports : PeerArguments.Told(tokens[i - 1], token))
-                .Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1])))
+                .Where((token, i) => token != JsonFile.Name && (i == 0 || tokens[i - 1] != JsonFile.Name))
                 .Select(static token => token.Contains(' ', StringComparison.Ordinal) ? $"'{token}'" : token));
     }
-
-    private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name;
 
     private static void RequireRange(OptionResult option, double low, double high)
     {
@@ -268,36 +200,5 @@ internal static class ComparisonCommand
         {
             option.AddError($"{option.IdentifierToken?.Value} {text}: must be a number from {low} to {high}.");
         }
-    }
-
-    private static int[]? ParseSizes(ArgumentResult argument)
-    {
-        string text = string.Join(',', argument.Tokens.Select(token => token.Value));
-        var sizes = new List<int>();
-        foreach (string part in text.Split(','))
-        {
-            if (!int.TryParse(part, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size > LargestPackage)
-            {
-                argument.AddError($"--sizes {text}: '{part}' must be bytes from 0 to {LargestPackage}.");
-                return null;
-            }
-
-            sizes.Add(size);
-        }
-
-        return [.. sizes];
-    }
-
-    private static ushort ParseMessageType(ArgumentResult argument)
-    {
-        string text = argument.Tokens[0].Value;
-        bool hexadecimal = text.StartsWith("0x", StringComparison.OrdinalIgnoreCase);
-        NumberStyles style = hexadecimal ? NumberStyles.AllowHexSpecifier : NumberStyles.None;
-        if (!ushort.TryParse(hexadecimal ? text.AsSpan(2) : text, style, CultureInfo.InvariantCulture, out ushort type))
-        {
-            argument.AddError($"--queued-type {text}: must be a message type from 0 to 0xFFFF, decimal or hexadecimal with 0x.");
-        }
-
-        return type;
     }
 }

@@ -1,5 +1,4 @@
 using FastPort.Comparisons.Candidates;
-using FastPort.Comparisons.Scenarios;
 using FastPort.Comparisons.Simulation;
 
 namespace FastPort.Comparisons;
@@ -19,29 +18,11 @@ internal sealed record ComparisonOptions
     /// <summary>Seconds of load before the measured ones of every run: connections open, windows and caches fill.</summary>
     public required double LeadInSeconds { get; init; }
 
-    /// <summary>Payload sizes in bytes; null for each scenario's own.</summary>
-    public required IReadOnlyList<int>? Sizes { get; init; }
-
     /// <summary>Texts of which the title of a measured workload contains one; none for all.</summary>
     public IReadOnlyList<string> Only { get; init; } = [];
 
-    /// <summary>Message type under which FastPort.Server offers its Queued echo.</summary>
-    public required ushort QueuedType { get; init; }
-
-    /// <summary>How long the soak lasts.</summary>
-    public required double SoakMinutes { get; init; }
-
-    /// <summary>How long a hostile hour lasts.</summary>
-    public double HostileMinutes { get; init; }
-
-    /// <summary>Whether the full published method is asked for, whose results are kept candidate by candidate.</summary>
-    public bool Full { get; init; }
-
-    /// <summary>How messages are protected at a fixed tick; a workload each.</summary>
-    public IReadOnlyList<TickSecurity> Security { get; init; } = [TickSecurity.None];
-
-    /// <summary>How long packets take each way between two networks, beyond what they take anyway.</summary>
-    public int DelayMilliseconds { get; init; }
+    /// <summary>How long the soak or the hostile hour lasts; null for the scenario's own time.</summary>
+    public double? Minutes { get; init; }
 
     /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
     public string? Baseline { get; init; }
@@ -61,15 +42,12 @@ internal sealed record ComparisonOptions
     /// <summary>File for the JSON report, or null.</summary>
     public string? JsonFile { get; init; }
 
-    /// <summary>File for the Markdown report, or null.</summary>
-    public string? MarkdownFile { get; init; }
-
-    /// <summary>The arguments as typed, without the report files.</summary>
+    /// <summary>The arguments as typed, without the report file.</summary>
     public required string CommandLine { get; init; }
 
     /// <summary>Whether a workload is measured.</summary>
     public bool Selects(string title) => Only.Count == 0 || Only.Any(text => title.Contains(text, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>The sizes asked for, or a scenario's own; of those a quick run takes the first alone.</summary>
-    public IReadOnlyList<int> SizesOr(IReadOnlyList<int> own) => Sizes ?? (Quick ? [own[0]] : own);
+    /// <summary>A scenario's sizes; in a quick run the first alone.</summary>
+    public IReadOnlyList<int> SizesOf(IReadOnlyList<int> all) => Quick ? [all[0]] : all;
 }

@@ -76,7 +76,6 @@ internal static class ComparisonRun
         var context = new ScenarioContext(options, bench, native, new CandidateCatalog(bench, native, options), console.WriteLine)
         {
             Pace = pace,
-            Kept = KeptResults.Open(options, frame),
         };
         var reports = new List<ScenarioReport>();
         foreach (IScenario scenario in scenarios)
@@ -102,7 +101,6 @@ internal static class ComparisonRun
         ComparisonReport report = frame with { Scenarios = reports };
         ConsoleReport.Write(report, console);
         ReportFile.Write(options.JsonFile, JsonReport.Create(report));
-        ReportFile.Write(options.MarkdownFile, MarkdownReport.Create(report));
         return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failures.Count > 0)
             ? ExitCode.Failed
             : ExitCode.Good;

@@ -2,14 +2,14 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons;
 
-/// <summary>Writes reports measured before into documents.</summary>
+/// <summary>Writes reports measured before into the documentation, each scenario as a page: what stood there is gone.</summary>
 internal static class ReportRun
 {
-    /// <param name="files">The reports. One that lacks something is refused: its tables would take the place of whole ones.</param>
-    /// <param name="documents">The documents.</param>
+    /// <param name="files">The reports. One that lacks something is refused: its pages would take the place of whole ones.</param>
+    /// <param name="folder">Where the pages are.</param>
     /// <param name="allowsQuick">Whether reports of quick runs may be written.</param>
     /// <returns>An <see cref="ExitCode"/>.</returns>
-    public static int Run(IReadOnlyList<string> files, IReadOnlyList<string> documents, bool allowsQuick)
+    public static int Run(IReadOnlyList<string> files, string folder, bool allowsQuick)
     {
         try
         {
@@ -18,11 +18,15 @@ internal static class ReportRun
                 ComparisonReport report = JsonReport.Read(file);
                 if (report.Unpublishable(allowsQuick) is { } why)
                 {
-                    throw new ComparisonException($"{file} is not written into documents: {why}.");
+                    throw new ComparisonException($"{file} is not written into the documentation: {why}.");
                 }
 
-                IReadOnlyList<string> written = DocumentSections.Write(documents, report);
-                Console.WriteLine($"{file}: wrote {string.Join(", ", written)} into {string.Join(", ", documents)}");
+                foreach (ScenarioReport scenario in report.Scenarios)
+                {
+                    string page = Path.Combine(folder, $"{scenario.Name}.md");
+                    ReportFile.Write(page, MarkdownReport.Create(report, scenario));
+                    Console.WriteLine($"{file}: wrote {page}");
+                }
             }
 
             return ExitCode.Good;

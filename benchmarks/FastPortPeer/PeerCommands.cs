@@ -1,5 +1,4 @@
 using System.CommandLine;
-using FastPort.Transports;
 using FastPortPeer.Attacks;
 using FastPortPeer.LockStep;
 using FastPortPeer.Messaging;
@@ -31,8 +30,6 @@ internal static class PeerCommands
     };
 
     private static readonly Option<bool> LockStepMode = new("--lock-step") { Description = "Send each message back before the next." };
-
-    private static readonly Option<TransportKind> Transport = new("--transport") { Description = "What carries TCP and Unix sockets." };
 
     private static readonly Option<int?> SpinMicroseconds = new("--spin-us")
     {
@@ -66,10 +63,9 @@ internal static class PeerCommands
         });
         var root = new RootCommand("FastPort's own side of the comparisons that need its engine on both ends.");
         root.Add(
-            Create("server", "Messaging: sends to a routing id.", ServeAsync, Endpoint, Size, LockStepMode, Transport, SpinMicroseconds));
+            Create("server", "Messaging: sends to a routing id.", ServeAsync, Endpoint, Size, LockStepMode, SpinMicroseconds));
         root.Add(
-            Create("client", "Messaging: receives, or sends back.", ReceiveAsync, Endpoint, Size, LockStepMode, Transport,
-                SpinMicroseconds));
+            Create("client", "Messaging: receives, or sends back.", ReceiveAsync, Endpoint, Size, LockStepMode, SpinMicroseconds));
         root.Add(Create("both", "Messaging: server and client in this process.", ServeBothAsync, Size, LockStepMode, SpinMicroseconds));
         root.Add(
             Create("lock-step", "Echo, each request after the reply before.", LockStepAsync, Endpoint, Payload, InFlight, SpinMicroseconds,
@@ -93,7 +89,7 @@ internal static class PeerCommands
     }
 
     private static MessagingSettings Settings(ParseResult parsed) =>
-        new(parsed.GetValue(LockStepMode), parsed.GetValue(Size), parsed.GetValue(Transport), parsed.GetValue(SpinMicroseconds));
+        new(parsed.GetValue(LockStepMode), parsed.GetValue(Size), parsed.GetValue(SpinMicroseconds));
 
     private static async Task ServeAsync(ParseResult parsed)
     {

@@ -50,11 +50,6 @@ internal static class PeerCommands
 
     private static readonly Option<OpcUaSecurityPolicy> Policy = new("--policy") { Description = "Security policy; with SignAndEncrypt." };
 
-    private static readonly Option<bool> Rate = new("--rate-lines")
-    {
-        Description = "Print the rate of packages every 2 s; with one request under way.",
-    };
-
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
     private static readonly Option<int?> BridgeId = new("--bridge-pid")
@@ -92,7 +87,7 @@ internal static class PeerCommands
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
             Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Clients, Outstanding,
-                MaxAge, Policy, ServerId, SpinMicroseconds, Rate, BridgeId, BridgeMaxAge));
+                MaxAge, Policy, ServerId, SpinMicroseconds, BridgeId, BridgeMaxAge));
         root.Add(
             Create("sharing-client", "64 sessions of a bridge read the same 100 tags 100 times a second.", ShareAsync, Url, ServerId,
                 BridgeId));
@@ -143,7 +138,6 @@ internal static class PeerCommands
         Outstanding = parsed.GetValue(Outstanding),
         MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
         Policy = parsed.GetValue(Policy),
-        HasRateLines = parsed.GetValue(Rate),
         ServerId = parsed.GetValue(ServerId),
         SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
         BridgeId = parsed.GetValue(BridgeId),

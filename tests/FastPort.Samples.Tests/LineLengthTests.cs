@@ -10,7 +10,7 @@ public sealed class LineLengthTests
 {
     private const int MaxLength = 140;
 
-    // Readers look for one figure: the tables stay short, and docs/measurements.md has the rest.
+    // Readers look for one figure: the tables stay short, and docs/measurements has the rest.
     private const int MaxLinesOfPerformance = 300;
 
     private static readonly string[] Patterns =

@@ -1,10 +1,10 @@
+using System.Collections.ObjectModel;
+
 namespace FastPort.Comparisons.Candidates;
 
 /// <summary>A server that takes part in a comparison: what it is called, how it is started, what its replies look like.</summary>
 internal sealed record Candidate
 {
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     /// <summary>Name in the tables.</summary>
     public required string Name { get; init; }
 
@@ -15,7 +15,7 @@ internal sealed record Candidate
     public required Func<string?> Missing { get; init; }
 
     /// <summary>Variables it is started with, beside the present ones. Defaults to none.</summary>
-    public IReadOnlyDictionary<string, string> Environment { get; init; } = NoEnvironment;
+    public IReadOnlyDictionary<string, string> Environment { get; init; } = ReadOnlyDictionary<string, string>.Empty;
 
     /// <summary>Whether its code is compiled and tuned while it runs, so that it needs a long warm-up. Defaults to true.</summary>
     public bool IsManaged { get; init; } = true;

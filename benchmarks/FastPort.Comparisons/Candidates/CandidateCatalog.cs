@@ -25,6 +25,9 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>Long enough to bridge every gap in a load, short enough to leave the core to others between runs.</summary>
     public const int SpinMicroseconds = 10_000;
 
+    // Under which FastPort.Server offers its Queued echo.
+    private const ushort QueuedType = 0x1001;
+
     private const string InlineCompletions = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
 
     private const string AnyTcp = "tcp://127.0.0.1:0";
@@ -54,7 +57,7 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate FastPortUnixSpinning => Spinning(FastPortUnix with { Name = "FastPort, spinning" });
 
     /// <summary>FastPort.Server with its Queued echo.</summary>
-    public Candidate FastPortQueued => FastPortAt("FastPort (Queued)", AnyTcp, "--queued-echo") with { MessageType = options.QueuedType };
+    public Candidate FastPortQueued => FastPortAt("FastPort (Queued)", AnyTcp, "--queued-echo") with { MessageType = QueuedType };
 
     /// <summary>FastPort.Server that encrypts, and computes a handshake on each of its cores at a time, as Kestrel does.</summary>
     /// <param name="certificate">Its certificate.</param>
@@ -111,10 +114,6 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>The runtime's sockets without events, one thread that never sleeps, raw bytes.</summary>
     public Candidate SocketSpinning => DotNet("Socket raw, spinning", "benchmarks", "SocketPeer", "--spin") with { RepliesAsSent = true };
 
-    /// <summary>FastPort.Server with a number of loops on its cores.</summary>
-    public Candidate FastPortLoops(int loops, IReadOnlyList<int> cores) =>
-        (FastPort with { Cores = cores }).With("FastPort__Loops", Invariant.Text(loops));
-
     /// <summary>
     /// FastPort.Server on these cores with one loop, pinned to the first, and one time for which it looks for work before it sleeps.
     /// </summary>
@@ -122,7 +121,8 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <param name="cores">Cores.</param>
     public Candidate FastPortSpinningFor(int? microseconds, IReadOnlyList<int> cores)
     {
-        Candidate candidate = (FastPortLoops(1, cores) with { Name = microseconds is null ? "default (adaptive)" : $"{microseconds} us" })
+        Candidate candidate = (FastPort with { Cores = cores, Name = microseconds is null ? "default (adaptive)" : $"{microseconds} us" })
+            .With("FastPort__Loops", "1")
             .With("FastPort__PinLoops", "true");
         return microseconds is { } time ? candidate.With("FastPort__SpinMicroseconds", Invariant.Text(time)) : candidate;
     }

@@ -6,10 +6,6 @@ namespace FastPort.Comparisons.Measuring;
 /// <summary>AES and HMAC of a request's and a response's bytes, at both ends, and nothing else (benchmarks/OpcUaPeer).</summary>
 internal sealed class CipherContestant(int requestBytes, int responseBytes, ScenarioContext context) : IContestant
 {
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
-
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly string _assembly = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
     private Conversation? _ciphers;
 
@@ -24,15 +20,14 @@ internal sealed class CipherContestant(int requestBytes, int responseBytes, Scen
             ProgramLocator.DotNetHost, _assembly, "ciphers", "--request-bytes", Invariant.Text(requestBytes),
             "--response-bytes", Invariant.Text(responseBytes),
         ];
-        _ciphers = Conversation.Start(
-            Name, context.Bench.Pinning.On(context.Bench.Pinning.Server, command), NoEnvironment, context.Bench);
-        await _ciphers.HearAsync(Limit, cancellation);
-        await RunAsync(context.Options.WarmupSeconds, cancellation);
+        _ciphers = await Conversation.StartReadyAsync(
+            Name, context.Bench.Pinning.On(context.Bench.Pinning.Server, command), context.Bench, cancellation);
+        await _ciphers.RunAsync(context.Options.LeadInSeconds, context.Options.WarmupSeconds, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
-        LoadResult run = await RunAsync(context.Options.Seconds, cancellation);
+        LoadResult run = await _ciphers!.RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation);
         return new Figures
         {
             [Metric.Throughput] = run.MessagesPerS,
@@ -42,11 +37,4 @@ internal sealed class CipherContestant(int requestBytes, int responseBytes, Scen
     }
 
     public void Dispose() => _ciphers?.Dispose();
-
-    private async Task<LoadResult> RunAsync(double seconds, CancellationToken cancellation)
-    {
-        await _ciphers!.SayAsync($"run {Invariant.Text(context.Options.LeadInSeconds)} {Invariant.Text(seconds)}");
-        return LoadResult.Read(
-            await _ciphers.HearAsync(TimeSpan.FromSeconds(context.Options.LeadInSeconds + seconds) + Limit, cancellation));
-    }
 }

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Scenarios;
@@ -17,14 +16,6 @@ internal sealed class IdleContestant(
     private const int WarmingInFlight = 16;
     private const int PayloadBytes = 64;
     private const double GraceSeconds = 120;
-
-    private static readonly JsonSerializerOptions Format = new()
-    {
-        PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
-        RespectRequiredConstructorParameters = true,
-    };
-
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
     public string Name => candidate.Name;
 
@@ -55,39 +46,15 @@ internal sealed class IdleContestant(
 
     /// <summary>Reads what the load client has printed.</summary>
     /// <exception cref="ComparisonException">It is no result.</exception>
-    public static HoldResult Read(string output)
-    {
-        try
-        {
-            return JsonSerializer.Deserialize<HoldResult>(output, Format) ?? throw new JsonException("null");
-        }
-        catch (JsonException exception)
-        {
-            throw new ComparisonException($"the load client printed no result but: {output}", exception);
-        }
-    }
+    public static HoldResult Read(string output) => ResultLine.Read<HoldResult>(output, "the load client");
 
     public void Dispose()
     {
         // Each run ends its own processes.
     }
 
-    private async Task<string> RunAsync(IReadOnlyList<string> command, CancellationToken cancellation)
-    {
-        using ChildProcess run = context.Bench.Children.Start(
-            context.Bench.Pinning.On(context.Bench.Pinning.Client, command), context.Bench.TemporaryFolder, NoEnvironment);
-        try
-        {
-            await run.WaitForExitAsync(cancellation).WaitAsync(TimeSpan.FromSeconds(GraceSeconds + holdSeconds), cancellation);
-        }
-        catch (TimeoutException exception)
-        {
-            throw new ComparisonException($"the load client did not end in time ({string.Join(' ', command)})", exception);
-        }
-
-        return run.ExitCode == 0 ? run.Output()
-            : throw new ComparisonException($"the load client ended with exit code {run.ExitCode}: {run.Errors()}");
-    }
+    private Task<string> RunAsync(IReadOnlyList<string> command, CancellationToken cancellation) => context.Bench.RunAsync(
+        "the load client", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), GraceSeconds + holdSeconds, cancellation);
 
     /// <summary>What the load client prints after it has held its connections.</summary>
     internal sealed record HoldResult

@@ -15,8 +15,6 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
     /// <summary>What a run may take beyond its time: the messages still on their way.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(60);
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private Conversation? _server;
     private Conversation? _client;
 
@@ -29,7 +27,7 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
         CpuPinning pinning = context.Bench.Pinning;
         bool apart = peer.Client is not null && peer.IsPinned;
         _server = Conversation.Start(
-            $"{Name}'s server", pinning.On(apart ? pinning.Server : pinning.Both, peer.Server), NoEnvironment, context.Bench);
+            $"{Name}'s server", pinning.On(apart ? pinning.Server : pinning.Both, peer.Server), context.Bench);
         var endpoints = new List<string>();
         while (endpoints.Count < peer.Endpoints)
         {
@@ -42,8 +40,7 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
         if (peer.Client is not null)
         {
             _client = Conversation.Start(
-                $"{Name}'s client", pinning.On(apart ? pinning.Client : pinning.Both, peer.Client(endpoints)), NoEnvironment,
-                context.Bench);
+                $"{Name}'s client", pinning.On(apart ? pinning.Client : pinning.Both, peer.Client(endpoints)), context.Bench);
         }
 
         string line = await HearServerAsync(StartLimit, cancellation);
@@ -58,12 +55,9 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
         double seconds = context.Options.Seconds;
-        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
-        double own = OwnSeconds();
-        long begun = TimeProvider.System.GetTimestamp();
+        var others = new OtherCpu(context.Bench.Pinning, OwnSeconds);
         (SideResult server, SideResult client) = await RunAsync(context.Options.LeadInSeconds, seconds, cancellation);
-        double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
+        double? otherShare = others.Share();
         if (server.Messages != client.Messages)
         {
             throw new ComparisonException($"{server.Messages} messages were sent and {client.Messages} have come");
@@ -86,7 +80,7 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
             [Metric.ClientCpuShare] = apart ? client.CpuS / client.Seconds : null,
             [Metric.ServerPeakRss] = server.PeakRssKb / 1024.0,
             [Metric.ClientPeakRss] = apart ? client.PeakRssKb / 1024.0 : null,
-            [Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null,
+            [Metric.OtherCpuShare] = otherShare,
         };
     }
 

@@ -16,8 +16,6 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric Mebibits = new("mebibits_per_s", "Mebibit/s", "N0");
 
-    public static readonly Metric Mebibytes = new("mebibytes_per_s", "Mebibyte/s", "N1");
-
     public static readonly Metric Megabytes = new("megabytes_per_s", "MB/s", "N0");
 
     public static readonly Metric ServerCpuPerMessage = new("server_cpu_us_per_message", "server CPU us/message", "N3") { HasRange = true };
@@ -80,7 +78,7 @@ internal sealed record Metric(string Key, string Title, string Format)
     [
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
         RoundTripP99, RoundTripP999, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
-        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes, Messages, Seconds,
+        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Messages, Seconds,
         BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests, LateRequests,
         .. TickMetric.All,
     ];

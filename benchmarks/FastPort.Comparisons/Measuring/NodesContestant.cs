@@ -9,10 +9,6 @@ namespace FastPort.Comparisons.Measuring;
 /// </summary>
 internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context) : IContestant
 {
-    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(30);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly List<ServerProcess> _nodes = [];
     private RedisServer? _redis;
     private Conversation? _load;
@@ -48,25 +44,18 @@ internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context)
             : ["relays", "--from", _nodes[0].Endpoint, "--to", _nodes[^1].Endpoint, "--senders", Invariant.Text(setup.Senders),
                 "--in-flight", Invariant.Text(setup.InFlight), .. size];
         int[] servers = [.. _nodes.Select(static node => node.Id), .. setup.CountsRedis ? (int[])[_redis.Id] : []];
-        _load = Conversation.Start(
-            $"{Name}'s load",
-            context.Bench.Pinning.On(
-                cores,
-                [ProgramLocator.DotNetHost, assembly, .. where,
-                    .. servers.SelectMany(static id => (string[])["--server-pid", Invariant.Text(id)])]),
-            NoEnvironment,
-            context.Bench);
-        string line = await _load.HearAsync(StartLimit, cancellation);
-        if (line != "ready")
-        {
-            throw new ComparisonException($"{Name}'s load said '{line}' instead of 'ready'");
-        }
-
-        await RunAsync(0, context.Options.WarmupSeconds, cancellation);
+        string[] command =
+        [
+            ProgramLocator.DotNetHost, assembly, .. where,
+            .. servers.SelectMany(static id => (string[])["--server-pid", Invariant.Text(id)]),
+        ];
+        _load = await Conversation.StartReadyAsync(
+            $"{Name}'s load", context.Bench.Pinning.On(cores, command), context.Bench, cancellation);
+        await _load.RunAsync(0, context.Options.WarmupSeconds, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation) =>
-        Figures.Of(await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation));
+        Figures.Of(await _load!.RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation));
 
     public void Dispose()
     {
@@ -74,12 +63,6 @@ internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context)
         _nodes.ForEach(static node => node.Dispose());
         _nodes.Clear();
         _redis?.Dispose();
-    }
-
-    private async Task<LoadResult> RunAsync(double leadIn, double seconds, CancellationToken cancellation)
-    {
-        await _load!.SayAsync($"run {Invariant.Text(leadIn)} {Invariant.Text(seconds)}");
-        return LoadResult.Read(await _load.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation));
     }
 }
 

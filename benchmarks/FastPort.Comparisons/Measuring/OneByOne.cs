@@ -4,15 +4,11 @@ namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
 /// Measures a workload's contestants one after the other, each with all its repetitions, of which the first is warm-up: no two runs of
-/// different ones belong together, so ratios are those of the medians. Whoever was measured before, as the kept results say, is not
-/// measured again.
+/// different ones belong together, so ratios are those of the medians.
 /// </summary>
 /// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
 /// <param name="progress">Takes a line for each step.</param>
-/// <param name="kept">What was measured before, by the contestant's name; null for nothing.</param>
-/// <param name="keep">Takes all that is measured, after each contestant.</param>
-internal sealed class OneByOne(
-    ComparisonOptions options, Action<string> progress, Func<string, ContestantReport?> kept, Action<WorkloadReport> keep)
+internal sealed class OneByOne(ComparisonOptions options, Action<string> progress)
 {
     public async Task<WorkloadReport> RunAsync(Workload workload, CancellationToken cancellation)
     {
@@ -21,12 +17,7 @@ internal sealed class OneByOne(
         var failures = new List<string>();
         foreach (IContestant contestant in workload.Contestants)
         {
-            if (kept(contestant.Name) is { } before && before.Runs.Count == options.Repetitions - 1)
-            {
-                progress($"{workload.Title}: {contestant.Name} was measured before");
-                done.Add(before);
-            }
-            else if (contestant.Missing() is { } missing)
+            if (contestant.Missing() is { } missing)
             {
                 (options.MissingIsError ? failures : notes).Add($"skipped: {missing}");
                 progress($"{workload.Title}: skipped: {missing}");
@@ -34,25 +25,18 @@ internal sealed class OneByOne(
             else
             {
                 await MeasureAsync(workload, contestant, done, failures, cancellation);
-                keep(Report(workload, done, notes, failures));
             }
         }
 
-        return Report(workload, done, notes, failures);
-    }
-
-    private static WorkloadReport Report(
-        Workload workload, List<ContestantReport> done, List<string> notes, List<string> failures)
-    {
         return new WorkloadReport
         {
             Title = workload.Title,
-            Contestants = [.. done],
+            Contestants = done,
             Ratios = [.. workload.Questions.SelectMany(
                 question => RatioReport.Create(question, done, hasOneClient: false, isPaired: false))],
             NotMeasured = workload.NotMeasured(done),
-            Notes = [.. notes],
-            Failures = [.. failures],
+            Notes = notes,
+            Failures = failures,
         };
     }
 

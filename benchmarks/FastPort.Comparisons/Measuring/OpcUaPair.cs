@@ -11,13 +11,6 @@ namespace FastPort.Comparisons.Measuring;
 internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, OpcUaClientCommand client, ScenarioContext context)
     : IContestant
 {
-    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
-
-    /// <summary>What a run may take beyond its time: the requests still under way.</summary>
-    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(60);
-
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private ServerChain? _servers;
     private Conversation? _client;
 
@@ -29,28 +22,16 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
     public async Task StartAsync(CancellationToken cancellation)
     {
         _servers = await ServerChain.StartAsync(servers, context.Bench, cancellation);
-        _client = Conversation.Start(
-            $"{Name}'s client",
-            context.Bench.Pinning.On(client.Cores, client.Command(_servers)),
-            NoEnvironment,
-            context.Bench);
-        string line = await _client.HearAsync(StartLimit, cancellation);
-        if (line != "ready")
-        {
-            throw new ComparisonException($"{Name}'s client said '{line}' instead of 'ready'");
-        }
-
-        await RunAsync(0, context.Options.WarmupSeconds, static _ => { }, cancellation);
+        _client = await Conversation.StartReadyAsync(
+            $"{Name}'s client", context.Bench.Pinning.On(client.Cores, client.Command(_servers)), context.Bench, cancellation);
+        await _client.RunAsync(0, context.Options.WarmupSeconds, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
-        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
-        double own = OwnSeconds();
-        long begun = TimeProvider.System.GetTimestamp();
-        LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, context.Progress, cancellation);
-        double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
+        var others = new OtherCpu(context.Bench.Pinning, OwnSeconds);
+        LoadResult run = await _client!.RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation);
+        double? otherShare = others.Share();
         if (servers.Count == 0)
         {
             // Of one process nobody can tell which end's it was.
@@ -60,11 +41,10 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         var figures = Figures.Of(run);
         figures[Metric.Tags] = client.TagsPerRequest > 0 ? run.MessagesPerS * client.TagsPerRequest : null;
         figures[Metric.Mebibits] = client.PackageBytes > 0 ? run.MessagesPerS * client.PackageBytes * 8 / (1 << 20) : null;
-        figures[Metric.Mebibytes] = figures[Metric.Mebibits] / 8;
         figures[Metric.BothCpuPerMessage] = (run.ClientCpuS + run.ServerCpuS) * 1e6 / run.Messages;
         figures[Metric.ClientAllocated] = (double?)run.ClientAllocatedBytes / run.Messages;
         figures[Metric.ServerAllocated] = (double?)run.ServerAllocatedBytes / run.Messages;
-        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null;
+        figures[Metric.OtherCpuShare] = otherShare;
         return figures;
     }
 
@@ -72,21 +52,6 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
     {
         _client?.Dispose();
         _servers?.Dispose();
-    }
-
-    private async Task<LoadResult> RunAsync(double leadIn, double seconds, Action<string> progress, CancellationToken cancellation)
-    {
-        await _client!.SayAsync($"run {Invariant.Text(leadIn)} {Invariant.Text(seconds)}");
-        while (true)
-        {
-            string line = await _client.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation);
-            if (!line.StartsWith("Rate", StringComparison.Ordinal))
-            {
-                return LoadResult.Read(line);
-            }
-
-            progress($"{Name}: {line}");
-        }
     }
 
     private double OwnSeconds() => _servers!.CpuSeconds + CoreMeter.ProcessSeconds(_client!.Id);

@@ -10,8 +10,6 @@ internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, S
     /// <summary>What a run may take beyond its load: connecting, its last replies.</summary>
     private const double GraceSeconds = 60;
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private ServerProcess? _server;
 
     public string Name => candidate.Name;
@@ -36,24 +34,13 @@ internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, S
     {
         ServerProcess server = _server ?? throw new InvalidOperationException("The server has not been started.");
         IReadOnlyList<string> command = context.Bench.Pinning.On(load.Cores, load.Command(server, leadIn, seconds));
-        using ChildProcess run = context.Bench.Children.Start(command, context.Bench.TemporaryFolder, NoEnvironment);
         try
         {
-            await run.WaitForExitAsync(cancellation).WaitAsync(TimeSpan.FromSeconds(leadIn + seconds + GraceSeconds), cancellation);
+            return await context.Bench.RunAsync("the load client", command, leadIn + seconds + GraceSeconds, cancellation);
         }
-        catch (TimeoutException exception)
+        catch (ComparisonException exception) when (server.Errors() is { Length: > 0 } said)
         {
-            throw new ComparisonException($"the load client did not end in time ({string.Join(' ', command)})", exception);
+            throw new ComparisonException($"{exception.Message}; the server said: {said}", exception);
         }
-
-        if (run.ExitCode != 0)
-        {
-            string serverSaid = server.Errors();
-            throw new ComparisonException(
-                $"the load client ended with exit code {run.ExitCode}: {run.Errors()}"
-                + (serverSaid.Length > 0 ? $"; the server said: {serverSaid}" : ""));
-        }
-
-        return run.Output();
     }
 }

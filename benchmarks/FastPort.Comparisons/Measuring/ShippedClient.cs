@@ -9,8 +9,6 @@ internal sealed class ShippedClient(ScenarioContext context)
 {
     private const double GraceSeconds = 60;
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly string _assembly = context.Bench.Programs.Find("src", "FastPort.Client");
 
     /// <summary>Why it cannot be run; null where it can.</summary>
@@ -32,22 +30,9 @@ internal sealed class ShippedClient(ScenarioContext context)
             ProgramLocator.DotNetHost, _assembly, "load", "--server", server.Endpoint, .. load,
             "--warmup", $"{Invariant.Text(warmup)}s", "--duration", $"{Invariant.Text(seconds)}s", "--json", file, "--no-progress",
         ];
-        using ChildProcess run = context.Bench.Children.Start(
-            context.Bench.Pinning.On(context.Bench.Pinning.Client, command), context.Bench.TemporaryFolder, NoEnvironment);
-        try
-        {
-            await run.WaitForExitAsync(cancellation).WaitAsync(TimeSpan.FromSeconds(warmup + seconds + GraceSeconds), cancellation);
-        }
-        catch (TimeoutException exception)
-        {
-            throw new ComparisonException($"FastPort.Client did not end in time ({string.Join(' ', command)})", exception);
-        }
-
-        if (run.ExitCode != 0)
-        {
-            throw new ComparisonException($"FastPort.Client ended with exit code {run.ExitCode}: {run.Errors()}");
-        }
-
+        await context.Bench.RunAsync(
+            "FastPort.Client", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), warmup + seconds + GraceSeconds,
+            cancellation);
         try
         {
             return Read(await File.ReadAllTextAsync(file, cancellation));

@@ -1,16 +1,10 @@
-using System.Text.Json;
+using FastPort.Comparisons.Processes;
 
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>What one side of a messaging run has counted; the names are those of its JSON line.</summary>
 internal sealed record SideResult
 {
-    private static readonly JsonSerializerOptions Format = new()
-    {
-        PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
-        RespectRequiredConstructorParameters = true,
-    };
-
     public required string Side { get; init; }
 
     public required long Messages { get; init; }
@@ -30,15 +24,5 @@ internal sealed record SideResult
     public double? MaxUs { get; init; }
 
     /// <exception cref="ComparisonException">The text is no result.</exception>
-    public static SideResult Read(string json)
-    {
-        try
-        {
-            return JsonSerializer.Deserialize<SideResult>(json, Format) ?? throw new JsonException("null");
-        }
-        catch (JsonException exception)
-        {
-            throw new ComparisonException($"a messaging peer printed no result but: {json}", exception);
-        }
-    }
+    public static SideResult Read(string json) => ResultLine.Read<SideResult>(json, "a messaging peer");
 }

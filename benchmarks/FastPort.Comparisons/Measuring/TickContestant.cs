@@ -26,12 +26,8 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
     private const double Mebi = 1 << 20;
     private const int TicksPerSecond = 10;
 
-    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
-
     /// <summary>What a repetition may take beyond its time: the last answers.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(60);
-
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
     private ServerChain? _servers;
     private Conversation? _client;
@@ -43,36 +39,26 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
     public async Task StartAsync(CancellationToken cancellation)
     {
         _servers = await ServerChain.StartAsync(candidate.Servers, context.Bench, cancellation);
-        _client = Conversation.Start(
-            $"{Name}'s client",
-            context.Bench.Pinning.On(context.Bench.Pinning.Client, candidate.Client(_servers.Endpoint)),
-            NoEnvironment,
-            context.Bench);
-        string line = await _client.HearAsync(StartLimit, cancellation);
-        if (line != "ready")
-        {
-            throw new ComparisonException($"{Name}'s client said '{line}' instead of 'ready'");
-        }
+        IReadOnlyList<string> command = candidate.Client(_servers.Endpoint);
+        _client = await Conversation.StartReadyAsync(
+            $"{Name}'s client", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), context.Bench, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
         int ticks = Math.Max(1, (int)Math.Round(context.Options.Seconds * TicksPerSecond));
-        CoreTime cores = CoreMeter.Read(context.Bench.Pinning.Both);
-        double own = OwnSeconds();
-        long begun = TimeProvider.System.GetTimestamp();
+        var others = new OtherCpu(context.Bench.Pinning, OwnSeconds);
         await _client!.SayAsync($"run {Invariant.Text(ticks)}");
         TimeSpan limit = TimeSpan.FromSeconds(context.Options.Seconds) + Grace;
         TickResult result = TickResult.Read(await _client.HearAsync(limit, cancellation));
-        double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
-        double others = CoreMeter.Read(context.Bench.Pinning.Both).OthersSince(cores, OwnSeconds() - own);
+        double? otherShare = others.Share();
         if (result.Errors > 0)
         {
             context.Progress($"{Name}: {result.Errors} of {result.Ticks} ticks failed; the first: {result.FirstError}");
         }
 
         Figures figures = FiguresOf(result);
-        figures[Metric.OtherCpuShare] = context.Bench.Pinning.IsPinned ? others / elapsed : null;
+        figures[Metric.OtherCpuShare] = otherShare;
         return figures;
     }
 

@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using System.ComponentModel;
 using System.Diagnostics;
 
@@ -19,7 +20,7 @@ internal sealed class ChildProcess : IDisposable
     public ChildProcess(
         IReadOnlyList<string> command,
         string workingDirectory,
-        IReadOnlyDictionary<string, string> environment,
+        IReadOnlyDictionary<string, string>? environment,
         Action<string>? onOutput,
         Action<ChildProcess> forget)
     {
@@ -33,7 +34,7 @@ internal sealed class ChildProcess : IDisposable
             RedirectStandardError = true,
             UseShellExecute = false,
         };
-        foreach ((string key, string value) in environment)
+        foreach ((string key, string value) in environment ?? ReadOnlyDictionary<string, string>.Empty)
         {
             start.Environment[key] = value;
         }

@@ -30,7 +30,7 @@ internal sealed class ChildProcessSet : IDisposable
     public ChildProcess Start(
         IReadOnlyList<string> command,
         string workingDirectory,
-        IReadOnlyDictionary<string, string> environment,
+        IReadOnlyDictionary<string, string>? environment = null,
         Action<string>? onOutput = null)
     {
         // Under the gate, so that no process can start after the last one was ended.

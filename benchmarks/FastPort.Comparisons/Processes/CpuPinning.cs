@@ -47,9 +47,6 @@ internal sealed class CpuPinning
     /// <summary>The load client's core; none where nothing is pinned.</summary>
     public IReadOnlyList<int> Client => ClientCore is { } core ? [core] : [];
 
-    /// <summary>Two cores for servers that use two; none where nothing is pinned.</summary>
-    public IReadOnlyList<int> ServerPair => Both;
-
     /// <summary>The load client's core where servers use two: a third one if there is one.</summary>
     public IReadOnlyList<int> PairClient => _cores.Count > 2 ? [_cores[2]] : Client;
 

@@ -1,16 +1,8 @@
-using System.Text.Json;
-
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>What one run of a load client measured; the names are those of its JSON line.</summary>
 internal sealed record LoadResult
 {
-    private static readonly JsonSerializerOptions Format = new()
-    {
-        PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
-        RespectRequiredConstructorParameters = true,
-    };
-
     public required long Messages { get; init; }
 
     public required double Seconds { get; init; }
@@ -68,15 +60,5 @@ internal sealed record LoadResult
     public double? OtherCpuS { get; init; }
 
     /// <exception cref="ComparisonException">The text is no result.</exception>
-    public static LoadResult Read(string json)
-    {
-        try
-        {
-            return JsonSerializer.Deserialize<LoadResult>(json, Format) ?? throw new JsonException("null");
-        }
-        catch (JsonException exception)
-        {
-            throw new ComparisonException($"A load client printed no result but: {json}", exception);
-        }
-    }
+    public static LoadResult Read(string json) => ResultLine.Read<LoadResult>(json, "A load client");
 }

@@ -22,8 +22,6 @@ internal sealed class NativePrograms
     // Comes with libssl.
     private const string CryptoLibrary = "-l:libcrypto.so.3";
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly Dictionary<string, (string Path, string? Missing)> _programs = new(StringComparer.Ordinal);
 
     private NativePrograms()
@@ -81,7 +79,7 @@ internal sealed class NativePrograms
     {
         string source = Path.Combine(bench.Programs.Root, "benchmarks", "Native", $"{name}.c");
         string[] command = [Compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path, source, "-lpthread", .. arguments];
-        using ChildProcess build = bench.Children.Start(command, bench.TemporaryFolder, NoEnvironment);
+        using ChildProcess build = bench.Children.Start(command, bench.TemporaryFolder);
         await build.WaitForExitAsync(cancellation);
         if (build.ExitCode == 0)
         {

@@ -19,8 +19,6 @@ internal sealed class NetworkPair : IDisposable
     private const string Hold = "echo ready; exec cat";
 
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly Conversation _server;
     private readonly Conversation _client;
 
@@ -38,19 +36,18 @@ internal sealed class NetworkPair : IDisposable
 
     /// <summary>Makes the networks and joins them.</summary>
     /// <param name="bench">Where their processes belong.</param>
-    /// <param name="delayMilliseconds">How long packets take each way; 0 for no longer than they do.</param>
     /// <param name="cancellation">Gives up.</param>
     /// <param name="moreClients">Last numbers of addresses that the client's network has besides.</param>
     /// <exception cref="ComparisonException">They cannot be made here; the message says why.</exception>
     public static async Task<NetworkPair> OpenAsync(
-        Workbench bench, int delayMilliseconds, CancellationToken cancellation, IReadOnlyList<int>? moreClients = null)
+        Workbench bench, CancellationToken cancellation, IReadOnlyList<int>? moreClients = null)
     {
         Conversation? client = null, server = null;
         try
         {
             client = Start("the client's network", Hold);
             await client.HearAsync(Limit, cancellation);
-            server = Start("the server's network", $"{Join(client.Id, delayMilliseconds, moreClients ?? [])}; {Hold}");
+            server = Start("the server's network", $"{Join(client.Id, moreClients ?? [])}; {Hold}");
             await server.HearAsync(Limit, cancellation);
             return new NetworkPair(server, client);
         }
@@ -60,15 +57,14 @@ internal sealed class NetworkPair : IDisposable
             client?.Dispose();
             if (exception is ComparisonException)
             {
-                string delayed = delayMilliseconds > 0 ? " with a delay, which needs the kernel's netem" : "";
-                throw new ComparisonException($"two networks cannot be made and joined here{delayed}: {exception.Message}", exception);
+                throw new ComparisonException($"two networks cannot be made and joined here: {exception.Message}", exception);
             }
 
             throw;
         }
 
         Conversation Start(string name, string script) =>
-            Conversation.Start(name, ["unshare", "--net", "--", "sh", "-ec", script], NoEnvironment, bench);
+            Conversation.Start(name, ["unshare", "--net", "--", "sh", "-ec", script], bench);
     }
 
     public void Dispose()
@@ -78,7 +74,7 @@ internal sealed class NetworkPair : IDisposable
     }
 
     // By the server's network, which reaches into the client's.
-    private static string Join(int clientId, int delayMilliseconds, IReadOnlyList<int> moreClients)
+    private static string Join(int clientId, IReadOnlyList<int> moreClients)
     {
         string client = string.Join(' ', In(clientId));
         string[] steps =
@@ -90,15 +86,8 @@ internal sealed class NetworkPair : IDisposable
         ];
         return string.Join("; ", steps);
 
-        IEnumerable<string> Up(string prefix, string address)
-        {
-            yield return $"{prefix}ip address add {address}/24 dev {Device}";
-            yield return $"{prefix}ip link set {Device} up";
-            if (delayMilliseconds > 0)
-            {
-                yield return $"{prefix}tc qdisc add dev {Device} root netem delay {Invariant.Text(delayMilliseconds)}ms";
-            }
-        }
+        static string[] Up(string prefix, string address) =>
+            [$"{prefix}ip address add {address}/24 dev {Device}", $"{prefix}ip link set {Device} up"];
     }
 
     private static IReadOnlyList<string> In(int id) => ["nsenter", $"--net=/proc/{Invariant.Text(id)}/ns/net", "--"];

@@ -9,8 +9,7 @@ namespace FastPort.Comparisons.Processes;
 /// <summary>Commands to a server of Redis by its own programs, and the CPU time that they cost it.</summary>
 internal sealed class RedisBenchmark(RedisServer redis, Workbench bench)
 {
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-    private static readonly TimeSpan Limit = TimeSpan.FromMinutes(2);
+    private const double LimitSeconds = 120;
 
     private readonly string _port = redis.Connection.Split(':')[1];
 
@@ -74,21 +73,6 @@ internal sealed class RedisBenchmark(RedisServer redis, Workbench bench)
         return process.TotalProcessorTime;
     }
 
-    private async Task<string> RunAsync(string tool, string[] arguments, CancellationToken cancellation)
-    {
-        using ChildProcess process = bench.Children.Start(
-            [ProgramLocator.FindTool(tool)!, .. arguments], bench.TemporaryFolder, NoEnvironment);
-        try
-        {
-            await process.WaitForExitAsync(cancellation).WaitAsync(Limit, cancellation);
-        }
-        catch (TimeoutException exception)
-        {
-            throw new ComparisonException($"{tool} {string.Join(' ', arguments)} did not end within {Limit.TotalSeconds:0} s", exception);
-        }
-
-        return process.ExitCode == 0 ? process.Output()
-            : throw new ComparisonException(
-                $"{tool} {string.Join(' ', arguments)} ended with exit code {process.ExitCode}: {process.Errors()}");
-    }
+    private Task<string> RunAsync(string tool, string[] arguments, CancellationToken cancellation) => bench.RunAsync(
+        $"{tool} {string.Join(' ', arguments)}", [ProgramLocator.FindTool(tool)!, .. arguments], LimitSeconds, cancellation);
 }

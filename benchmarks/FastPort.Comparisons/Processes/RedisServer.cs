@@ -7,8 +7,6 @@ namespace FastPort.Comparisons.Processes;
 internal sealed class RedisServer : IDisposable
 {
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(10);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly Conversation _process;
 
     private RedisServer(Conversation process, int port)
@@ -33,7 +31,7 @@ internal sealed class RedisServer : IDisposable
             ProgramLocator.FindTool("redis-server")!, "--port", Invariant.Text(port), "--bind", "127.0.0.1", "--save", "",
             "--appendonly", "no",
         ];
-        var process = Conversation.Start("redis-server", bench.Pinning.On(bench.Pinning.Both, command), NoEnvironment, bench);
+        var process = Conversation.Start("redis-server", bench.Pinning.On(bench.Pinning.Both, command), bench);
         try
         {
             while (!(await process.HearAsync(StartLimit, cancellation)).Contains("Ready to accept", StringComparison.Ordinal))

@@ -2,85 +2,80 @@ using FastPort.Comparisons.Candidates;
 
 namespace FastPort.Comparisons.Processes;
 
-/// <summary>A candidate's running server, ready for connections.</summary>
+/// <summary>A candidate's running server, ready for connections. What it says later is heard and forgotten but for the last lines.</summary>
 internal sealed class ServerProcess : IDisposable
 {
-    private static readonly TimeSpan StartTimeout = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
-    private readonly ChildProcess _process;
+    private readonly Conversation _conversation;
 
-    private ServerProcess(Candidate candidate, ChildProcess process, string endpoint)
+    private ServerProcess(Candidate candidate, Conversation conversation, IReadOnlyList<string> endpoints)
     {
         Candidate = candidate;
-        _process = process;
-        Endpoint = endpoint;
+        _conversation = conversation;
+        Endpoints = endpoints;
+        _ = ForgetAsync();
     }
 
     public Candidate Candidate { get; }
 
-    /// <summary>Where it listens, as a URI.</summary>
-    public string Endpoint { get; }
+    /// <summary>Where it listens, as URIs in the order in which it was told to.</summary>
+    public IReadOnlyList<string> Endpoints { get; }
 
-    public int Id => _process.Id;
+    /// <summary>The first of them.</summary>
+    public string Endpoint => Endpoints[0];
 
-    public static async Task<ServerProcess> StartAsync(Candidate candidate, Workbench bench, CancellationToken cancellation)
+    public int Id => _conversation.Id;
+
+    /// <summary>Whether it has ended, which nobody has told it to.</summary>
+    public bool HasEnded => _conversation.Ended.IsCompleted;
+
+    /// <summary>Starts a server.</summary>
+    /// <param name="candidate">The server.</param>
+    /// <param name="bench">Where it belongs.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <param name="endpoints">How many endpoints it has. Defaults to 1.</param>
+    /// <exception cref="ComparisonException">It has ended, or did not say in time where it listens.</exception>
+    public static async Task<ServerProcess> StartAsync(
+        Candidate candidate, Workbench bench, CancellationToken cancellation, int endpoints = 1)
     {
-        var listening = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
-        string? lastLine = null;
-
         // The program's telemetry stays as it comes; only its files go where they are removed with everything else.
         var environment = new Dictionary<string, string>(candidate.Environment, StringComparer.Ordinal)
         {
             ["LatencyStats__OutputDirectory"] = Path.Combine(bench.TemporaryFolder, "Stats"),
         };
-        ChildProcess process = bench.Children.Start(
-            bench.Pinning.On(candidate.Cores ?? bench.Pinning.Server, candidate.Command),
-            bench.TemporaryFolder,
-            environment,
-            line =>
-            {
-                Volatile.Write(ref lastLine, line);
-                if (ListeningLine.Read(line) is { } endpoint)
-                {
-                    listening.TrySetResult(endpoint);
-                }
-            });
+        var conversation = Conversation.Start(
+            candidate.Name, bench.Pinning.On(candidate.Cores ?? bench.Pinning.Server, candidate.Command), bench, environment);
         try
         {
-            Task ended = process.WaitForExitAsync(cancellation);
-            Task first = await Task.WhenAny(listening.Task, ended).WaitAsync(StartTimeout, cancellation);
-            if (first != listening.Task)
+            var found = new List<string>();
+            while (found.Count < endpoints)
             {
-                await ended;
-                throw new ComparisonException(
-                    Describe(candidate, $"ended with exit code {process.ExitCode} before it said where it listens", process, lastLine));
+                if (ListeningLine.Read(await conversation.HearAsync(StartLimit, cancellation)) is { } endpoint)
+                {
+                    found.Add(endpoint);
+                }
             }
 
-            return new ServerProcess(candidate, process, await listening.Task);
-        }
-        catch (TimeoutException exception)
-        {
-            string message = Describe(
-                candidate, $"did not say where it listens within {StartTimeout.TotalSeconds:0} s", process, Volatile.Read(ref lastLine));
-            process.Dispose();
-            throw new ComparisonException(message, exception);
+            return new ServerProcess(candidate, conversation, found);
         }
         catch
         {
-            process.Dispose();
+            conversation.Dispose();
             throw;
         }
     }
 
     /// <summary>The last lines the server wrote to standard error.</summary>
-    public string Errors() => _process.Errors();
+    public string Errors() => _conversation.Errors();
 
-    public void Dispose() => _process.Dispose();
+    public void Dispose() => _conversation.Dispose();
 
-    private static string Describe(Candidate candidate, string what, ChildProcess process, string? lastLine)
+    private async Task ForgetAsync()
     {
-        string errors = process.Errors();
-        string said = errors.Length > 0 ? errors : lastLine ?? "nothing";
-        return $"{candidate.Name} {what}; it said: {said}";
+        await foreach (string line in _conversation.HearAllAsync(CancellationToken.None))
+        {
+            _ = line;
+        }
     }
 }

@@ -1,5 +1,3 @@
-using System.Text.Json;
-
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>
@@ -7,12 +5,6 @@ namespace FastPort.Comparisons.Processes;
 /// </summary>
 internal sealed record TickResult
 {
-    private static readonly JsonSerializerOptions Format = new()
-    {
-        PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
-        RespectRequiredConstructorParameters = true,
-    };
-
     public required int Ticks { get; init; }
 
     public required int MissedTicks { get; init; }
@@ -62,15 +54,5 @@ internal sealed record TickResult
     public required double GcPauseMs { get; init; }
 
     /// <exception cref="ComparisonException">The text is no result.</exception>
-    public static TickResult Read(string json)
-    {
-        try
-        {
-            return JsonSerializer.Deserialize<TickResult>(json, Format) ?? throw new JsonException("null");
-        }
-        catch (JsonException exception)
-        {
-            throw new ComparisonException($"A client printed no result but: {json}", exception);
-        }
-    }
+    public static TickResult Read(string json) => ResultLine.Read<TickResult>(json, "A client");
 }

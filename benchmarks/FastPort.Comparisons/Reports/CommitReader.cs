@@ -5,8 +5,6 @@ namespace FastPort.Comparisons.Reports;
 /// <summary>Asks git which commit is being measured.</summary>
 internal static class CommitReader
 {
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     public static async Task<string> ReadAsync(Workbench bench, CancellationToken cancellation)
     {
         if (ProgramLocator.FindTool("git") is not { } git)
@@ -21,7 +19,7 @@ internal static class CommitReader
 
     private static async Task<string?> RunAsync(string[] command, Workbench bench, CancellationToken cancellation)
     {
-        using ChildProcess process = bench.Children.Start(command, bench.Programs.Root, NoEnvironment);
+        using ChildProcess process = bench.Children.Start(command, bench.Programs.Root);
         await process.WaitForExitAsync(cancellation);
         return process.ExitCode == 0 ? process.Output().Trim() : null;
     }

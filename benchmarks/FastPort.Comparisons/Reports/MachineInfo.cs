@@ -51,9 +51,6 @@ internal sealed record MachineInfo
         return System.IO.File.Exists(File) ? System.IO.File.ReadAllText(File).Trim() : null;
     }
 
-    /// <summary>Whether another report is of the same machine with the same software.</summary>
-    public bool IsSameAs(MachineInfo other) => this == other with { LoadAverageBefore = LoadAverageBefore };
-
     private static double LoadAverage() =>
         File.Exists("/proc/loadavg") ? double.Parse(File.ReadAllText("/proc/loadavg").Split(' ')[0], CultureInfo.InvariantCulture) : 0;
 

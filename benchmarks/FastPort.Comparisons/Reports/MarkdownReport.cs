@@ -3,34 +3,31 @@ using System.Text;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>
-/// The report as sections of docs/performance.md and docs/measurements.md. Prose is wrapped at 140 characters; tables are not.
-/// </summary>
+/// <summary>A scenario of a report as a page of docs/measurements. Prose is wrapped at 140 characters; tables are not.</summary>
 internal static class MarkdownReport
 {
     private const int MaxLine = 140;
+    private const string ReportCommand = "dotnet run -c Release --project benchmarks/FastPort.Comparisons -- report measured.json";
 
-    /// <summary>Every scenario and, behind them, every target.</summary>
-    public static string Create(ComparisonReport report)
-    {
-        var text = new StringBuilder();
-        foreach (ScenarioReport scenario in report.Scenarios)
-        {
-            text.Append(CultureInfo.InvariantCulture, $"## {scenario.Name}\n\n").Append(Create(report, scenario)).Append('\n');
-        }
-
-        return text.Append("## Targets\n\n").Append(Targets(report)).ToString();
-    }
-
-    /// <summary>One scenario: how it was measured, its tables, its notes.</summary>
+    /// <summary>The page: how the scenario was measured, its tables, its notes.</summary>
     public static string Create(ComparisonReport report, ScenarioReport scenario)
     {
         var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"# Measured: {scenario.Name}\n\n");
         AppendWrapped(text, scenario.Description);
-        text.Append(CultureInfo.InvariantCulture, $"\n    {report.Command}\n\n");
+        text.Append("\nThis page is generated from one run; [performance.md](../performance.md) explains how to measure:\n");
+        text.Append("\n    ");
+        AppendWrapped(text, $"{report.Command} --json measured.json", "      ", " \\");
+        text.Append(CultureInfo.InvariantCulture, $"    {ReportCommand}\n\n");
         AppendWrapped(text, $"{Method(report, scenario)} {scenario.Method}");
         text.Append('\n');
         Append(text, ReportTables.Figures(scenario));
+        ComparisonReport alone = report with { Scenarios = [scenario] };
+        if (alone.Targeted().Count + alone.NotMeasured() > 0)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"Targets: {ReportTables.Verdict(alone)}.\n\n");
+        }
+
         Append(text, ReportTables.Ratios(scenario));
         foreach (ReportTable table in scenario.Tables)
         {
@@ -43,15 +40,6 @@ internal static class MarkdownReport
             AppendWrapped(text, $"- {note.ReplaceLineEndings(" ")}", "  ");
         }
 
-        return text.ToString().TrimEnd('\n') + "\n";
-    }
-
-    /// <summary>Every target of the report.</summary>
-    public static string Targets(ComparisonReport report)
-    {
-        var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{report.Date:yyyy-MM-dd}, commit {report.Commit}: {ReportTables.Verdict(report)}.\n\n");
-        Append(text, ReportTables.Targets(report));
         return text.ToString().TrimEnd('\n') + "\n";
     }
 
@@ -97,15 +85,15 @@ internal static class MarkdownReport
         text.Append('\n');
     }
 
-    private static void AppendWrapped(StringBuilder text, string prose, string indent = "")
+    private static void AppendWrapped(StringBuilder text, string prose, string indent = "", string lineEnd = "")
     {
         int length = 0;
         foreach (string word in prose.Split(' ', StringSplitOptions.RemoveEmptyEntries))
         {
-            if (length > 0 && length + 1 + word.Length > MaxLine)
+            if (length > 0 && indent.Length + length + 1 + word.Length + lineEnd.Length > MaxLine)
             {
-                text.Append('\n').Append(indent);
-                length = indent.Length;
+                text.Append(lineEnd).Append('\n').Append(indent);
+                length = 0;
             }
             else if (length > 0)
             {

@@ -9,8 +9,6 @@ namespace FastPort.Comparisons.Reports;
 /// <summary>Versions of the software that is compared with, and that its programs stand on, as far as they are there.</summary>
 internal static class PeerVersions
 {
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private delegate void ZmqVersion(out int major, out int minor, out int patch);
 
     /// <summary>All of them in one line.</summary>
@@ -62,7 +60,7 @@ internal static class PeerVersions
             return null;
         }
 
-        using ChildProcess process = bench.Children.Start([node, "--version"], bench.TemporaryFolder, NoEnvironment);
+        using ChildProcess process = bench.Children.Start([node, "--version"], bench.TemporaryFolder);
         await process.WaitForExitAsync(cancellation);
         return process.ExitCode == 0 ? $"Node.js {process.Output().Trim().TrimStart('v')}" : null;
     }

@@ -27,12 +27,16 @@ internal static class ReportTables
         ["workload", .. RatioHeaders],
         [.. scenario.Workloads.SelectMany(workload => workload.Ratios, (workload, ratio) => RatioRow(workload.Title, ratio))]);
 
-    /// <summary>Every target of a report.</summary>
-    public static ReportTable Targets(ComparisonReport report) => Targets(report, _ => true);
-
     /// <summary>The targets of a report that were missed, and those that were by one way of taking the ratio.</summary>
-    public static ReportTable MissedTargets(ComparisonReport report) =>
-        Targets(report, ratio => ratio.Reached != true || ratio.IsDisputed());
+    public static ReportTable MissedTargets(ComparisonReport report) => new(
+        ["scenario, workload", .. RatioHeaders],
+        [
+            .. from scenario in report.Scenarios
+               from workload in scenario.Workloads
+               from ratio in workload.Ratios
+               where ratio.Target is not null && (ratio.Reached != true || ratio.IsDisputed())
+               select RatioRow($"{scenario.Name}: {workload.Title}", ratio),
+        ]);
 
     /// <summary>How many targets of a report were reached, how many not measured, and of how many that may be said otherwise.</summary>
     public static string Verdict(ComparisonReport report)
@@ -46,16 +50,6 @@ internal static class ReportTables
         return disputed == 0 ? verdict
             : string.Create(CultureInfo.InvariantCulture, $"{verdict}; of {disputed} the ratio of medians says otherwise");
     }
-
-    private static ReportTable Targets(ComparisonReport report, Func<RatioReport, bool> shows) => new(
-        ["scenario, workload", .. RatioHeaders],
-        [
-            .. from scenario in report.Scenarios
-               from workload in scenario.Workloads
-               from ratio in workload.Ratios
-               where ratio.Target is not null && shows(ratio)
-               select RatioRow($"{scenario.Name}: {workload.Title}", ratio),
-        ]);
 
     private static IReadOnlyList<string> FiguresRow(WorkloadReport workload, ContestantReport contestant, Metric[] columns) =>
         [workload.Title, contestant.Name, .. columns.Select((metric, i) => Cell(contestant, metric, withRange: i == 0 || metric.HasRange))];

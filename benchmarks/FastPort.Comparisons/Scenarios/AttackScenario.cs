@@ -18,8 +18,6 @@ internal sealed class AttackScenario : IScenario
 
     private static readonly TimeSpan AttackLimit = TimeSpan.FromSeconds(60);
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     public string Name => "attack";
 
     public string Description => "What strangers can do: the longest echo of eight other connections while the server is attacked.";
@@ -76,7 +74,7 @@ internal sealed class AttackScenario : IScenario
         string seconds = Invariant.Text(Seconds(context));
         string[] command = [ProgramLocator.DotNetHost, assembly, "attack", "--endpoint", server.Endpoint, "--seconds", seconds];
         using var attacker = Conversation.Start(
-            "the attacker", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), NoEnvironment, context.Bench);
+            "the attacker", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), context.Bench);
         await foreach (string line in attacker.HearAllAsync(cancellation))
         {
             JsonElement said = JsonDocument.Parse(line).RootElement;

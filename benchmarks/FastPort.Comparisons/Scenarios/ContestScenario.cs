@@ -10,6 +10,8 @@ internal abstract class ContestScenario : IScenario
 
     public abstract string Description { get; }
 
+    public virtual ScenarioDefaults Defaults => ScenarioDefaults.Usual;
+
     /// <summary>How it measures, beyond what holds for every scenario; full sentences.</summary>
     protected abstract string Method { get; }
 

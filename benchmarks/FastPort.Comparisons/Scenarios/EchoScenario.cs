@@ -12,7 +12,7 @@ internal sealed class EchoScenario : ContestScenario
     private const int SmallPayload = 64;
     private const int LargePayload = 8192;
 
-    private static readonly int[] DefaultSizes = [64, 1024, 8192];
+    private static readonly int[] Sizes = [64, 1024, 8192];
 
     private static readonly Dictionary<int, Target> ThroughputTargets = new()
     {
@@ -30,7 +30,9 @@ internal sealed class EchoScenario : ContestScenario
         "One load client in C for all (benchmarks/Native/echo_load.c), which compares every reply with its request, byte for byte; in "
         + "lock-step it shares the server's core. The latency report, "
         + "with the server's part of each round trip, is that of FastPort.Client: a process of its own each run, warmed as long as a "
-        + "server.";
+        + "server. FastPort's transport is the default, epoll; Kestrel hands completions to the thread pool by default. A FastPort message "
+        + "is parsed and encoded by Google.Protobuf, its timing is recorded, and 136 B are allocated for it; Kestrel's handler sets one "
+        + "bit.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -44,7 +46,7 @@ internal sealed class EchoScenario : ContestScenario
         Candidate fastPort = candidates.FastPort;
         Candidate kestrel = candidates.Kestrel;
         Candidate inline = candidates.KestrelInline;
-        foreach (int size in context.Options.SizesOr(DefaultSizes))
+        foreach (int size in context.Options.SizesOf(Sizes))
         {
             // Segments of large messages are what pacing holds up.
             Candidate? unchosen = size >= LargePayload ? candidates.FastPortSystemCongestion : null;

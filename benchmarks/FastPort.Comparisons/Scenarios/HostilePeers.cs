@@ -12,8 +12,6 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
     private const string Niceness = "10";
 
     private static readonly TimeSpan LoadGrace = TimeSpan.FromSeconds(60);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
-
     private readonly string _plan = Write(context, "plan.json", servers.Plan.Write);
     private readonly string _token = Write(context, "good.token", file => File.WriteAllText(file, servers.Plan.GoodToken));
     private readonly string _client = context.Bench.Programs.Find("src", "FastPort.Client");
@@ -27,7 +25,7 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
         string[] plan = command == HostileCommands.Burn ? [] : ["--plan", _plan];
         string[] nice = command != HostileCommands.Ledger && ProgramLocator.FindTool("nice") is { } tool ? [tool, "-n", Niceness] : [];
         return Conversation.Start(
-            command, On([.. nice, ProgramLocator.DotNetHost, own, command, .. plan, .. arguments]), NoEnvironment, context.Bench);
+            command, On([.. nice, ProgramLocator.DotNetHost, own, command, .. plan, .. arguments]), context.Bench);
     }
 
     /// <summary>Runs the good clients.</summary>

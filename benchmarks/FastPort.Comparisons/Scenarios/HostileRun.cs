@@ -12,6 +12,7 @@ namespace FastPort.Comparisons.Scenarios;
 /// </summary>
 internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks, HostileServers servers)
 {
+    private const double DefaultMinutes = 60;
     private const double WarmupSeconds = 2;
     private const double QuickWarmupSeconds = 1;
     private const double AttackWarmupSeconds = 10;
@@ -31,7 +32,7 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
 
     /// <summary>How long the attack lasts.</summary>
     public static double AttackSeconds(ScenarioContext context) =>
-        context.Options.Quick ? QuickAttackSeconds : context.Options.HostileMinutes * 60;
+        context.Options.Quick ? QuickAttackSeconds : (context.Options.Minutes ?? DefaultMinutes) * 60;
 
     /// <summary>What the server has to be back after.</summary>
     public static double RecoveryLimit(ScenarioContext context) => context.Options.Quick ? QuickRecoverySeconds : RecoverySeconds;

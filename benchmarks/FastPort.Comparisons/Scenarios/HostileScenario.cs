@@ -67,7 +67,7 @@ internal sealed class HostileScenario : IScenario
         try
         {
             return await NetworkPair.OpenAsync(
-                context.Bench, 0, cancellation, [.. Enumerable.Range(HostileAddresses.First, HostileAddresses.Count + 1)]);
+                context.Bench, cancellation, [.. Enumerable.Range(HostileAddresses.First, HostileAddresses.Count + 1)]);
         }
         catch (ComparisonException exception)
         {

@@ -1,3 +1,4 @@
+using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Hostile;
 using FastPort.Comparisons.Processes;
 
@@ -15,18 +16,17 @@ internal sealed class HostileServers : IDisposable
     private const int ConnectionsPerAddress = 5000;
 
     private static readonly TimeSpan ToolLimit = TimeSpan.FromSeconds(30);
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
-    private HostileServers(ListeningProcess server, ListeningProcess simulation, HostilePlan plan)
+    private HostileServers(ServerProcess server, ServerProcess simulation, HostilePlan plan)
     {
         Server = server;
         Simulation = simulation;
         Plan = plan;
     }
 
-    public ListeningProcess Server { get; }
+    public ServerProcess Server { get; }
 
-    public ListeningProcess Simulation { get; }
+    public ServerProcess Simulation { get; }
 
     public HostilePlan Plan { get; }
 
@@ -51,42 +51,31 @@ internal sealed class HostileServers : IDisposable
             bench, [ProgramLocator.DotNetHost, program, "users", "set", users, HostileUsers.Guest, "--role", HostileUsers.Guest],
             Password, cancellation);
         using var tokens = new HostileTokens();
-        Dictionary<string, string> environment = new(StringComparer.Ordinal)
-        {
-            ["LatencyStats__OutputDirectory"] = Path.Combine(bench.TemporaryFolder, "Stats"),
-            ["FastPort__MaxBufferedMegabytes"] = Invariant.Text(BufferedMegabytes),
-            ["FastPort__MaxConnectionsPerAddress"] = Invariant.Text(ConnectionsPerAddress),
-            ["FastPort__TrustedProxies__0"] = HostileAddresses.Of(network, HostileAddresses.Proxy),
-            ["FastPort__Tls__CertificateFile"] = Path.Combine(certificates, "server.pem"),
-            ["FastPort__Tls__KeyFile"] = Path.Combine(certificates, "server.key"),
-            ["Security__UsersFile"] = users,
-            ["Security__TokenKeysFile"] = Write(bench, "keys.pem", tokens.PublicKeyPem()),
-            ["Security__PolicyFile"] = Write(bench, "policy.json", HostileUsers.Policy),
-            ["Security__AuditFile"] = bench.NewPath("audit.jsonl"),
-            ["Status__Access"] = "All",
-        };
-        ListeningProcess server = await ListeningProcess.StartAsync(
-            "FastPort.Server", On(program, "--listen", $"tcp://{host}:0", "--listen", $"tls://{host}:0"), environment, 2, bench,
-            cancellation);
+        Candidate attacked = Of("FastPort.Server", program, "--listen", $"tcp://{host}:0", "--listen", $"tls://{host}:0")
+            .With("FastPort__MaxBufferedMegabytes", Invariant.Text(BufferedMegabytes))
+            .With("FastPort__MaxConnectionsPerAddress", Invariant.Text(ConnectionsPerAddress))
+            .With("FastPort__TrustedProxies__0", HostileAddresses.Of(network, HostileAddresses.Proxy))
+            .With("FastPort__Tls__CertificateFile", Path.Combine(certificates, "server.pem"))
+            .With("FastPort__Tls__KeyFile", Path.Combine(certificates, "server.key"))
+            .With("Security__UsersFile", users)
+            .With("Security__TokenKeysFile", Write(bench, "keys.pem", tokens.PublicKeyPem()))
+            .With("Security__PolicyFile", Write(bench, "policy.json", HostileUsers.Policy))
+            .With("Security__AuditFile", bench.NewPath("audit.jsonl"))
+            .With("Status__Access", "All");
+        Candidate simulated = Of(
+                "the OPC UA simulation", bridge, "simulate", "--listen", $"opc.tcp://{host}:0", "--max-message-mib", "16",
+                "--security-policy", "None")
+            .With("OpcUaServer__MaxBufferedMegabytes", Invariant.Text(BufferedMegabytes));
+        ServerProcess server = await ServerProcess.StartAsync(attacked, bench, cancellation, endpoints: 2);
         try
         {
-            ListeningProcess simulation = await ListeningProcess.StartAsync(
-                "the OPC UA simulation",
-                On(
-                    bridge, "simulate", "--listen", $"opc.tcp://{host}:0", "--max-message-mib", "16", "--security-policy", "None"),
-                new Dictionary<string, string>(StringComparer.Ordinal)
-                {
-                    ["OpcUaServer__MaxBufferedMegabytes"] = Invariant.Text(BufferedMegabytes),
-                },
-                1,
-                bench,
-                cancellation);
+            ServerProcess simulation = await ServerProcess.StartAsync(simulated, bench, cancellation);
             return new HostileServers(server, simulation, new HostilePlan
             {
                 Host = host,
-                TcpPort = server.Endpoints[0].Port,
-                TlsPort = server.Endpoints[1].Port,
-                OpcPort = simulation.Endpoints[0].Port,
+                TcpPort = new Uri(server.Endpoints[0]).Port,
+                TlsPort = new Uri(server.Endpoints[1]).Port,
+                OpcPort = new Uri(simulation.Endpoint).Port,
                 Network = network,
                 IsOwnNetwork = networks is not null,
                 AuthorityFile = Path.Combine(certificates, "ca.pem"),
@@ -105,10 +94,12 @@ internal sealed class HostileServers : IDisposable
             throw;
         }
 
-        IReadOnlyList<string> On(string assembly, params string[] arguments) =>
-        [
-            .. networks?.Server ?? [], .. bench.Pinning.On(bench.Pinning.Server, [ProgramLocator.DotNetHost, assembly, .. arguments]),
-        ];
+        Candidate Of(string name, string assembly, params string[] arguments) => new()
+        {
+            Name = name,
+            Command = [.. networks?.Server ?? [], ProgramLocator.DotNetHost, assembly, .. arguments],
+            Missing = () => ProgramLocator.MissingAssembly(name, assembly),
+        };
     }
 
     public void Dispose()
@@ -126,7 +117,7 @@ internal sealed class HostileServers : IDisposable
 
     private static async Task RunAsync(Workbench bench, IReadOnlyList<string> command, string input, CancellationToken cancellation)
     {
-        using ChildProcess tool = bench.Children.Start(command, bench.TemporaryFolder, NoEnvironment);
+        using ChildProcess tool = bench.Children.Start(command, bench.TemporaryFolder);
         if (input.Length > 0)
         {
             await tool.WriteLineAsync(input);

@@ -11,6 +11,9 @@ internal interface IScenario
     /// <summary>One sentence for the help text and the reports.</summary>
     string Description { get; }
 
+    /// <summary>How long it measures and how often, where nobody says.</summary>
+    ScenarioDefaults Defaults => ScenarioDefaults.Usual;
+
     /// <summary>Measures every workload. What fails or is missing becomes part of the report; only cancellation throws.</summary>
     Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation);
 }

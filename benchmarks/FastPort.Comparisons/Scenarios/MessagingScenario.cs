@@ -54,7 +54,7 @@ internal sealed class MessagingScenario : ContestScenario
         var peers = new MessagingPeers(context);
         foreach (MessagingLink link in Links)
         {
-            foreach (int size in context.Options.SizesOr(OneWaySizes))
+            foreach (int size in context.Options.SizesOf(OneWaySizes))
             {
                 yield return OneWay(link, size, peers, context);
             }
@@ -62,7 +62,7 @@ internal sealed class MessagingScenario : ContestScenario
 
         foreach (MessagingLink link in Links)
         {
-            foreach (int size in context.Options.SizesOr(LockStepSizes))
+            foreach (int size in context.Options.SizesOf(LockStepSizes))
             {
                 yield return LockStep(link, size, peers, context);
             }

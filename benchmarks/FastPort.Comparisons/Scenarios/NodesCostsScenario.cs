@@ -19,7 +19,6 @@ internal sealed class NodesCostsScenario : IScenario
     private const string KeyLife = "600000";
     private const string UsedMemory = "used_memory:";
 
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
     private static readonly TimeSpan InterestsLimit = TimeSpan.FromMinutes(2);
 
     public string Name => "nodes-costs";
@@ -113,7 +112,7 @@ internal sealed class NodesCostsScenario : IScenario
         {
             string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
             using var peer = Conversation.Start(
-                "interests", [ProgramLocator.DotNetHost, assembly, "interests"], NoEnvironment, context.Bench);
+                "interests", [ProgramLocator.DotNetHost, assembly, "interests"], context.Bench);
             JsonElement said = JsonDocument.Parse(await peer.HearAsync(InterestsLimit, cancellation)).RootElement;
             Add("a prefix of another node is learned", said.GetProperty("learned_us").GetDouble(), said.GetProperty("bytes").GetDouble());
             Add(

@@ -15,7 +15,7 @@ internal sealed class NodesScenario : ContestScenario
     private const string Relays = "FastPort, two nodes";
     private const string Publications = "Redis, a publication a message";
 
-    private static readonly int[] DefaultSizes = [64, 1024];
+    private static readonly int[] Sizes = [64, 1024];
 
     private static readonly Dictionary<int, Target> Targets = new()
     {
@@ -44,12 +44,12 @@ internal sealed class NodesScenario : ContestScenario
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        foreach (int size in context.Options.SizesOr(DefaultSizes))
+        foreach (int size in context.Options.SizesOf(Sizes))
         {
             yield return Duel(size, Senders, InFlight, Metric.Throughput, Targets.GetValueOrDefault(size), context);
         }
 
-        foreach (int size in context.Options.SizesOr(DefaultSizes))
+        foreach (int size in context.Options.SizesOf(Sizes))
         {
             yield return Duel(size, 1, 1, Metric.RoundTripP50, Target.AtMost(4.0), context);
         }

@@ -22,6 +22,9 @@ internal sealed class ObservedScenario : ContestScenario
 
     public override string Description => "The CPU time that dashboard, Prometheus and OTLP cost the server under load.";
 
+    // Long enough for an export every 10 s, and 20 pairs.
+    public override ScenarioDefaults Defaults { get; } = new(11, 1, 20, 1);
+
     protected override string Method =>
         "Typed Echo of 64 B over 32 connections with 16 requests in flight each, server and client with a core each. \"Everything on\": a "
         + "page is open, /metrics is scraped each second, and metrics are exported over OTLP and HTTP every 10 s; without traces. The "

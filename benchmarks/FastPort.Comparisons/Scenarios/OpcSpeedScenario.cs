@@ -25,7 +25,7 @@ internal sealed class OpcSpeedScenario : IScenario
         {
             if (rows.Any(static row => row.Place == OpcSpeedPlace.Remote))
             {
-                network = await NetworkPair.OpenAsync(context.Bench, context.Options.DelayMilliseconds, cancellation);
+                network = await NetworkPair.OpenAsync(context.Bench, cancellation);
             }
         }
         catch (ComparisonException exception)
@@ -88,8 +88,7 @@ internal sealed class OpcSpeedScenario : IScenario
             + "a request with its response, encoded and decoded; CPU is a share of a core. In-process both ends are one process on both "
             + "cores, the client's CPU is that of both, and tags are read by registered ids. Several clients are sessions of one process, "
             + "with a connection each. Bridged, the server's CPU is the bridge's, and both servers share a core. Remote, server and client "
-            + "have a network namespace each, joined by a veth pair, "
-            + (context.Options.DelayMilliseconds == 0 ? "without a delay. " : $"{context.Options.DelayMilliseconds} ms each way. ")
+            + "have a network namespace each, joined by a veth pair, without a delay. "
             + "Of changes only, the items are the changes that the server has made in the time: each has come, once and in order, to the "
             + "one subscription, else the run fails.",
         Columns = [],

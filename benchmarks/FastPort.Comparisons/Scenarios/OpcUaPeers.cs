@@ -21,9 +21,6 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     /// <summary>Clients, each with a session and a connection of its own; FastPort's only, without a bridge. Defaults to 1.</summary>
     public int Clients { get; init; } = 1;
 
-    /// <summary>Whether the client prints its rate every 2 s. Defaults to false.</summary>
-    public bool HasRateLines { get; init; }
-
     /// <summary>How old values may be that a bridge gives, in milliseconds. Defaults to 0: each comes from the server.</summary>
     public int BridgeMaxAge { get; init; }
 
@@ -76,7 +73,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
         new OpcUaPair(
             [
                 _ => OwnServer(ask, serverCores),
-                url => Bridge(url, TickSecurity.None, isCaching: ask.BridgeMaxAge > 0) with { Cores = serverCores },
+                url => Bridge(url, isCaching: ask.BridgeMaxAge > 0) with { Cores = serverCores },
             ],
             OwnClient(ask, clientCores, BridgedMaxAge),
             context)
@@ -88,7 +85,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     public IContestant Sharing() => new OpcUaPair(
         [
             _ => OwnServer(new OpcUaAsk("read", 1, 1, OpcUaAsk.None), context.Bench.Pinning.Server),
-            url => Bridge(url, TickSecurity.None, isCaching: false),
+            url => Bridge(url, isCaching: false),
         ],
         new OpcUaClientCommand(
             chain =>
@@ -146,14 +143,6 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
         Name = FastPort,
     };
 
-    /// <summary>FastPort's server under a client that fetches packages and prints its rate.</summary>
-    public IContestant Packages(OpcUaAsk ask, bool byNode)
-    {
-        (IReadOnlyList<int> cores, string name) = (context.Bench.Pinning.Client, byNode ? NodeClient : FastPort);
-        OpcUaClientCommand client = byNode ? ClientOfNode(ask, cores) : OwnClient(ask, cores);
-        return new OpcUaPair([_ => Simulation()], client, context) { Name = name };
-    }
-
     /// <summary>The simulation as it is shipped (src/FastPort.OpcBridge): its values change only when clients write them.</summary>
     public Candidate Simulation() => new()
     {
@@ -167,7 +156,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     };
 
     /// <summary>The bridge in front of FastPort's tags, with or without a group that is published every 50 ms.</summary>
-    public Candidate Bridge(string url, TickSecurity security, bool isCaching)
+    public Candidate Bridge(string url, bool isCaching)
     {
         const string Endpoint = "OpcBridge__Endpoints__simulation__";
         Candidate bridge = new Candidate
@@ -179,8 +168,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
             .With($"{Endpoint}EndpointUrl", url)
             .With($"{Endpoint}AllowWrite", "true")
             .With($"{Endpoint}Below__0", "nsu=urn:fastport:simulation;i=90000")
-            .With($"{Endpoint}SecurityPolicy", security == TickSecurity.None ? "None" : "Basic256Sha256")
-            .With($"{Endpoint}SecurityMode", security == TickSecurity.Sign ? "Sign" : "SignAndEncrypt")
+            .With($"{Endpoint}SecurityPolicy", OpcUaAsk.None)
             .With($"{Endpoint}Certificates__Directory", Pki("bridge"))
             .With($"{Endpoint}Certificates__UnsafeTrustAll", "true");
         return isCaching
@@ -231,8 +219,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
             "--pki", Pki("client"), "--operation", ask.Operation, "--count", Invariant.Text(ask.Count),
             "--clients", Invariant.Text(ask.Clients), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
             "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(chain.Id), .. Spin(ask),
-            .. ask.HasRateLines ? (string[])["--rate-lines"] : [], .. BridgeId(chain),
-            "--bridge-max-age", Invariant.Text(ask.BridgeMaxAge),
+            .. BridgeId(chain), "--bridge-max-age", Invariant.Text(ask.BridgeMaxAge),
         ],
         MissingOwn)
     {
@@ -246,7 +233,6 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
         [
             "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), chain.Endpoint, ask.Operation,
             Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(chain.Id),
-            .. ask.HasRateLines ? (string[])["rate-lines"] : [],
         ],
         MissingNode)
     {

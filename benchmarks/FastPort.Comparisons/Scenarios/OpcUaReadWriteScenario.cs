@@ -21,35 +21,24 @@ internal sealed class OpcUaReadWriteScenario : IScenario
     public string Description =>
         "One OPC UA session, a tick of 100 ms: at each a Read of 2,000 tags, at every tenth a Write of 200 tags after it.";
 
+    /// <summary>The first repetition is warm-up, and ten ticks are a second.</summary>
+    public ScenarioDefaults Defaults { get; } = new(60, 1, 3, 2) { FewestRepetitions = 2 };
+
     public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
     {
+        Workload workload = WorkloadOf(context);
         var workloads = new List<WorkloadReport>();
-        foreach (TickSecurity security in context.Options.Security)
+        if (context.Options.Selects(workload.Title))
         {
-            Workload workload = WorkloadOf(security, context);
-            if (context.Options.Selects(workload.Title))
-            {
-                var arena = new OneByOne(
-                    context.Options,
-                    context.Progress,
-                    contestant => context.Kept.Find(Name, workload.Title, contestant),
-                    soFar =>
-                    {
-                        context.Kept.Save(ReportOf([.. workloads, WithLimits(soFar)], context));
-                        int contestants = workload.Contestants.Count;
-                        context.EndPart(
-                            (workloads.Count * contestants) + soFar.Contestants.Count, context.Options.Security.Count * contestants);
-                    });
-                workloads.Add(WithLimits(await arena.RunAsync(workload, cancellation)));
-            }
+            workloads.Add(WithLimits(await new OneByOne(context.Options, context.Progress).RunAsync(workload, cancellation)));
         }
 
         return ReportOf(workloads, context);
     }
 
-    private static Workload WorkloadOf(TickSecurity security, ScenarioContext context) => new(
-        security switch { TickSecurity.None => "None", TickSecurity.Sign => "Sign", _ => "SignAndEncrypt" },
-        [.. new TickPeers(context).All(security).Select(candidate => new TickContestant(candidate, context))],
+    private static Workload WorkloadOf(ScenarioContext context) => new(
+        "None",
+        [.. new TickPeers(context).All.Select(candidate => new TickContestant(candidate, context))],
         [
             new(TickMetric.ReadP50, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.2)),
             new(TickMetric.ReadP99, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.3)),

@@ -21,9 +21,11 @@ internal sealed class PairsScenario : ContestScenario
     public override string Description => "This checkout against another one that is built too (--baseline): the rows that matter most.";
 
     protected override string Method =>
-        "Both are measured by this checkout's programs in C, each run with new processes. The interval holds the true median with 95 % "
-        + "probability, whatever the distribution: it lies between two of the ordered ratios. Every reply is compared with its request, "
-        + "byte for byte; of messages one way number, order and edges are verified and both sides' counts compared.";
+        "Each run has new processes. Servers of both are measured by this checkout's programs in C; one way and with OPC UA, both ends are "
+        + "the checkout's own. The interval holds the true median with 95 % probability, whatever the distribution: it lies between two of "
+        + "the ordered ratios. Every reply is compared with its request, byte for byte; of messages one way number, order and edges are "
+        + "verified and both sides' counts compared. Every OPC UA value must be its tag's, of a generation that is not older than those "
+        + "seen before, and less than a second old when it was asked for.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
         [Metric.Throughput, Metric.RoundTripP50, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.OtherCpuShare];
@@ -53,6 +55,7 @@ internal sealed class PairsScenario : ContestScenario
         yield return OneWay("Unix socket", MessagingLink.UnixSocket, 1024, context, before);
         yield return OneWay("in-process", MessagingLink.InProcess, 64, context, before);
         yield return OneWay("in-process", MessagingLink.InProcess, 65536, context, before);
+        yield return OpcUaRead(context, before);
     }
 
     protected override async Task AddOwnAsync(
@@ -101,6 +104,20 @@ internal sealed class PairsScenario : ContestScenario
     {
         HasNewProcesses = true,
     };
+
+    // Both ends are OpcUaPeer as its checkout has built it, so all that is asked of the other checkout is this program's arguments.
+    private static Workload OpcUaRead(ScenarioContext now, ScenarioContext before)
+    {
+        var ask = new OpcUaAsk("read", 2000, 1, OpcUaAsk.None);
+        IReadOnlyList<int> core = now.Bench.Pinning.Server;
+        return new Workload(
+            "OPC UA, Read of 2,000 tags, one core",
+            [new OpcUaPeers(now).Own(ask, core, core, Now), new OpcUaPeers(before).Own(ask, core, core, Before)],
+            [new RatioQuestion(Metric.RoundTripP50, Now, Before)])
+        {
+            HasNewProcesses = true,
+        };
+    }
 
     private static Workload OneWay(string title, MessagingLink link, int size, ScenarioContext now, ScenarioContext before) => new(
         $"one way, {title}, {PayloadSize.Text(size)}",

@@ -20,7 +20,7 @@ internal sealed class PeersScenario : ContestScenario
     private const string RawBothEnds = "sockets raw (C), both ends spinning";
     private const string FastPortBothEnds = "FastPort, both ends spinning";
 
-    private static readonly int[] DefaultSizes = [64, 1024, 8192, 65536];
+    private static readonly int[] Sizes = [64, 1024, 8192, 65536];
 
     private static readonly Dictionary<int, double> AgainstRaw = new() { [64] = 0.6, [1024] = 0.6, [8192] = 0.7, [65536] = 0.7 };
     private static readonly Dictionary<int, double> AgainstKestrel = new() { [64] = 1.4, [1024] = 2, [8192] = 2.5, [65536] = 1.8 };
@@ -46,7 +46,7 @@ internal sealed class PeersScenario : ContestScenario
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        foreach (int size in context.Options.SizesOr(DefaultSizes))
+        foreach (int size in context.Options.SizesOf(Sizes))
         {
             yield return UnderLoad(size, context);
         }

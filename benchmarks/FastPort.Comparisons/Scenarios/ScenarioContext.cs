@@ -1,7 +1,6 @@
 using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
-using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
@@ -27,7 +26,4 @@ internal sealed record ScenarioContext(
             Progress(text);
         }
     }
-
-    /// <summary>What an earlier run of the same long method has measured.</summary>
-    public required KeptResults Kept { get; init; }
 }

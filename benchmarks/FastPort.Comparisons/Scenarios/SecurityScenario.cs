@@ -14,7 +14,7 @@ internal sealed class SecurityScenario : ContestScenario
     // Anonymous peers of this machine may send Echo, and nothing else.
     private const string Policy = """{ "rules": [{ "for": ["anonymous"], "send": ["0x0100"] }] }""";
 
-    private static readonly int[] DefaultSizes = [64, 1024, 8192];
+    private static readonly int[] Sizes = [64, 1024, 8192];
 
     private static readonly Dictionary<int, Target> EchoTargets = new()
     {
@@ -48,7 +48,7 @@ internal sealed class SecurityScenario : ContestScenario
         var certificate = TestCertificate.Create(context.Bench);
         Candidate fastPort = candidates.FastPortTls(certificate);
         Candidate kestrel = candidates.KestrelTls(certificate);
-        foreach (int size in context.Options.SizesOr(DefaultSizes))
+        foreach (int size in context.Options.SizesOf(Sizes))
         {
             yield return Duel(
                 $"TLS echo, {PayloadSize.Text(size)}, {Connections} x {InFlight}",

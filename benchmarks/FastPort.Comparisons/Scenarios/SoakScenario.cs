@@ -11,14 +11,13 @@ namespace FastPort.Comparisons.Scenarios;
 /// </summary>
 internal sealed class SoakScenario : IScenario
 {
+    private const double DefaultMinutes = 30;
     private const double SamplesARun = 120;
 
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
     /// <summary>What the loads may take to end their last rounds, and the server to stop.</summary>
     private static readonly TimeSpan EndLimit = TimeSpan.FromSeconds(120);
-
-    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
     // Counters of the server that have to be 0 in the end: nothing is left open, and nobody has done anything that it could refuse.
     private static readonly string[] ZeroCounters =
@@ -50,7 +49,7 @@ internal sealed class SoakScenario : IScenario
             Name = Name,
             Description = Description,
             Method = string.Create(
-                CultureInfo.InvariantCulture, $"{context.Options.SoakMinutes} minutes, nothing pinned. {SoakMemory.Rule}"),
+                CultureInfo.InvariantCulture, $"{Minutes(context)} minutes, nothing pinned. {SoakMemory.Rule}"),
             Columns = [],
             Workloads =
             [
@@ -60,6 +59,8 @@ internal sealed class SoakScenario : IScenario
         };
     }
 
+    private static double Minutes(ScenarioContext context) => context.Options.Minutes ?? DefaultMinutes;
+
     private static async Task MeasureAsync(ScenarioContext context, SoakRun run, CancellationToken cancellation)
     {
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
@@ -68,19 +69,18 @@ internal sealed class SoakScenario : IScenario
             throw new ComparisonException(missing);
         }
 
-        double seconds = context.Options.SoakMinutes * 60;
+        double seconds = Minutes(context) * 60;
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
             "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling],
-            NoEnvironment, context.Bench);
+            context.Bench);
         string endpoint = ListeningLine.Read(await server.HearAsync(StartLimit, cancellation))
             ?? throw new ComparisonException("the soak's server did not say where it listens");
         using var load = Conversation.Start(
             "the soak's load",
             [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--seconds", Invariant.Text(seconds), .. sampling],
-            NoEnvironment,
             context.Bench);
-        context.Progress($"soak: {context.Options.SoakMinutes:0.##} minutes of mixed load");
+        context.Progress($"soak: {Minutes(context):0.##} minutes of mixed load");
 
         Task hearing = run.HearAsync("server", server.HearAllAsync(cancellation), context.Progress);
         try

@@ -36,7 +36,7 @@ internal sealed class SpinningScenario : ContestScenario
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        IReadOnlyList<int> cores = context.Bench.Pinning.ServerPair;
+        IReadOnlyList<int> cores = context.Bench.Pinning.Both;
         Candidate asleep = context.Candidates.FastPortSpinningFor(0, cores);
         Candidate[] spinning = [.. Times.Select(time => context.Candidates.FastPortSpinningFor(time, cores))];
         foreach ((string title, int every) in Loads)

@@ -11,32 +11,29 @@ internal sealed class TickPeers(ScenarioContext context)
     private readonly OpcUaPeers _peers = new(context);
     private readonly string _own = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
 
-    public IReadOnlyList<TickCandidate> All(TickSecurity security) =>
+    public IReadOnlyList<TickCandidate> All =>
     [
         new(OpcUaPeers.FastPort, () => _peers.MissingSimulation() ?? _peers.MissingOwn())
         {
             Servers = [_ => _peers.Simulation()],
             Client = url =>
-            [
-                ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client"),
-                "--security", security.ToString(),
-            ],
+                [ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client")],
         },
         new(OpcUaPeers.NodeClient, () => _peers.MissingSimulation() ?? _peers.MissingNode())
         {
             Servers = [_ => _peers.Simulation()],
             Client = url =>
-                ["node", _peers.NodeProgram("opcua-ticks.mjs"), _peers.Pki("node-client"), url, security.ToString()],
+                ["node", _peers.NodeProgram("opcua-ticks.mjs"), _peers.Pki("node-client"), url],
         },
-        Bridged(OpcUaPeers.FastPortBridged, security, maxAge: 0),
-        Bridged(CachingBridge, security, maxAge: 200),
+        Bridged(OpcUaPeers.FastPortBridged, maxAge: 0),
+        Bridged(CachingBridge, maxAge: 200),
     ];
 
     // With an age the bridge has a group that is published every 50 ms.
-    private TickCandidate Bridged(string name, TickSecurity security, int maxAge) =>
+    private TickCandidate Bridged(string name, int maxAge) =>
         new(name, () => _peers.MissingSimulation() ?? _peers.MissingOwn())
         {
-            Servers = [_ => _peers.Simulation(), url => _peers.Bridge(url, security, isCaching: maxAge != 0)],
+            Servers = [_ => _peers.Simulation(), url => _peers.Bridge(url, isCaching: maxAge != 0)],
             Client = url =>
             [
                 ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client"),

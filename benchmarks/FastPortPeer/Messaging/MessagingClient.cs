@@ -27,7 +27,6 @@ internal sealed class MessagingClient : IAsyncDisposable
         var options = new FastPortClientOptions
         {
             Endpoint = endpoint,
-            Transport = settings.Transport,
             RoutingId = MessagingSettings.ClientId,
             Loops = 1,
             SpinMicroseconds = settings.SpinMicroseconds,

@@ -19,7 +19,6 @@ internal sealed class MessagingServer : IAsyncDisposable
     {
         var options = new FastPortServerOptions
         {
-            Transport = settings.Transport,
             SpinMicroseconds = settings.SpinMicroseconds,
             RequireRoutingId = true,
         };

@@ -1,5 +1,3 @@
-using FastPort.Transports;
-
 namespace FastPortPeer.Messaging;
 
 /// <summary>What is sent, and how the engine runs.</summary>
@@ -7,9 +5,8 @@ namespace FastPortPeer.Messaging;
 /// Whether each message is sent back before the next; else they flow one way, as fast as the receiver takes them.
 /// </param>
 /// <param name="Size">Bytes of a message.</param>
-/// <param name="Transport">What carries TCP and Unix sockets.</param>
 /// <param name="SpinMicroseconds">How long a loop looks for work before it sleeps; null for the engine's own choice.</param>
-internal sealed record MessagingSettings(bool LockStep, int Size, TransportKind Transport, int? SpinMicroseconds)
+internal sealed record MessagingSettings(bool LockStep, int Size, int? SpinMicroseconds)
 {
     /// <summary>The message, addressed to the client by its routing id.</summary>
     public const ushort MessageType = 0x1000;

@@ -11,7 +11,7 @@ namespace FastPortPeer.Soak;
 /// Connections that come and go: closed in order with requests in flight, which are all answered; cut with requests in flight, each of
 /// which ends exactly once; and cut in the middle of a frame.
 /// </summary>
-internal sealed class ChurnSoak(SoakTarget target) : SoakLoad("connect and disconnect", target)
+internal sealed class ChurnSoak(string serverEndpoint) : SoakLoad("connect and disconnect", serverEndpoint)
 {
     private const int Requests = 8;
 
@@ -48,7 +48,7 @@ internal sealed class ChurnSoak(SoakTarget target) : SoakLoad("connect and disco
 
     private async Task CutFrameAsync()
     {
-        var endpoint = Endpoint.Parse(Target.Endpoint);
+        var endpoint = Endpoint.Parse(ServerEndpoint);
         using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         await socket.ConnectAsync(IPAddress.Parse(endpoint.Host), endpoint.Port);
         await socket.SendAsync(new byte[] { 100, 0, 0, 0, 0, 1 });

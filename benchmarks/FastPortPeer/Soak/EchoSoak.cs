@@ -4,7 +4,7 @@ using FastPort.Protocol.Diagnostics;
 namespace FastPortPeer.Soak;
 
 /// <summary>Echo requests of all sizes, several in flight on each connection; every reply is compared byte for byte.</summary>
-internal sealed class EchoSoak(SoakTarget target) : SoakLoad("echo", target)
+internal sealed class EchoSoak(string serverEndpoint) : SoakLoad("echo", serverEndpoint)
 {
     private const int Connections = 4;
     private const int InFlight = 8;

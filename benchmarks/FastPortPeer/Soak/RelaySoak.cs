@@ -10,7 +10,7 @@ namespace FastPortPeer.Soak;
 /// Messages from one client to another by routing id, through the server's Relay: requests and one-way ones by turns, numbered, so that
 /// each arrives once and in order.
 /// </summary>
-internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
+internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serverEndpoint)
 {
     private const uint Numbered = 1;
     private const string ReceiverId = "soak-receiver";

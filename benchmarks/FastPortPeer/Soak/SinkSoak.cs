@@ -8,7 +8,7 @@ using FastPort.Sessions;
 namespace FastPortPeer.Soak;
 
 /// <summary>Streams to the server: bursts of one-way messages, after each of which the server's count has to be the client's.</summary>
-internal sealed class SinkSoak(SoakTarget target) : SoakLoad("stream to the server", target)
+internal sealed class SinkSoak(string serverEndpoint) : SoakLoad("stream to the server", serverEndpoint)
 {
     private const int LargestBurst = 5000;
     private const int LargestMessage = 4096;

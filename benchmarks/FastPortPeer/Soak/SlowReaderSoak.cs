@@ -12,7 +12,7 @@ namespace FastPortPeer.Soak;
 /// A peer that reads far more slowly than the server could send: a bare socket that asks for a stream, takes a little of it at a time, and
 /// has to get all of it and the reply at its end.
 /// </summary>
-internal sealed class SlowReaderSoak(SoakTarget target) : SoakLoad("slow reader", target)
+internal sealed class SlowReaderSoak(string serverEndpoint) : SoakLoad("slow reader", serverEndpoint)
 {
     private const int StreamMessages = 4000;
     private const int PayloadBytes = 1024;
@@ -22,7 +22,7 @@ internal sealed class SlowReaderSoak(SoakTarget target) : SoakLoad("slow reader"
 
     protected override async Task RunRoundsAsync(CancellationToken stop)
     {
-        var endpoint = Endpoint.Parse(Target.Endpoint);
+        var endpoint = Endpoint.Parse(ServerEndpoint);
         using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveBufferSize = PieceBytes };
         await socket.ConnectAsync(IPAddress.Parse(endpoint.Host), endpoint.Port);
         uint correlation = 0;

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using FastPort.Transports;
 
 namespace FastPortPeer.Soak;
 
@@ -12,8 +11,6 @@ internal static class SoakCommands
         Required = true,
     };
 
-    private static readonly Option<TransportKind> Transport = new("--transport") { Description = "What carries TCP and Unix sockets." };
-
     private static readonly Option<double> Seconds = new("--seconds") { Description = "How long.", DefaultValueFactory = _ => 60 };
 
     private static readonly Option<double> SampleSeconds = new("--sample-seconds")
@@ -24,13 +21,11 @@ internal static class SoakCommands
 
     public static void AddTo(RootCommand root)
     {
-        var server = new Command("soak-server", "The soak's server: diagnostics and a relay.") { Endpoint, Transport, SampleSeconds };
-        server.SetAction(
-            (parsed, _) => SoakServer.RunAsync(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport), Interval(parsed)));
-        var load = new Command("soak-load", "The soak's loads, all at once.") { Endpoint, Transport, Seconds, SampleSeconds };
+        var server = new Command("soak-server", "The soak's server: diagnostics and a relay.") { Endpoint, SampleSeconds };
+        server.SetAction((parsed, _) => SoakServer.RunAsync(parsed.GetRequiredValue(Endpoint), Interval(parsed)));
+        var load = new Command("soak-load", "The soak's loads, all at once.") { Endpoint, Seconds, SampleSeconds };
         load.SetAction((parsed, _) => SoakDriver.RunAsync(
-            new SoakTarget(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport)), TimeSpan.FromSeconds(parsed.GetValue(Seconds)),
-            Interval(parsed)));
+            parsed.GetRequiredValue(Endpoint), TimeSpan.FromSeconds(parsed.GetValue(Seconds)), Interval(parsed)));
         root.Add(server);
         root.Add(load);
     }

@@ -1,15 +1,15 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
-using FastPort.Transports;
 
 namespace FastPortPeer.Soak;
 
 /// <summary>One kind of load: rounds that end with everything accounted for, until it is told to stop.</summary>
-internal abstract class SoakLoad(string name, SoakTarget target)
+internal abstract class SoakLoad(string name, string serverEndpoint)
 {
     protected SoakAccount Account { get; } = new(name);
 
-    protected SoakTarget Target { get; } = target;
+    /// <summary>The server under test.</summary>
+    protected string ServerEndpoint { get; } = serverEndpoint;
 
     /// <summary>Runs until cancelled, to the end of the present round.</summary>
     public async Task RunAsync(CancellationToken stop)
@@ -34,8 +34,7 @@ internal abstract class SoakLoad(string name, SoakTarget target)
     {
         var options = new FastPortClientOptions
         {
-            Endpoint = Target.Endpoint,
-            Transport = Target.Transport,
+            Endpoint = ServerEndpoint,
             RoutingId = routingId,
             Reconnect = false,
         };
@@ -44,6 +43,3 @@ internal abstract class SoakLoad(string name, SoakTarget target)
         return client;
     }
 }
-
-/// <summary>The server under test.</summary>
-internal sealed record SoakTarget(string Endpoint, TransportKind Transport);

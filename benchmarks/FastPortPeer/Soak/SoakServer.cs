@@ -2,7 +2,6 @@ using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Telemetry.Counters;
-using FastPort.Transports;
 
 namespace FastPortPeer.Soak;
 
@@ -11,9 +10,9 @@ namespace FastPortPeer.Soak;
 /// </summary>
 internal static class SoakServer
 {
-    public static async Task RunAsync(string endpoint, TransportKind transport, TimeSpan sampleInterval)
+    public static async Task RunAsync(string endpoint, TimeSpan sampleInterval)
     {
-        var options = new FastPortServerOptions { Transport = transport };
+        var options = new FastPortServerOptions();
         options.Endpoints.Add(endpoint);
         options.Session.HeartbeatInterval = TimeSpan.FromSeconds(5);
         options.Routing.Relay = true;

@@ -9,7 +9,7 @@ namespace FastPortPeer.Soak;
 /// <summary>
 /// Streams from the server: when the reply to a Source request comes, exactly the messages it asked for have come before it.
 /// </summary>
-internal sealed class SourceSoak(SoakTarget target) : SoakLoad("stream from the server", target)
+internal sealed class SourceSoak(string serverEndpoint) : SoakLoad("stream from the server", serverEndpoint)
 {
     private const int LargestStream = 5000;
     private const int LargestMessage = 4096;

@@ -10,8 +10,6 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
 
     private readonly LatencyHistogram[] _roundTrips = [.. Enumerable.Range(0, settings.Workers).Select(_ => new LatencyHistogram())];
 
-    private readonly RateLines? _rate = settings.HasRateLines ? new RateLines(settings.Count) : null;
-
     public static async Task RunAsync(LoadSettings settings)
     {
         await using ILoad load = settings.BridgeId is null ? await OpcUaLoad.StartAsync(settings) : await BridgeLoad.StartAsync(settings);
@@ -28,9 +26,8 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
 
         long? serverAllocated = await load.ServerAllocatedAsync();
         var usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId);
-        _rate?.Begin();
         long begun = Stopwatch.GetTimestamp();
-        await RequestAsync(seconds, _rate);
+        await RequestAsync(seconds);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId).Since(usage);
         serverAllocated = await load.ServerAllocatedAsync() - serverAllocated;
@@ -45,13 +42,13 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
         return new LoadFigures(all.Snapshot(), elapsed, usage, settings.ServerId) { ServerAllocated = serverAllocated }.ToLine();
     }
 
-    private Task RequestAsync(double seconds, RateLines? rate = null)
+    private Task RequestAsync(double seconds)
     {
         long until = Stopwatch.GetTimestamp() + (long)(seconds * Stopwatch.Frequency);
-        return Task.WhenAll(Enumerable.Range(0, settings.Workers).Select(worker => Task.Run(() => WorkAsync(worker, until, rate))));
+        return Task.WhenAll(Enumerable.Range(0, settings.Workers).Select(worker => Task.Run(() => WorkAsync(worker, until))));
     }
 
-    private async Task WorkAsync(int worker, long until, RateLines? rate)
+    private async Task WorkAsync(int worker, long until)
     {
         LatencyHistogram roundTrips = _roundTrips[worker];
         long sent = Stopwatch.GetTimestamp();
@@ -60,7 +57,6 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
             await load.RequestAsync(worker);
             long now = Stopwatch.GetTimestamp();
             roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
-            rate?.Count(now);
             sent = now;
         }
     }

@@ -48,9 +48,6 @@ internal sealed record LoadSettings
     /// <summary>How long the loop looks for work before it sleeps; null for the engine's own choice. Defaults to null.</summary>
     public int? SpinMicroseconds { get; init; }
 
-    /// <summary>Whether the rate is printed every 2 s; for packages with one request under way.</summary>
-    public bool HasRateLines { get; init; }
-
     /// <summary>The process whose CPU time and memory are reported as the server's.</summary>
     public required int ServerId { get; init; }
 

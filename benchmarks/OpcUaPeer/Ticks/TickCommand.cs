@@ -6,19 +6,6 @@ using FastPortPeer;
 
 namespace OpcUaPeer.Ticks;
 
-/// <summary>How messages are protected; with Basic256Sha256.</summary>
-internal enum TickSecurity
-{
-    /// <summary>Not at all.</summary>
-    None,
-
-    /// <summary>Signed.</summary>
-    Sign,
-
-    /// <summary>Signed and encrypted.</summary>
-    Encrypt,
-}
-
 /// <summary>
 /// The client that reads all tags at every tick: it says "ready", and answers each line of standard input, <c>run TICKS</c>, with a line of
 /// JSON. Ends with its input.
@@ -29,8 +16,6 @@ internal static class TickCommand
 
     private static readonly Option<string> Pki = new("--pki") { Description = "Directory of the certificates.", Required = true };
 
-    private static readonly Option<TickSecurity> Security = new("--security") { Description = "None, Sign or Encrypt." };
-
     private static readonly Option<int?> MaxAge = new("--bridge-max-age")
     {
         Description = "The endpoint is a bridge's; its values may be this old, in milliseconds.",
@@ -38,17 +23,17 @@ internal static class TickCommand
 
     public static Command Create()
     {
-        var command = new Command("ticks", "Reads 2,000 tags every 100 ms, and writes 200 each second.") { Url, Pki, Security, MaxAge };
+        var command = new Command("ticks", "Reads 2,000 tags every 100 ms, and writes 200 each second.") { Url, Pki, MaxAge };
         command.SetAction((parsed, _) => RunAsync(
-            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Security), parsed.GetValue(MaxAge)));
+            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(MaxAge)));
         return command;
     }
 
-    private static async Task RunAsync(string endpoint, string pki, TickSecurity security, int? maxAge)
+    private static async Task RunAsync(string endpoint, string pki, int? maxAge)
     {
         await using ITickTarget target = maxAge is { } milliseconds
             ? await BridgeTickTarget.ConnectAsync(endpoint, TimeSpan.FromMilliseconds(milliseconds))
-            : await OpcUaTickTarget.ConnectAsync(endpoint, Options(pki, security));
+            : await OpcUaTickTarget.ConnectAsync(endpoint, Options(pki));
         var samples = new ProcessSamples();
         Console.WriteLine("ready");
         await foreach (string line in InputLines.Start().ReadAllAsync())
@@ -59,12 +44,11 @@ internal static class TickCommand
         }
     }
 
-    private static OpcUaClientOptions Options(string pki, TickSecurity security)
+    private static OpcUaClientOptions Options(string pki)
     {
         var options = new OpcUaClientOptions
         {
-            SecurityPolicy = security == TickSecurity.None ? OpcUaSecurityPolicy.None : OpcUaSecurityPolicy.Basic256Sha256,
-            SecurityMode = security == TickSecurity.Sign ? MessageSecurityMode.Sign : MessageSecurityMode.SignAndEncrypt,
+            SecurityPolicy = OpcUaSecurityPolicy.None,
             Reconnect = false,
             Loops = 1,
 

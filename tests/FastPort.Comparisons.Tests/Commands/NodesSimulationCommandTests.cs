@@ -1,4 +1,3 @@
-using FastPort.Comparisons.Scenarios;
 using FastPort.Comparisons.Tests.Support;
 using Xunit;
 
@@ -29,12 +28,5 @@ public sealed class NodesSimulationCommandTests
 
         Assert.Equal(2, result.ExitCode);
         Assert.Contains($"{option} {value}: must be a number from", result.Errors, StringComparison.Ordinal);
-    }
-
-    [Fact]
-    public void All_runs_neither_the_simulation_nor_its_unit_costs()
-    {
-        Assert.DoesNotContain(ScenarioCatalog.NodesSimulation, ScenarioCatalog.All);
-        Assert.DoesNotContain(ScenarioCatalog.NodesCosts, ScenarioCatalog.All);
     }
 }

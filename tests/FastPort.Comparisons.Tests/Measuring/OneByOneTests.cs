@@ -8,13 +8,11 @@ namespace FastPort.Comparisons.Tests.Measuring;
 public sealed class OneByOneTests
 {
     private readonly List<string> _turns = [];
-    private readonly List<string> _progress = [];
-    private readonly List<WorkloadReport> _kept = [];
 
     [Fact]
     public async Task One_follows_the_other_and_the_first_repetition_does_not_count()
     {
-        WorkloadReport report = await RunAsync(null, Contestant("A", 1000, 20, 40), Contestant("B", 1000, 10, 10));
+        WorkloadReport report = await RunAsync(Contestant("A", 1000, 20, 40), Contestant("B", 1000, 10, 10));
 
         Assert.Equal(["start A", "run A", "run A", "run A", "start B", "run B", "run B", "run B"], _turns);
         Assert.All(report.Contestants, static one => Assert.Equal(2, one.Runs.Count));
@@ -26,7 +24,7 @@ public sealed class OneByOneTests
     [Fact]
     public async Task The_ratio_of_medians_is_held_against_a_target()
     {
-        WorkloadReport report = await RunAsync(null, Contestant("A", 1000, 20, 40), Contestant("B", 1000, 10, 10));
+        WorkloadReport report = await RunAsync(Contestant("A", 1000, 20, 40), Contestant("B", 1000, 10, 10));
 
         RatioReport reached = Assert.Single(
             RatioReport.Create(
@@ -42,46 +40,18 @@ public sealed class OneByOneTests
     }
 
     [Fact]
-    public async Task All_that_is_finished_is_kept_after_each()
-    {
-        await RunAsync(null, Contestant("A", 1, 2, 3), Contestant("B", 1, 2, 3));
-
-        Assert.Equal(["A", "A+B"], _kept.Select(report => string.Join('+', report.Contestants.Select(static one => one.Name))));
-    }
-
-    [Fact]
-    public async Task One_that_was_finished_before_is_not_measured_again()
-    {
-        WorkloadReport report = await RunAsync(
-            Measured.Contestant("A", Metric.Throughput, 20, 20), Contestant("A"), Contestant("B", 1, 10, 10));
-
-        Assert.Equal(["start B", "run B", "run B", "run B"], _turns);
-        Assert.Equal(["A", "B"], report.Contestants.Select(static one => one.Name));
-        Assert.Equal(2, Assert.Single(report.Ratios).OfMedians);
-        Assert.Contains("load: A was measured before", _progress);
-    }
-
-    [Fact]
-    public async Task One_that_was_measured_fewer_times_is_measured_again()
-    {
-        await RunAsync(Measured.Contestant("A", Metric.Throughput, 20), Contestant("A", 1, 2, 3));
-
-        Assert.Equal(["start A", "run A", "run A", "run A"], _turns);
-    }
-
-    [Fact]
     public async Task One_that_fails_is_named_and_has_no_figures_and_the_others_go_on()
     {
         var cut = new ScriptedContestant("A", new Figures(), null) { Turns = _turns };
 
-        WorkloadReport report = await RunAsync(null, cut, Contestant("B", 1, 2, 3));
+        WorkloadReport report = await RunAsync(cut, Contestant("B", 1, 2, 3));
 
         Assert.Equal("B", Assert.Single(report.Contestants).Name);
         Assert.Equal(["A: run 2 was cut"], report.Failures);
         Assert.True(cut.IsDisposed);
     }
 
-    private Task<WorkloadReport> RunAsync(ContestantReport? before, params IContestant[] contestants)
+    private Task<WorkloadReport> RunAsync(params IContestant[] contestants)
     {
         var options = new ComparisonOptions
         {
@@ -89,16 +59,12 @@ public sealed class OneByOneTests
             Repetitions = 3,
             WarmupSeconds = 1,
             LeadInSeconds = 1,
-            Sizes = null,
-            QueuedType = 0,
-            SoakMinutes = 0,
             Quick = false,
             MissingIsError = false,
             CommandLine = "",
         };
         var workload = new Workload("load", contestants, [new RatioQuestion(Metric.Throughput, "A", "B")]);
-        return new OneByOne(options, _progress.Add, name => before?.Name == name ? before : null, _kept.Add)
-            .RunAsync(workload, CancellationToken.None);
+        return new OneByOne(options, static _ => { }).RunAsync(workload, CancellationToken.None);
     }
 
     private ScriptedContestant Contestant(string name, params double[] rates) =>

@@ -26,7 +26,6 @@ public sealed class RelayLoadTests
         using Conversation load = Conversation.Start(
             "load",
             [ProgramLocator.DotNetHost, assembly, "relays", "--from", node, "--to", node, "--senders", "1", "--in-flight", "1"],
-            new Dictionary<string, string>(StringComparer.Ordinal),
             bench);
         CancellationToken cancellation = TestContext.Current.CancellationToken;
 

@@ -31,8 +31,7 @@ public sealed class LockStepTests
             native.LockStep, "--connect", $"tcp://{listener.LocalEndpoint}", "--reply", "as-sent", "--warmup", "0", "--duration", "2",
             "--every", Invariant.Text(PeriodMilliseconds * 1000), "--server-pid", Invariant.Text(Environment.ProcessId),
         ];
-        using ChildProcess client = bench.Children.Start(
-            command, bench.TemporaryFolder, new Dictionary<string, string>(StringComparer.Ordinal));
+        using ChildProcess client = bench.Children.Start(command, bench.TemporaryFolder);
         await client.WaitForExitAsync(TestContext.Current.CancellationToken);
         await serving;
 

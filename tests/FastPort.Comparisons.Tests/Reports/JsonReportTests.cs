@@ -24,7 +24,9 @@ public sealed class JsonReportTests : IDisposable
 
         Assert.Equivalent(report, read, strict: true);
         Assert.Equal(text, JsonReport.Create(read));
-        Assert.Equal(MarkdownReport.Create(report), MarkdownReport.Create(read));
+        Assert.Equal(
+            report.Scenarios.Select(one => MarkdownReport.Create(report, one)),
+            read.Scenarios.Select(one => MarkdownReport.Create(read, one)));
 
         // Every run, not only what the tables show.
         IReadOnlyList<IReadOnlyDictionary<string, double>> runs = read.Scenarios[0].Workloads[0].Contestants[0].Runs;

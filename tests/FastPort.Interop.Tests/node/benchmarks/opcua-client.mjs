@@ -1,6 +1,5 @@
 // node-opcua as the client of the OPC UA comparison. Answers a line "run LEAD-IN SECONDS" with a line of JSON, as benchmarks/OpcUaPeer.
 //   node benchmarks/opcua-client.mjs <folder for certificates> <url> read|write|package <count> <outstanding> <policy> <server's id>
-//     [rate-lines]
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { build } from "hdr-histogram-js";
@@ -15,7 +14,7 @@ const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolic
 // By default no byte string may have more than 16 MiB; the largest package has 100.
 opcua.BinaryStream.maxByteStringLength = 256 * 1024 * 1024;
 
-const [root, url, operation, countText, outstandingText, policy, serverId, rateLines] = process.argv.slice(2);
+const [root, url, operation, countText, outstandingText, policy, serverId] = process.argv.slice(2);
 const [count, outstanding] = [Number(countText), Number(outstandingText)];
 const client = OPCUAClient.create({
   clientCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
@@ -123,22 +122,7 @@ function figures(process) {
   return { cpu: (Number(fields[11]) + Number(fields[12])) / 100, peak: Number(peak[1]) };
 }
 
-// The rate so far, every 2 s, as RateLines.cs.
-function rate() {
-  const begun = performance.now();
-  let [bytes, next] = [0, 2];
-  return (now) => {
-    bytes += count;
-    const seconds = (now - begun) / 1000;
-    if (seconds < next) return;
-    const [mebi, each] = [bytes / 2 ** 20, bytes / 2 ** 20 / seconds];
-    const total = `Total Size = ${mebi.toFixed(0)}MiB, Time = ${seconds.toFixed(0)} s`;
-    print(`Rate = ${(each * 8).toFixed(3)} Mebibit/s = ${each.toFixed(3)} Mebibyte/s ${total}`);
-    next = (Math.floor(seconds / 2) + 1) * 2;
-  };
-}
-
-async function requests(seconds, histogram, counted) {
+async function requests(seconds, histogram) {
   const until = performance.now() + seconds * 1000;
   await Promise.all(
     range(0, outstanding).map(async (worker) => {
@@ -146,7 +130,6 @@ async function requests(seconds, histogram, counted) {
         await load.request(worker);
         const now = performance.now();
         histogram.recordValue(Math.max(1, Math.round((now - sent) * 1e6)));
-        counted?.(now);
         sent = now;
       }
     }),
@@ -162,7 +145,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   await requests(leadIn, newHistogram());
   const histogram = newHistogram();
   const [own, server, begun] = [figures(process.pid), figures(serverId), performance.now()];
-  await requests(seconds, histogram, rateLines ? rate() : undefined);
+  await requests(seconds, histogram);
   const elapsed = (performance.now() - begun) / 1000;
   const [ownEnd, serverEnd] = [figures(process.pid), figures(serverId)];
   await load.check();

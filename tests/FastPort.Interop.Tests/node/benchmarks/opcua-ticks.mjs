@@ -1,6 +1,6 @@
 // node-opcua as the client that reads 2,000 tags every 100 ms and writes 200 each second, as benchmarks/OpcUaPeer/Ticks. Says "ready", and
 // answers a line "run TICKS" with a line of JSON.
-//   node benchmarks/opcua-ticks.mjs <folder for certificates> <url> None|Sign|Encrypt
+//   node benchmarks/opcua-ticks.mjs <folder for certificates> <url>
 import { createInterface } from "node:readline";
 import { PerformanceObserver } from "node:perf_hooks";
 import { count as allTags, namespaceUri, texts } from "./opcua-tags.mjs";
@@ -11,14 +11,14 @@ console.log = console.error;
 const { default: opcua } = await import("../opcua/package.mjs");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, StatusCodes } = opcua;
 
-const [root, url, security] = process.argv.slice(2);
+const [root, url] = process.argv.slice(2);
 const [periodMs, writeEvery, sampleEvery, written] = [100, 10, 10, 200];
 const client = OPCUAClient.create({
   clientCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
   applicationName: "comparison",
   endpointMustExist: false,
-  securityMode: { None: MessageSecurityMode.None, Sign: MessageSecurityMode.Sign, Encrypt: MessageSecurityMode.SignAndEncrypt }[security],
-  securityPolicy: security === "None" ? SecurityPolicy.None : SecurityPolicy.Basic256Sha256,
+  securityMode: MessageSecurityMode.None,
+  securityPolicy: SecurityPolicy.None,
   connectionStrategy: { maxRetry: 0 },
 });
 await client.connect(url);
