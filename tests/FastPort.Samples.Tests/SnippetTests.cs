@@ -12,6 +12,8 @@ using FastPort.Samples.Tests.Snippets;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
@@ -43,6 +45,40 @@ public sealed class SnippetTests
         Assert.Equal(hello, await client.RequestAsync(HandlerSnippets.Wait, hello, Echo.Parser));
         Assert.Equal("hello", await ClientSnippets.TryAskAsync(client, hello, CancellationToken.None));
         Assert.Equal("the server said MalformedBody", await ClientSnippets.TryAskAsync(client, new Echo(), CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task Options_of_a_protocol_are_checked_with_those_of_its_server()
+    {
+        using IHost host = HostOf(("Lines:Prompt", new string('>', 17)), ("ConnectionServer:Nothing", "1"));
+
+        AggregateException both = await Assert.ThrowsAsync<AggregateException>(() => host.StartAsync());
+
+        string problems = string.Join('\n', both.InnerExceptions.Select(static e => e.Message));
+        Assert.Contains("Lines:Prompt is too long", problems, StringComparison.Ordinal);
+        Assert.Contains("ConnectionServer:Nothing is no known key", problems, StringComparison.Ordinal);
+
+        using IHost good = HostOf(("Lines:Prompt", "* "));
+        await good.StartAsync();
+        using var client = new TcpClient();
+        await client.ConnectAsync("127.0.0.1", good.Services.GetRequiredService<ConnectionServer>().Endpoints[0].Port);
+        await client.GetStream().WriteAsync("hello\n"u8.ToArray());
+        using var reader = new StreamReader(client.GetStream());
+        Assert.Equal("* HELLO", await reader.ReadLineAsync());
+        await good.StopAsync();
+
+        static IHost HostOf(params (string Key, string Value)[] values)
+        {
+            HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+            builder.Configuration["ConnectionServer:Endpoints:0"] = "tcp://127.0.0.1:0";
+            foreach ((string key, string value) in values)
+            {
+                builder.Configuration[key] = value;
+            }
+
+            OptionsSnippets.Add(builder.Services, builder.Configuration);
+            return builder.Build();
+        }
     }
 
     [Fact]
