@@ -157,11 +157,11 @@ public sealed class SnippetTests
     [Fact]
     public async Task Lines_come_back_through_pipes()
     {
-        using var clock = new ConnectionClock();
-        var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
-        await using ITransportListener listener = PipeSnippets.ServeLines(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
+        await using ConnectionServer server = PipeSnippets.ServeLines(
+            new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"] }, NullLogger.Instance);
+        await server.StartAsync();
         using var client = new TcpClient();
-        await client.ConnectAsync("127.0.0.1", listener.Endpoint.Port);
+        await client.ConnectAsync("127.0.0.1", server.Endpoints[0].Port);
         await using NetworkStream stream = client.GetStream();
         using var reader = new StreamReader(stream);
 
