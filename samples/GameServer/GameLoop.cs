@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace GameServer;
 
 /// <summary>
-/// The game: at every tick it takes who came and left, advances the world and sends one snapshot to all players. It is registered before
-/// the server, so it subscribes to the server's events before the first session and runs until the last session has ended.
+/// The game: at every tick it takes who came and left, advances the world and sends one snapshot to all players. It starts before the
+/// server listens and stops after the last session has ended.
 /// </summary>
 internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptions options, TimeProvider time, ILogger<GameLoop> logger)
     : BackgroundService

@@ -14,8 +14,6 @@ builder.Configuration.AddJsonFile("gamesettings.json").AddEnvironmentVariables()
 builder.Services.AddSingleton(GameOptions.Read(builder.Configuration));
 builder.Services.AddSingleton<GameInbox>();
 builder.Services.AddSingleton<GameHandlers>();
-
-// Before AddFastPort: services start in this order and stop in reverse order, so the loop runs while there are sessions.
 builder.Services.AddSingleton<GameLoop>();
 builder.Services.AddHostedService(services => services.GetRequiredService<GameLoop>());
 builder.Services

@@ -43,10 +43,8 @@ public sealed class DashboardOptions : IDescribedOptions
     /// <summary>Whether there is a dashboard.</summary>
     internal bool IsEnabled => Url.Length != 0;
 
-    /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         Url = section.Text(nameof(Url), Url, static url => url is "" || DashboardUrl.TryParse(url, out _), UrlExample);
         Token = section.Secret(
             nameof(Token),

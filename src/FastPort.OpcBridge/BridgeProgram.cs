@@ -97,7 +97,6 @@ internal static class BridgeProgram
             builder.Services.AddHealthChecks().AddCheck<EndpointsHealthCheck>(EndpointsHealthCheck.Name);
         }
 
-        // Added last: the server starts when tags are known, and stops first.
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
             .MapTags()

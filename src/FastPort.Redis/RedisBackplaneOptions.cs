@@ -44,10 +44,8 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     /// <summary>Whether the node is ready, for a load balancer, only while it has its lease. Defaults to true.</summary>
     public bool RequireBackplane { get; set; } = true;
 
-    /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         Connection = section.Secret(nameof(Connection), Connection, WhatIsWrong) ?? Connection;
         KeyPrefix = section.Text(
             nameof(KeyPrefix), KeyPrefix, IsPrefix, "give 1 to 64 letters, digits or -_.; a colon ends the prefix in keys") ?? KeyPrefix;

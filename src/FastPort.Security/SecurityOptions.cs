@@ -107,10 +107,8 @@ public sealed class SecurityOptions : IDescribedOptions
     internal bool HasIdentities =>
         UsersFile.Length != 0 || TokenKeysFile.Length != 0 || UnixUsers || CertificateUsers != CertificateName.None;
 
-    /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         UsersFile = Optional(nameof(UsersFile), UsersFile);
         TokenKeysFile = Optional(nameof(TokenKeysFile), TokenKeysFile);
         TokenAudience = Needed(nameof(TokenAudience), TokenAudience, "tokens are for one audience");

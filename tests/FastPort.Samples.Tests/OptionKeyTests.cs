@@ -1,12 +1,13 @@
 using System.Text.RegularExpressions;
 using FastPort.Clients;
-using FastPort.Configuration;
 using FastPort.Dashboard;
 using FastPort.Hosting;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -48,37 +49,60 @@ public sealed partial class OptionKeyTests
         ArgumentNullException.ThrowIfNull(sections);
         HashSet<string> documented = [.. sections.SelectMany(NamesIn)];
 
-        string[] keys = [.. Keys(Options(options), string.Empty)];
+        string[] keys = [.. Keys(options, string.Empty)];
 
         Assert.NotEmpty(keys);
         string[] missing = [.. keys.Where(key => !documented.Contains(key.Split(':')[^1]))];
         Assert.Empty(missing);
     }
 
-    private static Action<OptionSection> Options(string name) => name switch
+    // What a host's start says of the section with the one key.
+    private static string Problems(string options, string key)
     {
-        nameof(FastPortServerOptions) => new FastPortServerOptions().Describe,
-        nameof(FastPortClientOptions) => new FastPortClientOptions().Describe,
-        nameof(OpcUaClientOptions) => new OpcUaClientOptions().Describe,
-        nameof(OpcUaServerOptions) => new OpcUaServerOptions().Describe,
-        nameof(DashboardOptions) => new DashboardOptions().Describe,
-        _ => new LatencyStatsOptions().Describe,
-    };
+        IConfiguration Section(string name) => new ConfigurationBuilder()
+            .AddInMemoryCollection([new($"{name}:{key}", "1")])
+            .Build();
+        IServiceCollection services = new ServiceCollection();
+        switch (options)
+        {
+            case nameof(FastPortServerOptions):
+                services.AddFastPort(Section(FastPortServerOptions.SectionName));
+                return Problems<FastPortServerOptions>(services);
+            case nameof(FastPortClientOptions):
+                services.AddFastPortClient(Section(FastPortClientOptions.SectionName));
+                return Problems<FastPortClientOptions>(services);
+            case nameof(OpcUaClientOptions):
+                services.AddOpcUaClient(Section(OpcUaClientOptions.SectionName));
+                return Problems<OpcUaClientOptions>(services);
+            case nameof(OpcUaServerOptions):
+                services.AddOpcUaServer(Section(OpcUaServerOptions.SectionName));
+                return Problems<OpcUaServerOptions>(services);
+            case nameof(DashboardOptions):
+                services.AddFastPortDashboard(Section(DashboardOptions.SectionName));
+                return Problems<DashboardOptions>(services);
+            default:
+                services.AddFastPort(Section(LatencyStatsOptions.SectionName));
+                return Problems<LatencyStatsOptions>(services);
+        }
+    }
+
+    private static string Problems<TOptions>(IServiceCollection services)
+        where TOptions : class
+    {
+        using ServiceProvider provider = services.BuildServiceProvider();
+        IOptions<TOptions> options = provider.GetRequiredService<IOptions<TOptions>>();
+        return string.Join('\n', (Record.Exception(() => options.Value) as OptionsValidationException)?.Failures ?? []);
+    }
 
     // A section's message about an unknown key lists the known ones; those that are sections give such a message of their own.
-    private static IEnumerable<string> Keys(Action<OptionSection> describe, string path)
+    private static IEnumerable<string> Keys(string options, string path)
     {
         string prefix = path.Length == 0 ? string.Empty : $"{path}:";
-        IConfiguration configuration = new ConfigurationBuilder()
-            .AddInMemoryCollection([new($"Options:{prefix}{Unknown}", "1")])
-            .Build();
-        List<string> problems = [];
-        OptionSection.Visit("Options", problems, configuration.GetSection("Options"), describe);
-        Match known = KnownKeys().Match(string.Join('\n', problems));
+        Match known = KnownKeys().Match(Problems(options, $"{prefix}{Unknown}"));
         foreach (string key in known.Success ? known.Groups[1].Value.Split(", ") : [])
         {
             yield return prefix + key;
-            foreach (string inner in Keys(describe, prefix + key))
+            foreach (string inner in Keys(options, prefix + key))
             {
                 yield return inner;
             }

@@ -15,7 +15,7 @@ public sealed class ProjectTests
         ["FastPort.Transport"] =
         [
             "FastPort.Client", "FastPort.Core", "FastPort.Dashboard", "FastPort.OpcBridge", "FastPort.OpcUa", "FastPort.Protocol",
-            "FastPort.Redis", "FastPort.Security", "FastPort.Tags", "FastPort.Tags.OpcUa",
+            "FastPort.Redis", "FastPort.Security", "FastPort.Server", "FastPort.Tags", "FastPort.Tags.OpcUa",
         ],
         ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
         ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],

@@ -12,7 +12,10 @@ using FastPort.Samples.Tests.Snippets;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -43,6 +46,36 @@ public sealed class SnippetTests
         Assert.Equal(hello, await client.RequestAsync(HandlerSnippets.Wait, hello, Echo.Parser));
         Assert.Equal("hello", await ClientSnippets.TryAskAsync(client, hello, CancellationToken.None));
         Assert.Equal("the server said MalformedBody", await ClientSnippets.TryAskAsync(client, new Echo(), CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task Options_of_a_protocol_are_read_and_checked_like_those_of_its_server()
+    {
+        using IHost wrong = HostOf("Lines:Prompt", new string('>', 17));
+        OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(() => wrong.StartAsync());
+        Assert.StartsWith("Lines:Prompt is too long", Assert.Single(e.Failures), StringComparison.Ordinal);
+
+        using IHost unknown = HostOf("ConnectionServer:Nothing", "1");
+        e = await Assert.ThrowsAsync<OptionsValidationException>(() => unknown.StartAsync());
+        Assert.StartsWith("ConnectionServer:Nothing is no known key", Assert.Single(e.Failures), StringComparison.Ordinal);
+
+        using IHost good = HostOf("Lines:Prompt", "* ");
+        await good.StartAsync();
+        using var client = new TcpClient();
+        await client.ConnectAsync("127.0.0.1", good.Services.GetRequiredService<ConnectionServer>().Endpoints[0].Port);
+        await client.GetStream().WriteAsync("hello\n"u8.ToArray());
+        using var reader = new StreamReader(client.GetStream());
+        Assert.Equal("* HELLO", await reader.ReadLineAsync());
+        await good.StopAsync();
+
+        static IHost HostOf(string key, string value)
+        {
+            HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+            builder.Configuration["ConnectionServer:Endpoints:0"] = "tcp://127.0.0.1:0";
+            builder.Configuration[key] = value;
+            OptionsSnippets.Add(builder.Services, builder.Configuration);
+            return builder.Build();
+        }
     }
 
     [Fact]
@@ -124,11 +157,11 @@ public sealed class SnippetTests
     [Fact]
     public async Task Lines_come_back_through_pipes()
     {
-        using var clock = new ConnectionClock();
-        var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
-        await using ITransportListener listener = PipeSnippets.ServeLines(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
+        await using ConnectionServer server = PipeSnippets.ServeLines(
+            new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"] }, NullLogger.Instance);
+        await server.StartAsync();
         using var client = new TcpClient();
-        await client.ConnectAsync("127.0.0.1", listener.Endpoint.Port);
+        await client.ConnectAsync("127.0.0.1", server.Endpoints[0].Port);
         await using NetworkStream stream = client.GetStream();
         using var reader = new StreamReader(stream);
 

@@ -13,7 +13,7 @@ internal sealed class HealthReporter(HealthMonitor monitor, GatewayOptions optio
     {
         await base.StopAsync(cancellationToken);
 
-        // This service is registered before the server, so it stops after the server: these are the final figures.
+        // Services stop after the server: these are the final figures.
         Write("stopped", monitor.Report());
     }
 

@@ -84,10 +84,8 @@ public sealed class FastPortClientOptions : ClientOptions
 
     private bool SendsToken => Token.Length != 0 || TokenFile.Length != 0 || TokenProvider is not null;
 
-    /// <inheritdoc/>
-    public override void Describe(OptionSection section)
+    internal override void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         base.Describe(section);
         Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
         if (!Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out string? problem))

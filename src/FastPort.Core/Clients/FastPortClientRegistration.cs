@@ -3,6 +3,7 @@ using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Metering;
+using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
@@ -16,7 +17,8 @@ public static class FastPortClientRegistration
     /// Adds a <see cref="FastPortClient"/> that connects when the host starts and closes when it stops. Its
     /// <see cref="FastPortClientOptions"/> come from configuration section <c>FastPortClient</c>. Unknown keys and values out of range stop
     /// the host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached also stops
-    /// the start, unless <see cref="ClientOptions.RetryConnect"/> is set: then the client retries while the host runs.
+    /// the start, unless <see cref="ClientOptions.RetryConnect"/> is set: then the client retries while the host runs. A client of a server
+    /// in the same host is registered after that server.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the client's section itself, of any name.</param>
@@ -81,9 +83,12 @@ public static class FastPortClientRegistration
     /// <summary>Connects and closes a client, and its meter, with the host.</summary>
     private sealed class FastPortClientHostedService(
         FastPortClient client, bool retryConnect, LatencyStats? latencies, IMeterFactory? meters, string? name)
-        : IHostedService, IDisposable
+        : IHostedLifecycleService, IDisposable
     {
         private ClientMeter? _meter;
+        private bool _triesAgain;
+
+        public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
         public async Task StartAsync(CancellationToken cancellationToken)
         {
@@ -96,12 +101,27 @@ public static class FastPortClientRegistration
             }
             else
             {
-                await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+                try
+                {
+                    await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+                }
+                catch (EndpointException)
+                {
+                    // A server of this host listens when every service has started.
+                    _triesAgain = true;
+                }
             }
         }
 
+        public Task StartedAsync(CancellationToken cancellationToken) =>
+            _triesAgain ? client.ConnectAsync(cancellationToken) : Task.CompletedTask;
+
+        public Task StoppingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
         // Bounded by the client's own CloseTimeout and a few seconds more.
         public Task StopAsync(CancellationToken cancellationToken) => client.CloseAsync();
+
+        public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
         public void Dispose() => _meter?.Dispose();
     }

@@ -7,7 +7,10 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;
 
-/// <summary>Starts and stops a server, its meter and its latency report with the host.</summary>
+/// <summary>
+/// Runs a server, its meter and its latency report with the host. The server starts when every service of the host has started, and stops
+/// before any of them stops: sessions find the services that serve them.
+/// </summary>
 internal sealed class FastPortHostedService(
     FastPortServer server,
     LatencyStats stats,
@@ -16,7 +19,7 @@ internal sealed class FastPortHostedService(
     IMeterFactory? meters,
     string? name = null,
     TextWriter? console = null)
-    : IHostedService, IAsyncDisposable
+    : IHostedLifecycleService, IAsyncDisposable
 {
     private static readonly TimeSpan ShortestReportTime = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LateReportTime = TimeSpan.FromSeconds(5);
@@ -25,7 +28,11 @@ internal sealed class FastPortHostedService(
     private LatencyStatsWriter? _writer;
     private FastPortMeter? _meter;
 
-    public async Task StartAsync(CancellationToken cancellationToken)
+    public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public async Task StartedAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
         _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates, () => server.Bans.Entries.Count);
@@ -36,12 +43,12 @@ internal sealed class FastPortHostedService(
         }
     }
 
-    public async Task StopAsync(CancellationToken cancellationToken)
-    {
-        // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
-        await server.StopAsync(CancellationToken.None).ConfigureAwait(false);
-        await FinishReportAsync(cancellationToken).ConfigureAwait(false);
-    }
+    // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
+    public Task StoppingAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
+
+    public Task StopAsync(CancellationToken cancellationToken) => FinishReportAsync(cancellationToken);
+
+    public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     public async ValueTask DisposeAsync()
     {

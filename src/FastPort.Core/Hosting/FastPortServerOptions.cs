@@ -66,8 +66,7 @@ public sealed class FastPortServerOptions : ServerOptions
 
     internal override bool HasSessions => true;
 
-    /// <inheritdoc/>
-    public override void Describe(OptionSection section)
+    internal override void Describe(OptionSection section)
     {
         base.Describe(section);
         RefuseUnusedTls(section);

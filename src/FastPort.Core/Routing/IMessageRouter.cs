@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Framing;
 using FastPort.Sessions;
 
@@ -10,6 +11,7 @@ namespace FastPort.Routing;
 /// independent of any connection.
 /// <para>Thread-safe. Called on sessions' loops, so no method may block.</para>
 /// </summary>
+[Experimental("FASTPORT001")]
 public interface IMessageRouter
 {
     /// <summary>Sends a one-way message to the session that has a routing id.</summary>

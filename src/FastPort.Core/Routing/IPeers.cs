@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Framing;
 
 namespace FastPort.Routing;
@@ -7,6 +8,7 @@ namespace FastPort.Routing;
 /// server. Another one, set with <c>FastPortServerComponents.Peers</c>, can ask other servers too. Servers that cannot be reached are left
 /// out: no method throws because of them. Thread-safe.
 /// </summary>
+[Experimental("FASTPORT001")]
 public interface IPeers
 {
     /// <summary>The session with a routing id; null if there is none.</summary>

@@ -1,3 +1,5 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace FastPort.Routing;
 
 /// <summary>
@@ -8,6 +10,7 @@ namespace FastPort.Routing;
 /// must not call the server's <see cref="ServerRouting"/>.
 /// </para>
 /// </summary>
+[Experimental("FASTPORT001")]
 public interface ITopicInterests
 {
     /// <summary>A prefix has its first subscription, made by a peer or by the server's program.</summary>

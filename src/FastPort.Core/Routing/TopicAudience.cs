@@ -1,6 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace FastPort.Routing;
 
 /// <summary>The subscriptions that a publication reaches. See <see cref="RoutingOptions.SharedTopics"/> for shared topics.</summary>
+[Experimental("FASTPORT001")]
 [Flags]
 public enum TopicAudience
 {

@@ -1,3 +1,5 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace FastPort.Sessions;
 
 /// <summary>
@@ -5,6 +7,7 @@ namespace FastPort.Sessions;
 /// the peer and no session of its own has the id, and before it welcomes the peer.
 /// <para>Thread-safe. Called on sessions' loops, so no method may block.</para>
 /// </summary>
+[Experimental("FASTPORT001")]
 public interface IRoutingIdClaims
 {
     /// <summary>
@@ -23,6 +26,7 @@ public interface IRoutingIdClaims
 }
 
 /// <summary>The answer to a claim.</summary>
+[Experimental("FASTPORT001")]
 public enum RoutingIdGrant
 {
     /// <summary>The id belongs to the session.</summary>

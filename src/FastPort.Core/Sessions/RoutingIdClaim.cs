@@ -1,8 +1,10 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Connections;
 
 namespace FastPort.Sessions;
 
 /// <summary>A session's claim to a routing id among several servers; see <see cref="IRoutingIdClaims"/>. Thread-safe.</summary>
+[Experimental("FASTPORT001")]
 public sealed class RoutingIdClaim
 {
     internal RoutingIdClaim(Session session, string routingId, bool takesOver)

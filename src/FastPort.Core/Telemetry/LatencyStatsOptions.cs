@@ -69,10 +69,10 @@ public sealed class LatencyStatsOptions : IDescribedOptions
         return problems;
     }
 
-    /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section) => Describe(section);
+
+    internal void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         EnableConsoleOutput = section.Flag(nameof(EnableConsoleOutput), EnableConsoleOutput);
         EnableFileOutput = section.Flag(nameof(EnableFileOutput), EnableFileOutput);
         MeasureAlways = section.Flag(nameof(MeasureAlways), MeasureAlways);

@@ -122,10 +122,8 @@ public sealed class OpcUaClientOptions : ClientOptions
     // A chunk is written as a whole, however small messages are.
     internal int MaxSendBytes => Math.Max(MaxMessageBytes, 2 * MaxChunkBytes);
 
-    /// <inheritdoc/>
-    public override void Describe(OptionSection section)
+    internal override void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         base.Describe(section);
         EndpointUrl = section.Text(nameof(EndpointUrl), EndpointUrl, static _ => true, string.Empty);
         if (!Endpoint.TryParse(EndpointUrl, out _, out string? problem))

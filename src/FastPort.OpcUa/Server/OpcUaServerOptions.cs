@@ -220,8 +220,7 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// </summary>
     public int MaxQueuedBytesPerSession { get; set; } = 64 * 1024 * 1024;
 
-    /// <inheritdoc/>
-    public override void Describe(OptionSection section)
+    internal override void Describe(OptionSection section)
     {
         base.Describe(section);
         if (Endpoints.Count == 0)

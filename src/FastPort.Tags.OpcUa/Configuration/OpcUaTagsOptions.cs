@@ -17,10 +17,10 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
     public IDictionary<string, OpcUaTagGroupOptions> Groups { get; } =
         new Dictionary<string, OpcUaTagGroupOptions>(StringComparer.Ordinal);
 
-    /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section) => Describe(section);
+
+    internal void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         section.Section(nameof(Endpoints), endpoints =>
         {
             foreach (string name in endpoints.Keys.Where(name => Endpoints.All(endpoint => endpoint.Name != name)))

@@ -7,8 +7,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Hosting;
 
 /// <summary>
-/// Starts the sources and gives endpoints that answer the time to list their tags. Stops them after the FastPort server, if it was
-/// registered before that.
+/// Starts the sources and gives endpoints that answer the time to list their tags: the FastPort server listens afterwards. Stops them after
+/// that server.
 /// </summary>
 internal sealed class OpcUaTagService(
     OpcUaTagSources sources,

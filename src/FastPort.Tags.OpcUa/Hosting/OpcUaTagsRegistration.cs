@@ -18,8 +18,8 @@ public static class OpcUaTagsRegistration
 {
     /// <summary>
     /// Adds a <see cref="TagServer"/> with the tags of OPC UA servers, to which it connects in the background, and again after each loss.
-    /// FastPort clients reach it through <see cref="TagHandlers.MapTags(FastPort.Hosting.FastPortBuilder)"/>. Call this method before
-    /// <c>AddFastPort</c>, so that the tags of servers that answer are known when the first client connects. The tag server also serves
+    /// FastPort clients reach it through <see cref="TagHandlers.MapTags(FastPort.Hosting.FastPortBuilder)"/>. The tags of servers that
+    /// answer are known when the first client connects; an OPC UA server of the same host is registered before. The tag server also serves
     /// each <see cref="ITagSource"/> of the services and asks their <see cref="TagAuthorizer"/>, if there is one. Its
     /// <see cref="OpcUaTagsOptions"/> come from configuration section <c>OpcBridge</c> and from the returned builder. Unknown keys and
     /// values out of range stop the host's start with an <see cref="OptionsValidationException"/> that names all of them.

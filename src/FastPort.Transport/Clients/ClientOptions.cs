@@ -80,10 +80,10 @@ public abstract class ClientOptions : IDescribedOptions
         return problems;
     }
 
-    /// <inheritdoc/>
-    public virtual void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section) => Describe(section);
+
+    internal virtual void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         Transport = TransportSelection.Describe(section, nameof(Transport), Transport);
         Loops = EpollOptions.DescribeLoops(section, nameof(Loops), Loops);
         SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);

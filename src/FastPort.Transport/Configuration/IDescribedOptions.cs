@@ -1,10 +1,10 @@
 namespace FastPort.Configuration;
 
 /// <summary>
-/// Options that describe themselves: one method reads them from a section and checks them. A server or client of any protocol registers
-/// them with <see cref="SectionOptions.Add"/>.
+/// Options that describe themselves: one method reads them from a section and checks them. <see cref="SectionOptions.Add"/> registers
+/// them.
 /// </summary>
-public interface IDescribedOptions
+internal interface IDescribedOptions
 {
     /// <summary>Names each option once, with its allowed values, and stores what the section returns.</summary>
     /// <param name="section">The pass over the section.</param>

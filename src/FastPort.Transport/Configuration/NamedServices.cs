@@ -7,10 +7,9 @@ using Microsoft.Extensions.Options;
 namespace FastPort.Configuration;
 
 /// <summary>
-/// Services and options of a server or client by its name: keyed services, or plain ones if the name is empty. For the registration of a
-/// protocol's servers and clients.
+/// Services and options of a server or client by its name: keyed services, or plain ones if the name is empty.
 /// </summary>
-public static class NamedServices
+internal static class NamedServices
 {
     /// <summary>Adds a singleton.</summary>
     /// <param name="services">The services to add to.</param>

@@ -10,7 +10,7 @@ namespace FastPort.Configuration;
 /// message as a value out of range, and keys without an option are reported as unknown. Without a configuration a pass only checks. Not
 /// thread-safe.
 /// </summary>
-public sealed class OptionSection
+internal sealed class OptionSection
 {
     private static readonly TimeSpan LongestTimeout = TimeSpan.FromDays(1);
 
@@ -33,7 +33,7 @@ public sealed class OptionSection
     public string Path => _path;
 
     /// <summary>The keys that the configuration has in this section; none without a configuration.</summary>
-    internal IEnumerable<string> Keys => _configured?.GetChildren().Select(static child => child.Key) ?? [];
+    public IEnumerable<string> Keys => _configured?.GetChildren().Select(static child => child.Key) ?? [];
 
     /// <summary>
     /// Whether options that must match each other are checked. False while a section is read and code may still set other options: then
@@ -51,7 +51,7 @@ public sealed class OptionSection
         Visit(path, problems, configured, describe, checksTogether: true);
 
     /// <summary>Runs a pass; see <see cref="ChecksTogether"/>.</summary>
-    internal static void Visit(
+    public static void Visit(
         string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe, bool checksTogether)
     {
         // The text is not shown: it may be a secret whose key was left out.

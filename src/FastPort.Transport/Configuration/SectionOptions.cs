@@ -48,7 +48,7 @@ internal sealed class SectionOptions<TOptions>(
 }
 
 /// <summary>Registers <see cref="IDescribedOptions"/>.</summary>
-public static class SectionOptions
+internal static class SectionOptions
 {
     /// <summary>
     /// Adds options that are read from the section, if any, and checked when the host starts. The start's

@@ -53,8 +53,7 @@ public sealed class ConnectionServerOptions : ServerOptions
     /// </summary>
     public string? CongestionControl { get; set; }
 
-    /// <inheritdoc/>
-    public override void Describe(OptionSection section)
+    internal override void Describe(OptionSection section)
     {
         base.Describe(section);
         if (Endpoints.Count == 0)

@@ -12,9 +12,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class ConnectionServerRegistration
 {
     /// <summary>
-    /// Adds a <see cref="ConnectionServer"/> that starts and stops with the host. Its <see cref="ConnectionServerOptions"/> come from
-    /// configuration section <c>ConnectionServer</c>. If keys are unknown or values out of range, the host does not start; the
-    /// <see cref="OptionsValidationException"/> names all of them.
+    /// Adds a <see cref="ConnectionServer"/> that runs with the host: it listens when every service of the host has started, and stops
+    /// before any of them stops. Its <see cref="ConnectionServerOptions"/> come from configuration section <c>ConnectionServer</c>. If keys
+    /// are unknown or values out of range, the host does not start; the <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the server's section, of any name.</param>
@@ -85,12 +85,23 @@ public static class ConnectionServerRegistration
         return SectionOptions.Add<ConnectionServerOptions>(services, name, section, section.Path);
     }
 
-    /// <summary>Starts and stops a server with the host. The container disposes the server.</summary>
-    private sealed class ConnectionServerHostedService(ConnectionServer server) : IHostedService
+    /// <summary>
+    /// Starts a server when every service of the host has started, and stops it before any of them stops: connections find the services
+    /// that serve them. The container disposes the server.
+    /// </summary>
+    private sealed class ConnectionServerHostedService(ConnectionServer server) : IHostedLifecycleService
     {
-        public Task StartAsync(CancellationToken cancellationToken) => server.StartAsync(cancellationToken);
+        public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StartedAsync(CancellationToken cancellationToken) => server.StartAsync(cancellationToken);
 
         // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
-        public Task StopAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
+        public Task StoppingAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 }

@@ -138,10 +138,10 @@ public abstract class ServerOptions : IDescribedOptions
         return problems;
     }
 
-    /// <inheritdoc/>
-    public virtual void Describe(OptionSection section)
+    void IDescribedOptions.Describe(OptionSection section) => Describe(section);
+
+    internal virtual void Describe(OptionSection section)
     {
-        ArgumentNullException.ThrowIfNull(section);
         Section = section.Path;
         Endpoints = section.List(nameof(Endpoints), Endpoints, $"give a list of URIs: {TransportSelection.Examples}");
         foreach (string endpoint in Endpoints)

@@ -4,6 +4,7 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>Carries the bytes of connections for the URI schemes it serves: creates listeners and connectors.</summary>
+[Experimental("FASTPORT001")]
 public interface ITransport
 {
     /// <summary>Whether the transport serves endpoints with this scheme.</summary>
@@ -22,6 +23,7 @@ public interface ITransport
 }
 
 /// <summary>Accepts connections at one endpoint.</summary>
+[Experimental("FASTPORT001")]
 public interface ITransportListener : IAsyncDisposable
 {
     /// <summary>The endpoint; after <see cref="Start"/> with the port that was bound.</summary>

@@ -159,13 +159,14 @@ public sealed class ConfigurationTests
 
         static IList<string> Read(string json)
         {
-            using var stream = new MemoryStream(System.Text.Encoding.UTF8.GetBytes("{\"S\": {\"Endpoints\": " + json + "}}"));
-            var options = new FastPortServerOptions { Endpoints = ["tcp://127.0.0.1:7"] };
-            List<string> problems = [];
-            OptionSection.Visit(
-                "S", problems, new ConfigurationBuilder().AddJsonStream(stream).Build().GetSection("S"), options.Describe);
-            Assert.Empty(problems);
-            return options.Endpoints;
+            using var stream = new MemoryStream(System.Text.Encoding.UTF8.GetBytes("{\"FastPort\": {\"Endpoints\": " + json + "}}"));
+            IServiceCollection services = new ServiceCollection();
+
+            // Before the section is read.
+            services.Configure<FastPortServerOptions>(static o => o.Endpoints = ["tcp://127.0.0.1:7"]);
+            services.AddFastPort(new ConfigurationBuilder().AddJsonStream(stream).Build());
+            using ServiceProvider provider = services.BuildServiceProvider();
+            return provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value.Endpoints;
         }
     }
 

@@ -75,7 +75,7 @@ public sealed class HostTests
                     context.Reply([7]);
                 }));
 
-                // After the server's service, so stopped before it, with the same token.
+                // After the server's service, so asked to stop before it, with the same token.
                 builder.Services.AddSingleton<IHostedService>(patience);
             },
             ("FastPort:ShutdownTimeout", "00:10:00"));
@@ -130,16 +130,24 @@ public sealed class HostTests
     }
 
     /// <summary>Says when the host's time for stopping has run out.</summary>
-    private sealed class HostPatience : IHostedService
+    private sealed class HostPatience : IHostedLifecycleService
     {
         public TaskCompletionSource Ended { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+        public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
         public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-        public Task StopAsync(CancellationToken cancellationToken)
+        public Task StartedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StoppingAsync(CancellationToken cancellationToken)
         {
             cancellationToken.Register(() => Ended.TrySetResult());
             return Task.CompletedTask;
         }
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }
 }

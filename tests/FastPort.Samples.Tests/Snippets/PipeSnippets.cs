@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using FastPort.Connections;
-using FastPort.Transports;
-using FastPort.Transports.Sockets;
+using FastPort.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Samples.Tests.Snippets;
 
@@ -10,12 +10,8 @@ namespace FastPort.Samples.Tests.Snippets;
 internal static class PipeSnippets
 {
     // docs: pipes
-    public static ITransportListener ServeLines(Endpoint endpoint, ConnectionSettings settings)
-    {
-        ITransportListener listener = new SocketTransport().CreateListener(endpoint, settings);
-        listener.Start(connection => connection.Start(new PipeProtocol(EchoLinesAsync, settings.Logger)));
-        return listener;
-    }
+    public static ConnectionServer ServeLines(ConnectionServerOptions options, ILogger logger) =>
+        new(options, _ => new PipeProtocol(EchoLinesAsync, logger));
 
     private static async Task EchoLinesAsync(IDuplexPipe pipe, Connection connection)
     {

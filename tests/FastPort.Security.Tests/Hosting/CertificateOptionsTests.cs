@@ -4,6 +4,8 @@ using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
 using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Security.Tests.Hosting;
@@ -47,13 +49,20 @@ public sealed class CertificateOptionsTests : IDisposable
         IConfiguration configuration = new ConfigurationBuilder()
             .AddInMemoryCollection([new("Security:CertificateUsers", text)])
             .Build();
-        var options = new SecurityOptions();
-        List<string> problems = [];
+        IServiceCollection services = new ServiceCollection();
+        services.AddFastPort(configuration).AddSecurity(configuration);
+        using ServiceProvider provider = services.BuildServiceProvider();
+        IOptions<SecurityOptions> options = provider.GetRequiredService<IOptions<SecurityOptions>>();
 
-        OptionSection.Visit("Security", problems, configuration.GetSection("Security"), options.Describe);
-
-        Assert.Equal(problem, problems.SingleOrDefault());
-        Assert.Equal(problem is null ? CertificateName.DnsName : CertificateName.None, options.CertificateUsers);
+        if (problem is null)
+        {
+            Assert.Equal(CertificateName.DnsName, options.Value.CertificateUsers);
+        }
+        else
+        {
+            OptionsValidationException e = Assert.Throws<OptionsValidationException>(() => options.Value);
+            Assert.Equal(problem, Assert.Single(e.Failures));
+        }
     }
 
     [Fact]
