@@ -8,7 +8,7 @@ namespace FastPort.Redis.Tests;
 /// <summary>Topics of several nodes, as clients and the servers' programs see them.</summary>
 public sealed class TopicTests
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
 
     [RedisFact]
     public async Task A_publication_reaches_the_subscribers_of_all_nodes_once_each()

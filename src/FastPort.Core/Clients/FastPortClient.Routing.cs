@@ -29,7 +29,7 @@ public sealed partial class FastPortClient
     /// Or no reply came.
     /// </exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public Task RelayAsync<TBody>(string to, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    public Task RelayAsync<TBody>(string to, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
@@ -38,7 +38,7 @@ public sealed partial class FastPortClient
 
     /// <inheritdoc cref="RelayAsync{TBody}"/>
     public Task RelayAsync(
-        string to, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        string to, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>
@@ -51,7 +51,7 @@ public sealed partial class FastPortClient
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
-    public ValueTask RelayOneWayAsync<TBody>(string to, uint type, TBody body, CancellationToken cancellationToken = default)
+    public ValueTask RelayOneWayAsync<TBody>(string to, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
@@ -65,7 +65,7 @@ public sealed partial class FastPortClient
     /// <param name="type">The sender's message type.</param>
     /// <param name="handler">The handler.</param>
     /// <exception cref="ArgumentException">The type already has a handler.</exception>
-    public void OnRelayed(uint type, RoutedHandler handler)
+    public void OnRelayed(ushort type, RoutedHandler handler)
     {
         ArgumentNullException.ThrowIfNull(handler);
         if (!_routing.TryAdd(type, handler))
@@ -88,7 +88,7 @@ public sealed partial class FastPortClient
     /// </exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<int> PublishAsync<TBody>(
-        string topic, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        string topic, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);
@@ -97,7 +97,7 @@ public sealed partial class FastPortClient
 
     /// <inheritdoc cref="PublishAsync{TBody}"/>
     public Task<int> PublishAsync(
-        string topic, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        string topic, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         PublishAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>Publishes one-way: the server reports no number of deliveries.</summary>
@@ -108,7 +108,7 @@ public sealed partial class FastPortClient
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public ValueTask PublishOneWayAsync<TBody>(
-        string topic, uint type, TBody body, CancellationToken cancellationToken = default)
+        string topic, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);

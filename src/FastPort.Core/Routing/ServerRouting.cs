@@ -193,11 +193,11 @@ public sealed class ServerRouting
     /// are not counted.
     /// </returns>
     /// <exception cref="ArgumentException">The topic is too long, or the message exceeds the largest frame.</exception>
-    public int Publish<TBody>(string topic, uint type, TBody body)
+    public int Publish<TBody>(string topic, ushort type, TBody body)
         where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
 
     /// <inheritdoc cref="Publish{TBody}"/>
-    public int Publish(string topic, uint type, scoped ReadOnlySpan<byte> body)
+    public int Publish(string topic, ushort type, scoped ReadOnlySpan<byte> body)
     {
         ArgumentNullException.ThrowIfNull(topic);
         return PublishCore(topic, new RoutedBody(Encoding.UTF8.GetBytes(topic), type, body, RoutingIdentity.ServerFromField));

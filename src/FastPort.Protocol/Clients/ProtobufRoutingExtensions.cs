@@ -26,7 +26,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task RelayAsync(
-        this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null,
+        this FastPortClient client, string to, ushort type, IMessage message, TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
@@ -42,7 +42,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">The handler.</param>
     public static void OnRelayed<TMessage>(
-        this FastPortClient client, uint type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
+        this FastPortClient client, ushort type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
         where TMessage : IMessage<TMessage>
     {
         ArgumentNullException.ThrowIfNull(client);
@@ -59,7 +59,7 @@ public static class ProtobufRoutingExtensions
     /// <returns>The number of sessions whose send queues at the server took the message.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task<int> PublishAsync(
-        this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null,
+        this FastPortClient client, string topic, ushort type, IMessage message, TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
@@ -107,7 +107,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="type">The application's message type.</param>
     /// <param name="message">The message.</param>
     /// <returns>The number of send queues that took the message.</returns>
-    public static int Publish(this ServerRouting routing, string topic, uint type, IMessage message)
+    public static int Publish(this ServerRouting routing, string topic, ushort type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(routing);
         return routing.Publish(topic, type, new ProtobufBody(message));

@@ -23,18 +23,36 @@ public sealed class ClientRoutingTests
         b.OnRelayed(
             1, (scoped in RoutedMessage m) =>
                 got.Enqueue($"one from {m.From} to {m.Address}: {m.Body.ToArray()[0]} over {m.Session.IsIdentified}"));
-        b.OnRelayed(70_000, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
+        b.OnRelayed(65_535, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
         Assert.Throws<ArgumentException>(() => b.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
         await b.ConnectAsync();
 
         await a.RelayAsync("b", 1, new byte[] { 5 }).InTimeAsync();
-        await a.RelayAsync("b", 70_000, default(EmptyBody)).InTimeAsync();
+        await a.RelayAsync("b", 65_535, default(EmptyBody)).InTimeAsync();
         await a.RelayAsync("b", 2, new byte[] { 6 }).InTimeAsync();
         await a.RelayOneWayAsync("b", 1, new SequenceBody(new([7])));
 
         await Patience.UntilAsync(() => got.Count == 3 && b.Counters.Snapshot().OneWayFailures == 1, "all messages came");
-        Assert.Equal(["one from a to b: 5 over True", "large from a: 70000, 0", "one from a to b: 7 over True"], got);
+        Assert.Equal(["one from a to b: 5 over True", "large from a: 65535, 0", "one from a to b: 7 over True"], got);
         Assert.Equal(1, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.UnknownType));
+    }
+
+    [Fact]
+    public async Task A_type_above_65535_is_MalformedBody_for_the_receiver_too()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        int got = 0;
+        await a.SubscribeAsync("", (scoped in RoutedMessage _) => got++).InTimeAsync();
+        a.OnRelayed(0, (scoped in RoutedMessage _) => got++);
+
+        // No server of this kind forwards them.
+        Session session = server.Server.Routing.Find("a")!;
+        Assert.Equal(SendStatus.Queued, session.TrySend(RoutingWire.Relay, RoutingWire.Envelope("a", 65_536, [1])));
+        Assert.Equal(SendStatus.Queued, session.TrySend(RoutingWire.Publish, RoutingWire.Envelope("x", 65_536, [1])));
+
+        await Patience.UntilAsync(() => a.Counters.Snapshot().OneWayFailures == 2, "both are refused");
+        Assert.Equal((2, 0), (a.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody), got));
     }
 
     [Fact]

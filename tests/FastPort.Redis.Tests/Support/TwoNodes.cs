@@ -9,7 +9,7 @@ namespace FastPort.Redis.Tests.Support;
 /// <summary>Two nodes that take over ids, at a Redis of any kind.</summary>
 internal sealed class TwoNodes : IAsyncDisposable
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
 
     private TwoNodes(Node a, Node b)
     {
