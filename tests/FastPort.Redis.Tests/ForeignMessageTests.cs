@@ -146,8 +146,8 @@ public sealed class ForeignMessageTests
         // Nobody is asked whether the session there is about to end, or which sessions are there.
         RequestFailedException second = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("target"));
         Assert.Equal(ErrorCode.Unavailable, second.Code);
-        Assert.Equal(["sender"], (await a.Server.Routing.ListPeersAsync()).Select(static one => one.RoutingId));
-        Assert.Null(await a.Server.Routing.FindAsync("target"));
+        Assert.Equal(["sender"], await a.Server.Routing.ListPeersAcrossNodesAsync().Select(static one => one.RoutingId).ToArrayAsync());
+        Assert.Null(await a.Server.Routing.FindAcrossNodesAsync("target"));
 
         // Nor is it told of topics, again and again as it never says that it has seen them.
         await Subscription.MakeAsync(sender, "x/");

@@ -29,7 +29,8 @@ public sealed partial class FastPortClient
     /// Or no reply came.
     /// </exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public Task RelayAsync<TBody>(string to, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    public Task RelayAsync<TBody>(
+        string to, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
@@ -190,26 +191,29 @@ public sealed partial class FastPortClient
         }
     }
 
-    /// <summary>Lists the sessions that have routing ids, in ordinal order of the ids, a page at a time.</summary>
+    /// <summary>
+    /// The sessions that have routing ids, in ordinal order of the ids; with a backplane, those of all nodes. Requests pages from the
+    /// server as the loop needs them: a session that begins or ends meanwhile may or may not be listed.
+    /// </summary>
     /// <param name="prefix">Only ids with this prefix. Defaults to all.</param>
-    /// <param name="limit">
-    /// Maximum number of peers of the page, 0 or more; the server may send fewer. Defaults to 0: the server's default.
-    /// </param>
-    /// <param name="after">Only ids after this one: the last id of the previous page. Defaults to empty: the first page.</param>
+    /// <param name="after">Only ids after this one. Defaults to empty: from the beginning.</param>
     /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// Time for each page. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
-    /// <param name="cancellationToken">Cancels the request.</param>
-    /// <returns>The page; empty after the last one.</returns>
-    /// <exception cref="RequestFailedException">UnknownType: the server does not list its peers. Or no reply came.</exception>
-    /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public Task<IReadOnlyList<PeerInfo>> ListPeersAsync(
-        string prefix = "", int limit = 0, string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    /// <param name="cancellationToken">Cancels the request in progress.</param>
+    /// <exception cref="RequestFailedException">
+    /// In the loop: UnknownType if the server does not list its peers; or no reply came.
+    /// </exception>
+    /// <exception cref="OperationCanceledException">In the loop: canceled.</exception>
+    public IAsyncEnumerable<PeerInfo> ListPeersAsync(
+        string prefix = "", string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ArgumentNullException.ThrowIfNull(after);
-        ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        return RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, (uint)limit, after), ReadPeers, timeout, cancellationToken);
+        return PeerPages.ReadAsync(
+            (last, token) => new(RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, 0, last), ReadPeers, timeout, token)),
+            after,
+            cancellationToken);
     }
 
     // The request is idempotent, so it is retried when the connection is lost meanwhile.

@@ -106,7 +106,7 @@ public sealed class RelayTests
         {
         }
 
-        await Patience.UntilAsync(() => server.Server.FindSession("b") is null, "b was gone");
+        await Patience.UntilAsync(() => server.Server.Routing.Find("b") is null, "b was gone");
         Assert.Equal(12u, (await a.CallAsync(RelayRequest(3, "b", [1]))).ErrorCode);
     }
 
