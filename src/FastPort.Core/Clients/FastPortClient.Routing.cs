@@ -59,6 +59,11 @@ public sealed partial class FastPortClient
         return SendAsync(ControlType.Relay, new RoutedBody<TBody>(to, type, body), cancellationToken);
     }
 
+    /// <inheritdoc cref="RelayOneWayAsync{TBody}"/>
+    public ValueTask RelayOneWayAsync(
+        string to, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        RelayOneWayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
+
     /// <summary>
     /// Registers a handler of messages that other peers relay to this one. Register it before connecting to miss no message: a message
     /// without a handler is counted as a one-way failure and dropped.
@@ -115,6 +120,11 @@ public sealed partial class FastPortClient
         ArgumentNullException.ThrowIfNull(topic);
         return SendAsync(ControlType.Publish, new RoutedBody<TBody>(topic, type, body), cancellationToken);
     }
+
+    /// <inheritdoc cref="PublishOneWayAsync{TBody}"/>
+    public ValueTask PublishOneWayAsync(
+        string topic, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        PublishOneWayAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
     /// <summary>
     /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
