@@ -11,7 +11,7 @@ namespace FastPort.Tags.Clients;
 /// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>, and publishes tags of its own.
 /// After a lost connection it connects, resolves, subscribes and publishes again by itself. Safe from any thread.
 /// </summary>
-public sealed partial class TagClient : IAsyncDisposable
+public sealed partial class TagClient : ITagClient, IAsyncDisposable
 {
     private readonly FastPortClient _client;
     private readonly FastPortClientOptions _options;

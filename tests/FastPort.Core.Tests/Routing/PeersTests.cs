@@ -121,10 +121,10 @@ public sealed class PeersTests
         }
 
         string[] expected = [.. Enumerable.Range(0, Peers).Select(static i => $"p{i:000}")];
-        long before = server.Counts.MessagesIn;
+        long before = client.Session!.MessagesSent;
 
         Assert.Equal(expected, await client.ListPeersAsync().Select(static p => p.RoutingId).ToArrayAsync());
-        Assert.Equal(4, server.Counts.MessagesIn - before);
+        Assert.Equal(4, client.Session!.MessagesSent - before);
         Assert.Equal(
             expected, await server.Server.Routing.ListPeersAcrossNodesAsync().Select(static p => p.RoutingId).ToArrayAsync());
         using var canceled = new CancellationTokenSource();

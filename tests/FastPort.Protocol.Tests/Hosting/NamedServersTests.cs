@@ -205,6 +205,8 @@ public sealed class NamedServersTests
 
         var plain = host.Services.GetRequiredService<FastPortClient>();
         var second = host.Services.GetRequiredKeyedService<FastPortClient>("second");
+        Assert.Same(plain, host.Services.GetRequiredService<IFastPortClient>());
+        Assert.Same(second, host.Services.GetRequiredKeyedService<IFastPortClient>("second"));
         await plain.RequestAsync(DiagnosticType.Echo, Loopback.Message("x"), Echo.Parser);
         Assert.NotNull(server.Server.Routing.Find("second"));
         FastPortClientOptions options = host.Services.GetRequiredService<IOptionsMonitor<FastPortClientOptions>>().Get("second");
