@@ -23,7 +23,7 @@ public sealed class ClaimTests
         await using FastPortClient second = await b.ConnectAsync("machine-7");
 
         Assert.Equal(ErrorCode.DuplicateIdentity, refused.Code);
-        await Patience.UntilAsync(() => b.Server.FindSession("machine-7") is not null, "the id is reachable");
+        await Patience.UntilAsync(() => b.Server.Routing.Find("machine-7") is not null, "the id is reachable");
     }
 
     [RedisFact]
@@ -34,12 +34,12 @@ public sealed class ClaimTests
         await using Node a = await Node.StartAsync(redis, "a", takesOver);
         await using Node b = await Node.StartAsync(redis, "b", takesOver);
         await using FastPortClient first = await a.ConnectAsync("machine-7");
-        Session session = a.Server.FindSession("machine-7")!;
+        Session session = a.Server.Routing.Find("machine-7")!;
 
         await using FastPortClient second = await b.ConnectAsync("machine-7");
 
         Assert.Equal(CloseKind.TakenOver, (await session.Closed.InTimeAsync()).Kind);
-        await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left the node");
+        await Patience.UntilAsync(() => a.Server.Routing.Find("machine-7") is null, "the id has left the node");
     }
 
     /// <summary>Its Hello is refused: whoever it is could write anything into the log.</summary>
@@ -134,10 +134,10 @@ public sealed class ClaimTests
         // There and back: each claim is newer than the one before, whatever the nodes' clocks say. Those that have lost the id do not
         // reconnect, as they would take it over again.
         await using FastPortClient second = await b.ConnectAsync("machine-7", reconnect: false);
-        await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left node a");
+        await Patience.UntilAsync(() => a.Server.Routing.Find("machine-7") is null, "the id has left node a");
         await sender.RelayAsync("machine-7", 1, new byte[] { 1 });
         await using FastPortClient third = await a.ConnectAsync("machine-7");
-        await Patience.UntilAsync(() => b.Server.FindSession("machine-7") is null, "the id has left node b");
+        await Patience.UntilAsync(() => b.Server.Routing.Find("machine-7") is null, "the id has left node b");
         await sender.RelayAsync("machine-7", 1, new byte[] { 2 });
 
         Assert.True(a.Backplane.IsConnected && b.Backplane.IsConnected);

@@ -100,7 +100,7 @@ public sealed class FaultTests
     [RedisFact]
     public async Task Relays_to_a_node_whose_connection_is_away_are_Unavailable()
     {
-        const uint Type = 0x1234;
+        const ushort Type = 0x1234;
         await using RedisProcess redis = await RedisProcess.StartAsync();
         await using var line = new RedisLine(redis);
         await using Node a = await Node.StartAsync(redis, "a", Node.LongLease);

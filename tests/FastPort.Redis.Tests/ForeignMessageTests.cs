@@ -50,6 +50,30 @@ public sealed class ForeignMessageTests
         await sender.RelayAsync("target", 1, new byte[] { 1 });
     }
 
+    /// <summary>A node passes on only what it has decoded, so such an entry is not one of a node's.</summary>
+    [RedisFact]
+    public async Task A_publication_whose_type_exceeds_65535_ends_at_the_subscriber_as_MalformedBody()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient publisher = await a.ConnectAsync("publisher");
+        await using FastPortClient subscriber = await b.ConnectAsync("subscriber");
+        Subscription subscription = await Subscription.MakeAsync(subscriber, "x");
+        await a.KnowsInterestsAsync(1);
+        await using Stranger stranger = await Stranger.ConnectAsync(redis, a, b);
+
+        // topic "x", type 65,536, body [9]
+        byte[] publication = [0x0A, 1, (byte)'x', 0x10, 0x80, 0x80, 0x04, 0x1A, 1, 9];
+        await stranger.SendAsync(
+            number: 1000, ((byte)EntryKind.Publish, [(byte)TopicAudience.Peers, 7, 0, 1, 0, (byte)'x', .. publication]));
+        await Patience.UntilAsync(() => subscriber.Counters.Snapshot().OneWayFailures == 1, "the client refuses it");
+        await publisher.PublishAsync("x", 65_535, new byte[] { 7 });
+
+        Assert.Equal(("publisher", "x", "07"), await subscription.NextAsync());
+        Assert.Equal(1, subscriber.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody));
+    }
+
     [RedisFact]
     public async Task Lines_of_the_log_about_them_are_few_and_the_others_are_counted()
     {
@@ -122,8 +146,8 @@ public sealed class ForeignMessageTests
         // Nobody is asked whether the session there is about to end, or which sessions are there.
         RequestFailedException second = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("target"));
         Assert.Equal(ErrorCode.Unavailable, second.Code);
-        Assert.Equal(["sender"], (await a.Server.Routing.ListPeersAsync()).Select(static one => one.RoutingId));
-        Assert.Null(await a.Server.Routing.FindAsync("target"));
+        Assert.Equal(["sender"], await a.Server.Routing.ListPeersAcrossNodesAsync().Select(static one => one.RoutingId).ToArrayAsync());
+        Assert.Null(await a.Server.Routing.FindAcrossNodesAsync("target"));
 
         // Nor is it told of topics, again and again as it never says that it has seen them.
         await Subscription.MakeAsync(sender, "x/");

@@ -15,7 +15,7 @@ namespace FastPort.Redis.Tests;
 /// <summary>A node that stops in order.</summary>
 public sealed class LeavingTests
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
     private const int Targets = 500;
 
     [RedisFact]

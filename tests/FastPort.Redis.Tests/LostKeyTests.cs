@@ -33,7 +33,7 @@ public sealed class LostKeyTests
 
         await Patience.UntilAsync(
             async () => await IsStringAsync(redis, Key) && await redis.RunAsync("get", Key) == value, "it is set again");
-        Assert.NotNull(a.Server.FindSession("machine-7"));
+        Assert.NotNull(a.Server.Routing.Find("machine-7"));
         Assert.NotEmpty(a.Log.WithId(6016));
     }
 
@@ -70,13 +70,13 @@ public sealed class LostKeyTests
         await using Node a = await Node.StartAsync(redis, "a");
         await using Node b = await Node.StartAsync(redis, "b");
         await using FastPortClient first = await a.ConnectAsync("machine-7", reconnect: false);
-        Session session = a.Server.FindSession("machine-7")!;
+        Session session = a.Server.Routing.Find("machine-7")!;
 
         await using FastPortClient second = await ClaimLostAsync(redis, b);
 
         Assert.Equal(CloseKind.TakenOver, (await session.Closed.InTimeAsync()).Kind);
         Assert.StartsWith($"{b.Instance()}:", await redis.RunAsync("get", Key), StringComparison.Ordinal);
-        Assert.NotNull(b.Server.FindSession("machine-7"));
+        Assert.NotNull(b.Server.Routing.Find("machine-7"));
         RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("machine-7"));
         Assert.Equal(ErrorCode.DuplicateIdentity, refused.Code);
     }
@@ -103,7 +103,7 @@ public sealed class LostKeyTests
             refused = await Assert.ThrowsAsync<RequestFailedException>(() => b.ConnectAsync("machine-7"));
         }
 
-        Assert.NotNull(a.Server.FindSession("machine-7"));
+        Assert.NotNull(a.Server.Routing.Find("machine-7"));
     }
 
     [RedisTheory]

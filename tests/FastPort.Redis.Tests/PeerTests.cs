@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Diagnostics;
 using FastPort.Clients;
 using FastPort.Connections;
@@ -31,15 +32,21 @@ public sealed class PeerTests
         IReadOnlyList<PeerInfo> page;
         do
         {
-            page = await clients[0].ListPeersAsync("id-", 7, all.Count == 0 ? "" : all[^1].RoutingId);
+            page = await clients[0].RequestAsync(
+                ControlType.Peers,
+                new PeersQueryBody("id-", 7, all.Count == 0 ? "" : all[^1].RoutingId),
+                static (scoped in InboundReply reply) =>
+                    PeerListBody.TryRead(reply.Body.ToArray(), out List<PeerInfo> peers) ? peers : throw new InvalidDataException());
             all.AddRange(page);
         }
         while (page.Count != 0);
-        IReadOnlyList<PeerInfo> ofProgram = await b.Server.Routing.ListPeersAsync("id-1", 4, "id-15");
+        PeerInfo[] ofClient = await clients[1].ListPeersAsync("id-").ToArrayAsync();
+        PeerInfo[] ofProgram = await b.Server.Routing.ListPeersAcrossNodesAsync("id-1", "id-15").ToArrayAsync();
 
         Assert.Equal(
             Enumerable.Range(0, 20).Select(i => ($"id-{i:00}", nodes[i % 3].Backplane.Node)),
             all.Select(static p => (p.RoutingId, p.Node)));
+        Assert.Equal(all.Select(static p => (p.RoutingId, p.Node)), ofClient.Select(static p => (p.RoutingId, p.Node)));
         Assert.Equal(["id-16", "id-17", "id-18", "id-19"], ofProgram.Select(static p => p.RoutingId));
         await Task.WhenAll(clients.Select(static one => one.CloseAsync()));
     }
@@ -51,19 +58,19 @@ public sealed class PeerTests
         await using Node a = await Node.StartAsync(redis, "a");
         await using Node b = await Node.StartAsync(redis, "b");
         await using FastPortClient client = await b.ConnectAsync("machine-7");
-        Session session = b.Server.FindSession("machine-7")!;
+        Session session = b.Server.Routing.Find("machine-7")!;
 
-        PeerInfo? found = await a.Server.Routing.FindAsync("machine-7");
-        PeerInfo? own = await b.Server.Routing.FindAsync("machine-7");
-        bool closed = await a.Server.Routing.KickAsync("machine-7", ErrorCode.Forbidden, "Out.");
+        PeerInfo? found = await a.Server.Routing.FindAcrossNodesAsync("machine-7");
+        PeerInfo? own = await b.Server.Routing.FindAcrossNodesAsync("machine-7");
+        bool closed = await a.Server.Routing.KickAcrossNodesAsync("machine-7", ErrorCode.Forbidden, "Out.");
 
         Assert.Equal(("machine-7", "b", session.Id), (found?.RoutingId, found?.Node, found?.SessionId));
         Assert.Equal("b", own?.Node);
         Assert.True(closed);
         CloseReason reason = await session.Closed.InTimeAsync();
         Assert.Contains("Out.", reason.ToString(), StringComparison.Ordinal);
-        Assert.Null(await a.Server.Routing.FindAsync("nobody"));
-        Assert.False(await a.Server.Routing.KickAsync("nobody", ErrorCode.Forbidden, "Out."));
+        Assert.Null(await a.Server.Routing.FindAcrossNodesAsync("nobody"));
+        Assert.False(await a.Server.Routing.KickAcrossNodesAsync("nobody", ErrorCode.Forbidden, "Out."));
     }
 
     /// <summary>One of the two waits for the other's renewal, which asks Redis for the owner and takes no time of the caller's.</summary>
@@ -78,8 +85,8 @@ public sealed class PeerTests
         }
 
         await redis.RunAsync("CLIENT", "PAUSE", "60000", "WRITE");
-        Task<PeerInfo?> one = a.Server.Routing.FindAsync("one").AsTask();
-        Task<bool> two = a.Server.Routing.KickAsync("two", ErrorCode.Forbidden, "Out.").AsTask();
+        Task<PeerInfo?> one = a.Server.Routing.FindAcrossNodesAsync("one").AsTask();
+        Task<bool> two = a.Server.Routing.KickAcrossNodesAsync("two", ErrorCode.Forbidden, "Out.").AsTask();
         Task leaving = a.Host.StopAsync(Patience.Token);
         await Task.WhenAny(one, two).InTimeAsync();
         await redis.RunAsync("CLIENT", "UNPAUSE");
@@ -97,12 +104,12 @@ public sealed class PeerTests
         await using Node b = await Node.StartAsync(redis, "b", ("FastPort:Backplane:Lease", "00:00:20"));
         await using FastPortClient atA = await a.ConnectAsync("at-a");
         await using FastPortClient atB = await b.ConnectAsync("at-b");
-        await b.Server.Routing.FindAsync("at-a");
+        await b.Server.Routing.FindAcrossNodesAsync("at-a");
         await Patience.UntilAsync(() => a.Backplane.Nodes.Count == 2, "the nodes know each other");
 
         await redis.SignalAsync("STOP");
         long began = Stopwatch.GetTimestamp();
-        IReadOnlyList<PeerInfo> peers = await a.Server.Routing.ListPeersAsync();
+        PeerInfo[] peers = await a.Server.Routing.ListPeersAcrossNodesAsync().Take(1).ToArrayAsync();
         TimeSpan took = Stopwatch.GetElapsedTime(began);
         await redis.SignalAsync("CONT");
 

@@ -11,7 +11,7 @@ namespace FastPort.Redis.Tests;
 
 public sealed class RelayTests
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
 
     [RedisFact]
     public async Task A_relay_reaches_a_session_of_another_node_with_the_senders_id()

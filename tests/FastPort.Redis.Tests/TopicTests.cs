@@ -8,7 +8,7 @@ namespace FastPort.Redis.Tests;
 /// <summary>Topics of several nodes, as clients and the servers' programs see them.</summary>
 public sealed class TopicTests
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
 
     [RedisFact]
     public async Task A_publication_reaches_the_subscribers_of_all_nodes_once_each()
@@ -31,7 +31,7 @@ public sealed class TopicTests
             await Subscription.MakeAsync(farthest, ""),
         ];
         await a.KnowsInterestsAsync(4);
-        long before = b.Server.FindSession("far")!.MessagesSent;
+        long before = b.Server.Routing.Find("far")!.MessagesSent;
 
         int sessionsHere = await publisher.PublishAsync("plant/line-1/speed", Type, new byte[] { 1 });
         await publisher.PublishAsync("plant/line-1/speed", Type, new byte[] { 2 });
@@ -47,7 +47,7 @@ public sealed class TopicTests
         // Counted after the whole batch.
         await Patience.UntilAsync(() => b.PublicationsReceived() + c.PublicationsReceived() >= 4, "all are counted");
         Assert.Equal((4, 2, 2), (a.PublicationsSent(), b.PublicationsReceived(), c.PublicationsReceived()));
-        Assert.Equal(before + 2, b.Server.FindSession("far")!.MessagesSent);
+        Assert.Equal(before + 2, b.Server.Routing.Find("far")!.MessagesSent);
     }
 
     [RedisFact]
@@ -226,8 +226,8 @@ public sealed class TopicTests
         await member.SubscribeAsync("", ofProgram.Receive);
         Assert.Single(b.Server.Routing.EndSubscriptions(static (_, _) => false));
         Subscription own = await Subscription.MakeAsync(ofPeer, "");
-        Assert.True(b.Server.Routing.Subscribe(b.Server.FindSession("member")!, "private"));
-        Assert.True(b.Server.Routing.Subscribe(b.Server.FindSession("member")!, "shared/"));
+        Assert.True(b.Server.Routing.Subscribe(b.Server.Routing.Find("member")!, "private"));
+        Assert.True(b.Server.Routing.Subscribe(b.Server.Routing.Find("member")!, "shared/"));
         await a.KnowsInterestsAsync(3);
 
         a.Server.Routing.Publish("private", Type, [1]);

@@ -65,7 +65,7 @@ public sealed class ServerProcessTests
         FastPort.Framing.ErrorCode? refused = null;
         try
         {
-            Assert.Equal(["a", "b"], (await a.ListPeersAsync()).Select(static p => p.RoutingId));
+            Assert.Equal(["a", "b"], await a.ListPeersAsync().Select(static p => p.RoutingId).ToArrayAsync());
         }
         catch (RequestFailedException e)
         {

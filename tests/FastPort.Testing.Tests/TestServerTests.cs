@@ -33,7 +33,7 @@ public sealed class TestServerTests
         pushes.MapInline(Greeting, (ref InlineRequest request) => greeted.TrySetResult([.. request.Body.FirstSpan]));
         await using FastPortClient ann = await test.ConnectAsync(static options => options.RoutingId = "ann", pushes, Patience.Token);
 
-        test.Server.FindSession("ann")!.TrySend(Greeting, new RawBody([5]));
+        test.Server.Routing.Find("ann")!.TrySend(Greeting, new RawBody([5]));
 
         Assert.Equal([5], await greeted.Task.WaitAsync(Patience.Limit));
     }

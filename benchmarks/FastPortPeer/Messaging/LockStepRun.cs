@@ -68,7 +68,7 @@ internal sealed class LockStepRun(FastPortServer server, MessageContent content)
 
     private void Send()
     {
-        SendStatus status = server.FindSession(MessagingSettings.ClientId)
+        SendStatus status = server.Routing.Find(MessagingSettings.ClientId)
             ?.TrySend(MessagingSettings.MessageType, new MessageBody(content, new MessageMark(_clock!.Phase, _number)))
             ?? SendStatus.Closed;
         if (status != SendStatus.Queued)

@@ -97,6 +97,6 @@ internal sealed class OneWayRun(FastPortServer server, MessageContent content)
     }
 
     private Session Find() =>
-        server.FindSession(MessagingSettings.ClientId)
+        server.Routing.Find(MessagingSettings.ClientId)
             ?? throw new PeerException($"Nobody is there by the routing id '{MessagingSettings.ClientId}'.");
 }

@@ -10,7 +10,7 @@ namespace FastPortPeer.Nodes;
 internal sealed class RelayLoad : NodeLoad, IAsyncDisposable
 {
     private const ushort Relay = 0x0004;
-    private const uint MessageType = 0x4242;
+    private const ushort MessageType = 0x4242;
 
     private readonly List<FastPortClient> _clients = [];
     private readonly List<Trip> _trips = [];

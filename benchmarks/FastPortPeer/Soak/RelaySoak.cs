@@ -12,7 +12,7 @@ namespace FastPortPeer.Soak;
 /// </summary>
 internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serverEndpoint)
 {
-    private const uint Numbered = 1;
+    private const ushort Numbered = 1;
     private const string ReceiverId = "soak-receiver";
     private const string SenderId = "soak-sender";
     private const int InFlight = 16;

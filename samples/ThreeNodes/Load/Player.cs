@@ -16,7 +16,7 @@ namespace ThreeNodes.Load;
 /// </summary>
 internal sealed class Player : IAsyncDisposable
 {
-    private const uint HelloType = 1;
+    private const ushort HelloType = 1;
     private const int Lanes = 4;
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
     private static readonly Echo Question = new() { Payload = ByteString.CopyFrom(new byte[64]) };

@@ -29,7 +29,8 @@ public sealed partial class FastPortClient
     /// Or no reply came.
     /// </exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public Task RelayAsync<TBody>(string to, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    public Task RelayAsync<TBody>(
+        string to, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
@@ -38,7 +39,7 @@ public sealed partial class FastPortClient
 
     /// <inheritdoc cref="RelayAsync{TBody}"/>
     public Task RelayAsync(
-        string to, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        string to, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>
@@ -51,12 +52,17 @@ public sealed partial class FastPortClient
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
-    public ValueTask RelayOneWayAsync<TBody>(string to, uint type, TBody body, CancellationToken cancellationToken = default)
+    public ValueTask RelayOneWayAsync<TBody>(string to, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
         return SendAsync(ControlType.Relay, new RoutedBody<TBody>(to, type, body), cancellationToken);
     }
+
+    /// <inheritdoc cref="RelayOneWayAsync{TBody}"/>
+    public ValueTask RelayOneWayAsync(
+        string to, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        RelayOneWayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
     /// <summary>
     /// Registers a handler of messages that other peers relay to this one. Register it before connecting so that no message is missed: a
@@ -65,7 +71,7 @@ public sealed partial class FastPortClient
     /// <param name="type">The sender's message type.</param>
     /// <param name="handler">The handler.</param>
     /// <exception cref="ArgumentException">The type already has a handler.</exception>
-    public void OnRelayed(uint type, RoutedHandler handler)
+    public void OnRelayed(ushort type, RoutedHandler handler)
     {
         ArgumentNullException.ThrowIfNull(handler);
         if (!_routing.TryAdd(type, handler))
@@ -90,7 +96,7 @@ public sealed partial class FastPortClient
     /// </exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<int> PublishAsync<TBody>(
-        string topic, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        string topic, ushort type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);
@@ -99,7 +105,7 @@ public sealed partial class FastPortClient
 
     /// <inheritdoc cref="PublishAsync{TBody}"/>
     public Task<int> PublishAsync(
-        string topic, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        string topic, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         PublishAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>Publishes one-way: the server reports no number of deliveries.</summary>
@@ -110,12 +116,17 @@ public sealed partial class FastPortClient
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public ValueTask PublishOneWayAsync<TBody>(
-        string topic, uint type, TBody body, CancellationToken cancellationToken = default)
+        string topic, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);
         return SendAsync(ControlType.Publish, new RoutedBody<TBody>(topic, type, body), cancellationToken);
     }
+
+    /// <inheritdoc cref="PublishOneWayAsync{TBody}"/>
+    public ValueTask PublishOneWayAsync(
+        string topic, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        PublishOneWayAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
     /// <summary>
     /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
@@ -192,26 +203,29 @@ public sealed partial class FastPortClient
         }
     }
 
-    /// <summary>Lists the sessions that have routing ids, in ordinal order of the ids, a page at a time.</summary>
+    /// <summary>
+    /// The sessions that have routing ids, in ordinal order of the ids; with a backplane, those of all nodes. Requests pages from the
+    /// server as the loop needs them: a session that begins or ends meanwhile may or may not be listed.
+    /// </summary>
     /// <param name="prefix">Only ids with this prefix. Defaults to all.</param>
-    /// <param name="limit">
-    /// Maximum number of peers of the page, 0 or more; the server may send fewer. Defaults to 0: the server's default.
-    /// </param>
-    /// <param name="after">Only ids after this one: the last id of the previous page. Defaults to empty: the first page.</param>
+    /// <param name="after">Only ids after this one. Defaults to empty: from the beginning.</param>
     /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// Time for each page. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
     /// </param>
-    /// <param name="cancellationToken">Cancels the request.</param>
-    /// <returns>The page; empty after the last one.</returns>
-    /// <exception cref="RequestFailedException">UnknownType: the server does not list its peers. Or no reply came.</exception>
-    /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public Task<IReadOnlyList<PeerInfo>> ListPeersAsync(
-        string prefix = "", int limit = 0, string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    /// <param name="cancellationToken">Cancels the request in progress.</param>
+    /// <exception cref="RequestFailedException">
+    /// In the loop: UnknownType if the server does not list its peers; or no reply came.
+    /// </exception>
+    /// <exception cref="OperationCanceledException">In the loop: canceled.</exception>
+    public IAsyncEnumerable<PeerInfo> ListPeersAsync(
+        string prefix = "", string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ArgumentNullException.ThrowIfNull(after);
-        ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        return RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, (uint)limit, after), ReadPeers, timeout, cancellationToken);
+        return PeerPages.ReadAsync(
+            (last, token) => new(RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, 0, last), ReadPeers, timeout, token)),
+            after,
+            cancellationToken);
     }
 
     // The request is idempotent, so it is retried when the connection is lost in the meantime.

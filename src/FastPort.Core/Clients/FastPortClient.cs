@@ -16,7 +16,7 @@ namespace FastPort.Clients;
 /// new session after a connection loss. A request in flight when the connection is lost fails and is never retried; a request made without
 /// a connection waits for one, within its own timeout. Safe from any thread.
 /// </summary>
-public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
+public sealed partial class FastPortClient : IFastPortClient, ISessionHost, IAsyncDisposable
 {
     // For aborted sessions and the task that connects, where an event's subscriber or a handler blocks.
     private static readonly TimeSpan BlockedTimeout = TimeSpan.FromSeconds(5);

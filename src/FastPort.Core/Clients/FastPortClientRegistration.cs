@@ -14,11 +14,11 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class FastPortClientRegistration
 {
     /// <summary>
-    /// Adds a <see cref="FastPortClient"/> that connects when the host starts and closes when it stops. Its
-    /// <see cref="FastPortClientOptions"/> come from configuration section <c>FastPortClient</c>. Unknown keys and values out of range stop
-    /// the host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached also stops
-    /// the start, unless <see cref="ClientOptions.RetryConnect"/> is set: then the client retries while the host runs. A client of a server
-    /// in the same host is registered after that server.
+    /// Adds a <see cref="FastPortClient"/>, also as <see cref="IFastPortClient"/>, that connects when the host starts and closes when it
+    /// stops. Its <see cref="FastPortClientOptions"/> come from configuration section <c>FastPortClient</c>. Unknown keys and values out of
+    /// range stop the host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached
+    /// also stops the start, unless <see cref="ClientOptions.RetryConnect"/> is set: then the client retries while the host runs. A client
+    /// of a server in the same host is registered after that server.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the client's section itself, of any name.</param>
@@ -35,7 +35,10 @@ public static class FastPortClientRegistration
             configure);
     }
 
-    /// <summary>Adds a client with a name; a host may have many. Client and options are registered under that name.</summary>
+    /// <summary>
+    /// Adds a client with a name; a host may have many. Client, also as <see cref="IFastPortClient"/>, and options are registered under
+    /// that name.
+    /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="name">The client's name, not empty.</param>
     /// <param name="section">The client's section, with the keys of <see cref="FastPortClientOptions"/>.</param>
@@ -64,6 +67,8 @@ public static class FastPortClientRegistration
 
         NamedServices.AddSingleton(
             services, name, provider => builder.Create(provider, NamedServices.Options<FastPortClientOptions>(provider, name)));
+        NamedServices.AddSingleton<IFastPortClient>(
+            services, name, provider => NamedServices.Get<FastPortClient>(provider, name));
         services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
             NamedServices.Get<FastPortClient>(provider, name),
             NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect,

@@ -104,10 +104,6 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>The current load. Reading it visits all connections; for code that reads it about once a second.</summary>
     public ServerLoad ReadLoad() => _connections.ReadLoad();
 
-    /// <summary>The session with this routing id; null if there is none.</summary>
-    /// <param name="routingId">The id.</param>
-    public Session? FindSession(string routingId) => Routing.Find(routingId);
-
     /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>

@@ -18,7 +18,7 @@ internal sealed class ClientRouting
 
     // Given up, and not free yet.
     private readonly HashSet<string> _silenced = new(StringComparer.Ordinal);
-    private volatile Dictionary<uint, RoutedHandler> _byType = [];
+    private volatile Dictionary<ushort, RoutedHandler> _byType = [];
 
     public ClientRouting()
     {
@@ -42,11 +42,11 @@ internal sealed class ClientRouting
     }
 
     /// <summary>Adds the handler of a type; false if the type has one.</summary>
-    public bool TryAdd(uint type, RoutedHandler handler)
+    public bool TryAdd(ushort type, RoutedHandler handler)
     {
         lock (_gate)
         {
-            var next = new Dictionary<uint, RoutedHandler>(_byType);
+            var next = new Dictionary<ushort, RoutedHandler>(_byType);
             bool added = next.TryAdd(type, handler);
             _byType = next;
             return added;
@@ -97,7 +97,7 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Relay message.");
+            request.Fail(ErrorCode.MalformedBody, RoutedEnvelope.NotARelay);
         }
         else if (_byType.TryGetValue(relay.Type, out RoutedHandler? handler))
         {
@@ -113,7 +113,7 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Publication message.");
+            request.Fail(ErrorCode.MalformedBody, RoutedEnvelope.NotAPublication);
             return;
         }
 

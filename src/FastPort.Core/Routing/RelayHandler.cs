@@ -12,7 +12,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Relay message.");
+            request.Fail(ErrorCode.MalformedBody, RoutedEnvelope.NotARelay);
         }
         else if (relay.Address.Length > RoutingIdLimits.MaxBytes)
         {

@@ -11,25 +11,25 @@ internal readonly ref struct RoutedBody : IFrameBody
     private readonly ReadOnlySpan<byte> _first;
     private readonly ReadOnlySpan<byte> _second;
     private readonly ReadOnlySpan<byte> _fromField;
-    private readonly uint _type;
+    private readonly ushort _type;
 
     /// <param name="address">Routing id or topic.</param>
     /// <param name="type">The application's message type.</param>
     /// <param name="body">The body.</param>
     /// <param name="fromField">Field 4, encoded; empty for none.</param>
-    public RoutedBody(ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> body, ReadOnlySpan<byte> fromField = default)
+    public RoutedBody(ReadOnlySpan<byte> address, ushort type, ReadOnlySpan<byte> body, ReadOnlySpan<byte> fromField = default)
         : this(address, type, body, default, fromField)
     {
     }
 
-    /// <inheritdoc cref="RoutedBody(ReadOnlySpan{byte}, uint, ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    public RoutedBody(ReadOnlySpan<byte> address, uint type, in ReadOnlySequence<byte> body, ReadOnlySpan<byte> fromField)
+    /// <inheritdoc cref="RoutedBody(ReadOnlySpan{byte}, ushort, ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public RoutedBody(ReadOnlySpan<byte> address, ushort type, in ReadOnlySequence<byte> body, ReadOnlySpan<byte> fromField)
         : this(address, type, body.FirstSpan, body.IsSingleSegment ? default : body.Slice(body.FirstSpan.Length).FirstSpan, fromField)
     {
     }
 
     private RoutedBody(
-        ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> fromField)
+        ReadOnlySpan<byte> address, ushort type, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> fromField)
     {
         _address = address;
         _type = type;
@@ -59,7 +59,7 @@ internal readonly ref struct RoutedBody : IFrameBody
 /// <param name="type">The application's message type.</param>
 /// <param name="body">The body.</param>
 /// <param name="fromField">Field 4, encoded; null for none.</param>
-internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body, byte[]? fromField = null) : IFrameBody
+internal readonly struct RoutedBody<TBody>(string address, ushort type, TBody body, byte[]? fromField = null) : IFrameBody
     where TBody : IFrameBody
 {
     public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size)

@@ -9,8 +9,14 @@ namespace FastPort.Routing;
 /// </summary>
 internal readonly ref struct RoutedEnvelope
 {
+    /// <summary>Error message for a Relay that <see cref="TryRead"/> refuses.</summary>
+    public const string NotARelay = "The body is not a valid Relay message with a type of at most 65535.";
+
+    /// <summary>Error message for a Publication that <see cref="TryRead"/> refuses.</summary>
+    public const string NotAPublication = "The body is not a valid Publication message with a type of at most 65535.";
+
     private RoutedEnvelope(
-        scoped in ReadOnlySequence<byte> address, uint type, scoped in ReadOnlySequence<byte> body, scoped in ReadOnlySequence<byte> from)
+        scoped in ReadOnlySequence<byte> address, ushort type, scoped in ReadOnlySequence<byte> body, scoped in ReadOnlySequence<byte> from)
     {
         Address = address;
         Type = type;
@@ -21,17 +27,18 @@ internal readonly ref struct RoutedEnvelope
     /// <summary>Routing id or topic, not validated; <see cref="TryGetAddress"/> validates it.</summary>
     public ReadOnlySequence<byte> Address { get; }
 
-    public uint Type { get; }
+    public ushort Type { get; }
 
     public ReadOnlySequence<byte> Body { get; }
 
     /// <summary>The sender's claim; a server ignores it.</summary>
     public ReadOnlySequence<byte> From { get; }
 
+    /// <summary>Reads the fields; false if the bytes are no such message, or its type is above 65,535.</summary>
     public static bool TryRead(scoped in ReadOnlySequence<byte> bytes, out RoutedEnvelope envelope)
     {
         ReadOnlySequence<byte> address = default, body = default, from = default;
-        uint type = 0;
+        ushort type = 0;
         envelope = default;
         var reader = new SequenceReader<byte>(bytes);
         while (!reader.End)
@@ -45,7 +52,7 @@ internal readonly ref struct RoutedEnvelope
             bool read = tag switch
             {
                 0x0A => TryReadBytes(ref reader, out address),
-                0x10 => TryReadUInt32(ref reader, out type),
+                0x10 => TryReadType(ref reader, out type),
                 0x1A => TryReadBytes(ref reader, out body),
                 0x22 => TryReadBytes(ref reader, out from),
                 < 5 << 3 => false,
@@ -95,11 +102,11 @@ internal readonly ref struct RoutedEnvelope
         return false;
     }
 
-    private static bool TryReadUInt32(ref SequenceReader<byte> reader, out uint value)
+    private static bool TryReadType(ref SequenceReader<byte> reader, out ushort type)
     {
         bool read = TryReadVarint(ref reader, out ulong wide);
-        value = (uint)wide;
-        return read;
+        type = (ushort)wide;
+        return read && wide <= ushort.MaxValue;
     }
 
     private static bool TryReadBytes(ref SequenceReader<byte> reader, out ReadOnlySequence<byte> bytes)

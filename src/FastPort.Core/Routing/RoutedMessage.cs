@@ -24,7 +24,7 @@ public readonly ref struct RoutedMessage
     public Session Session { get; }
 
     /// <summary>The sending application's message type.</summary>
-    public uint Type { get; }
+    public ushort Type { get; }
 
     /// <summary>The body. Valid until the handler returns.</summary>
     public ReadOnlySequence<byte> Body { get; }

@@ -126,22 +126,27 @@ public sealed class ServerRouting
         return session is not null;
     }
 
-    /// <summary>As <see cref="Find"/>, with a backplane on all servers.</summary>
+    /// <summary>
+    /// Finds the session with a routing id on all nodes of a backplane; without one, on this server alone, as <see cref="Find"/>.
+    /// </summary>
     /// <param name="routingId">The id.</param>
-    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
-    /// <returns>The session; null if there is none, or its server cannot be asked.</returns>
-    public ValueTask<PeerInfo?> FindAsync(string routingId, CancellationToken cancellationToken = default)
+    /// <param name="cancellationToken">Cancels the wait for other nodes.</param>
+    /// <returns>The session; null if there is none, or its node cannot be asked.</returns>
+    public ValueTask<PeerInfo?> FindAcrossNodesAsync(string routingId, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(routingId);
         return _allPeers.FindAsync(routingId, cancellationToken);
     }
 
-    /// <summary>As <see cref="Kick"/>, with a backplane on all servers. False also if the session's server cannot be asked.</summary>
+    /// <summary>
+    /// As <see cref="Kick"/>, with a backplane on whichever node the session is. False also if the session's node cannot be asked.
+    /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. It must not contain internals.</param>
-    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
-    public ValueTask<bool> KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken = default)
+    /// <param name="cancellationToken">Cancels the wait for other nodes.</param>
+    public ValueTask<bool> KickAcrossNodesAsync(
+        string routingId, ErrorCode code, string reason, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(routingId);
         ArgumentNullException.ThrowIfNull(reason);
@@ -149,20 +154,25 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// As <see cref="ListPeers"/>, with a backplane on all servers, a page at a time. Servers that cannot be asked are left out.
+    /// The sessions of all nodes of a backplane, with their traffic, in ordinal order of the ids; without a backplane, those of this
+    /// server, as <see cref="ListPeers"/>. Reads pages as the loop needs them, and each page asks every node: a session that begins or
+    /// ends meanwhile may or may not be listed. Nodes that cannot be asked are left out.
     /// </summary>
     /// <param name="prefix">Only ids that begin with it. Defaults to all.</param>
-    /// <param name="limit">Maximum number of sessions; 1 to 1,000. Defaults to 100.</param>
-    /// <param name="after">Only ids that follow it: the last one of the previous page. Defaults to the beginning.</param>
-    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
-    public ValueTask<IReadOnlyList<PeerInfo>> ListPeersAsync(
-        string prefix = "", int limit = PeerDirectory.DefaultPage, string after = "", CancellationToken cancellationToken = default)
+    /// <param name="after">Only ids that follow it. Defaults to the beginning.</param>
+    /// <param name="cancellationToken">Cancels the wait for other nodes.</param>
+    public IAsyncEnumerable<PeerInfo> ListPeersAcrossNodesAsync(
+        string prefix = "", string after = "", CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ArgumentNullException.ThrowIfNull(after);
-        ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(limit, PeerDirectory.LargestPage);
-        return _allPeers.ListAsync(prefix, limit, after, cancellationToken);
+
+        // A page visits all sessions, so few pages are better. The first is small, because a loop may end early.
+        return PeerPages.ReadAsync(
+            (last, token) => _allPeers.ListAsync(
+                prefix, last == after ? PeerDirectory.DefaultPage : PeerDirectory.LargestPage, last, token),
+            after,
+            cancellationToken);
     }
 
     /// <summary>
@@ -193,11 +203,11 @@ public sealed class ServerRouting
     /// are not counted.
     /// </returns>
     /// <exception cref="ArgumentException">The topic is too long, or the message exceeds the largest frame.</exception>
-    public int Publish<TBody>(string topic, uint type, TBody body)
+    public int Publish<TBody>(string topic, ushort type, TBody body)
         where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
 
     /// <inheritdoc cref="Publish{TBody}"/>
-    public int Publish(string topic, uint type, scoped ReadOnlySpan<byte> body)
+    public int Publish(string topic, ushort type, scoped ReadOnlySpan<byte> body)
     {
         ArgumentNullException.ThrowIfNull(topic);
         return PublishCore(topic, new RoutedBody(Encoding.UTF8.GetBytes(topic), type, body, RoutingIdentity.ServerFromField));

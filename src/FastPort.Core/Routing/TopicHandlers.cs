@@ -46,7 +46,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Publication message.");
+            request.Fail(ErrorCode.MalformedBody, RoutedEnvelope.NotAPublication);
         }
         else if (publication.Address.Length > options.MaxTopicBytes)
         {

@@ -5,7 +5,10 @@ namespace FastPort.Sessions;
 /// <summary>The request got an error reply or no reply.</summary>
 public sealed class RequestFailedException : Exception
 {
-    internal RequestFailedException(ErrorCode code, string message)
+    /// <summary>The peer answered with an error. For substitutes of a client.</summary>
+    /// <param name="code">The error reply's code.</param>
+    /// <param name="message">The error reply's sentence.</param>
+    public RequestFailedException(ErrorCode code, string message)
         : base($"{code}: {message}") => Code = code;
 
     /// <summary>No reply arrived. For clients that are built on this one.</summary>

@@ -7,6 +7,8 @@ namespace FastPort.Protocol.Clients;
 /// <summary>Requests and one-way messages with Protocol Buffers bodies.</summary>
 public static class ProtobufClientExtensions
 {
+    // The methods for clients test for the class, because a generic method of an interface is looked up at each call.
+
     /// <summary>Sends a request and parses its reply.</summary>
     /// <param name="client">The client.</param>
     /// <param name="type">Message type.</param>
@@ -16,7 +18,7 @@ public static class ProtobufClientExtensions
     /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static async Task<TReply> RequestAsync<TReply>(
-        this FastPortClient client,
+        this IFastPortClient client,
         ushort type,
         IMessage request,
         MessageParser<TReply> parser,
@@ -26,12 +28,11 @@ public static class ProtobufClientExtensions
     {
         ArgumentNullException.ThrowIfNull(client);
         ArgumentNullException.ThrowIfNull(parser);
-        return await client.RequestAsync(
-            type,
-            new ProtobufBody(request),
-            Reader(parser),
-            timeout,
-            cancellationToken).ConfigureAwait(false);
+        var body = new ProtobufBody(request);
+        Task<TReply> reply = client is FastPortClient known
+            ? known.RequestAsync(type, body, Reader(parser), timeout, cancellationToken)
+            : client.RequestAsync(type, body, Reader(parser), timeout, cancellationToken);
+        return await reply.ConfigureAwait(false);
     }
 
     /// <summary>Sends a one-way message; waits for a connection and for room.</summary>
@@ -41,10 +42,13 @@ public static class ProtobufClientExtensions
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     public static ValueTask SendAsync(
-        this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
+        this IFastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
-        return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
+        var body = new ProtobufBody(message);
+        return client is FastPortClient known
+            ? known.SendAsync(type, body, cancellationToken)
+            : client.SendAsync(type, body, cancellationToken);
     }
 
     /// <summary>As SendAsync, with a status instead of <see cref="SendFailedException"/>.</summary>
@@ -53,10 +57,13 @@ public static class ProtobufClientExtensions
     /// <param name="message">The message; do not change it until the task ends.</param>
     /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     public static ValueTask<SendStatus> TrySendAsync(
-        this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
+        this IFastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
-        return client.TrySendAsync(type, new ProtobufBody(message), cancellationToken);
+        var body = new ProtobufBody(message);
+        return client is FastPortClient known
+            ? known.TrySendAsync(type, body, cancellationToken)
+            : client.TrySendAsync(type, body, cancellationToken);
     }
 
     /// <summary>

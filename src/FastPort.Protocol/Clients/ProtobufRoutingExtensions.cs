@@ -17,7 +17,7 @@ public delegate void RoutedHandler<in TMessage>(TMessage body, scoped in RoutedM
 /// <summary>Messages to and from other peers with Protocol Buffers bodies.</summary>
 public static class ProtobufRoutingExtensions
 {
-    /// <summary>Sends a message to the session with a routing id; see <see cref="FastPortClient.RelayAsync{TBody}"/>.</summary>
+    /// <summary>Sends a message to the session with a routing id; see <see cref="IFastPortClient.RelayAsync{TBody}"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="to">The routing id.</param>
     /// <param name="type">The application's message type, which selects the target's handler.</param>
@@ -26,7 +26,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="cancellationToken">Cancels the call; the server may still have forwarded the message.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task RelayAsync(
-        this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null,
+        this IFastPortClient client, string to, ushort type, IMessage message, TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
@@ -34,7 +34,7 @@ public static class ProtobufRoutingExtensions
     }
 
     /// <summary>
-    /// Registers a handler of messages that other peers relay to this one; see <see cref="FastPortClient.OnRelayed"/>. A body that cannot
+    /// Registers a handler of messages that other peers relay to this one; see <see cref="IFastPortClient.OnRelayed"/>. A body that cannot
     /// be parsed is counted as a one-way failure.
     /// </summary>
     /// <param name="client">The client.</param>
@@ -42,14 +42,14 @@ public static class ProtobufRoutingExtensions
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">The handler.</param>
     public static void OnRelayed<TMessage>(
-        this FastPortClient client, uint type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
+        this IFastPortClient client, ushort type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
         where TMessage : IMessage<TMessage>
     {
         ArgumentNullException.ThrowIfNull(client);
         client.OnRelayed(type, Parsing(parser, handler));
     }
 
-    /// <summary>Publishes; see <see cref="FastPortClient.PublishAsync{TBody}"/>.</summary>
+    /// <summary>Publishes; see <see cref="IFastPortClient.PublishAsync{TBody}"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="topic">The topic.</param>
     /// <param name="type">The application's message type.</param>
@@ -59,14 +59,14 @@ public static class ProtobufRoutingExtensions
     /// <returns>The number of sessions whose send queues at the server accepted the message.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task<int> PublishAsync(
-        this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null,
+        this IFastPortClient client, string topic, ushort type, IMessage message, TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
         return client.PublishAsync(topic, type, new ProtobufBody(message), timeout, cancellationToken);
     }
 
-    /// <summary>Subscribes to topics whose messages all have one type; see <see cref="FastPortClient.SubscribeAsync"/>.</summary>
+    /// <summary>Subscribes to topics whose messages all have one type; see <see cref="IFastPortClient.SubscribeAsync"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="prefix">The prefix of the topics.</param>
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
@@ -77,7 +77,7 @@ public static class ProtobufRoutingExtensions
     /// The server answered with an error, or no reply came. Then the client is not subscribed.
     /// </exception>
     public static Task SubscribeAsync<TMessage>(
-        this FastPortClient client,
+        this IFastPortClient client,
         string prefix,
         MessageParser<TMessage> parser,
         RoutedHandler<TMessage> handler,
@@ -107,7 +107,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="type">The application's message type.</param>
     /// <param name="message">The message.</param>
     /// <returns>The number of send queues that accepted the message.</returns>
-    public static int Publish(this ServerRouting routing, string topic, uint type, IMessage message)
+    public static int Publish(this ServerRouting routing, string topic, ushort type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(routing);
         return routing.Publish(topic, type, new ProtobufBody(message));

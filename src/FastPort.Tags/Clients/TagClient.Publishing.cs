@@ -59,6 +59,10 @@ public sealed partial class TagClient
         }
     }
 
+    async ValueTask<ITagPublication> ITagClient.PublishAsync(
+        ITagSource source, TagPublicationOptions? options, CancellationToken cancellationToken) =>
+        await PublishAsync(source, options, cancellationToken).ConfigureAwait(false);
+
     /// <summary>Whether it closes its connection, or has done so.</summary>
     internal bool IsClosing => _closing.IsCancellationRequested;
 

@@ -43,6 +43,10 @@ public sealed partial class TagClient
         }
     }
 
+    async ValueTask<ITagSubscription> ITagClient.SubscribeAsync(
+        TagList tags, TagSubscriptionOptions? options, CancellationToken cancellationToken) =>
+        await SubscribeAsync(tags, options, cancellationToken).ConfigureAwait(false);
+
     internal async ValueTask EndAsync(TagSubscription subscription, Session? session, uint id)
     {
         lock (_gate)

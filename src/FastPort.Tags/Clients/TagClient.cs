@@ -11,7 +11,7 @@ namespace FastPort.Tags.Clients;
 /// Reads, writes and subscribes to tags of a bridge or another server with a <see cref="Serving.TagServer"/>, and publishes the program's
 /// tags. After a lost connection it automatically reconnects, resolves, subscribes and publishes again. Safe from any thread.
 /// </summary>
-public sealed partial class TagClient : IAsyncDisposable
+public sealed partial class TagClient : ITagClient, IAsyncDisposable
 {
     private readonly FastPortClient _client;
     private readonly FastPortClientOptions _options;

@@ -15,6 +15,20 @@ public sealed class TagList
     private (Session Session, Task<Resolved> Task)? _resolving;
     private volatile Resolved _resolved;
 
+    /// <summary>
+    /// Creates a list without a client, for a substitute of <see cref="ITagClient"/> to return. A <see cref="TagClient"/> that is given it
+    /// resolves the names first.
+    /// </summary>
+    /// <param name="tags">The tags.</param>
+    public TagList(IEnumerable<TagInfo> tags)
+    {
+        TagInfo[] infos = [.. tags];
+        _names = Array.ConvertAll(infos, static info => info.Name);
+
+        // No session has these handles.
+        _resolved = new Resolved(null!, new uint[infos.Length], infos, new TagStatus[infos.Length]);
+    }
+
     internal TagList(string[] names, Resolved resolved)
     {
         _names = names;

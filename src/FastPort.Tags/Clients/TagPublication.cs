@@ -9,7 +9,7 @@ namespace FastPort.Tags.Clients;
 /// is read from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any
 /// thread. Dispose it to end it; the source is not disposed.
 /// </summary>
-public sealed partial class TagPublication : IAsyncDisposable
+public sealed partial class TagPublication : ITagPublication
 {
     private readonly TagClient _client;
     private readonly ITagSource _source;

@@ -11,7 +11,7 @@ namespace FastPort.Tags.Clients;
 /// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again and receives the current samples. Updates
 /// are read by one reader at a time; until it has taken an update, the server sends at most four more.
 /// </summary>
-public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposable
+public sealed class TagSubscription : ITagSubscription
 {
     private readonly TagClient _client;
     private readonly Channel<Received> _updates = Channel.CreateUnbounded<Received>(new UnboundedChannelOptions { SingleReader = true });

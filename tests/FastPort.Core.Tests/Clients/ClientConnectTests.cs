@@ -76,7 +76,7 @@ public sealed class ClientConnectTests
             RoutingId = "plc-7",
         });
         await accepted.ConnectAsync().InTimeAsync();
-        Assert.NotNull(server.Server.FindSession("plc-7"));
+        Assert.NotNull(server.Server.Routing.Find("plc-7"));
         Assert.Equal(CountingServer.Body(1), await accepted.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).InTimeAsync());
     }
 

@@ -244,7 +244,7 @@ public sealed partial class ClientRequestTests
         await using CountingServer server = await CountingServer.StartAsync();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, RoutingId = "me" }, handlers);
         await client.ConnectAsync().InTimeAsync();
-        Session session = server.Server.FindSession("me")!;
+        Session session = server.Server.Routing.Find("me")!;
 
         Assert.Equal(SendStatus.Queued, session.TrySend(0x2001, [1, 2, 3]));
         Assert.Equal([1, 2, 3], await pushed.Task.InTimeAsync());

@@ -31,7 +31,7 @@ public sealed class XorFilterTests
         await peer.ReadBytesAsync(BitConverter.ToInt32(welcome));
         Assert.Equal(Wire.Frame(TestServer.Echo, Wire.Reply, 2, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
         Assert.Equal(Wire.Frame(0x1001, Wire.Reply, 3, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
-        Session session = server.Server.FindSession("masked")!;
+        Session session = server.Server.Routing.Find("masked")!;
         Assert.Equal(SendStatus.Queued, session.TrySend(0x1002, [1, 2, 3]));
         Assert.Equal(Wire.Post(0x1002, [1, 2, 3]), Xor(await peer.ReadBytesAsync(15)));
         var lent = new BorrowedBuffer(body.Length);

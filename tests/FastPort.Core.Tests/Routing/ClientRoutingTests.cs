@@ -23,18 +23,36 @@ public sealed class ClientRoutingTests
         b.OnRelayed(
             1, (scoped in RoutedMessage m) =>
                 got.Enqueue($"one from {m.From} to {m.Address}: {m.Body.ToArray()[0]} over {m.Session.IsIdentified}"));
-        b.OnRelayed(70_000, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
+        b.OnRelayed(65_535, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
         Assert.Throws<ArgumentException>(() => b.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
         await b.ConnectAsync();
 
         await a.RelayAsync("b", 1, new byte[] { 5 }).InTimeAsync();
-        await a.RelayAsync("b", 70_000, default(EmptyBody)).InTimeAsync();
+        await a.RelayAsync("b", 65_535, default(EmptyBody)).InTimeAsync();
         await a.RelayAsync("b", 2, new byte[] { 6 }).InTimeAsync();
         await a.RelayOneWayAsync("b", 1, new SequenceBody(new([7])));
 
         await Patience.UntilAsync(() => got.Count == 3 && b.Counters.Snapshot().OneWayFailures == 1, "all messages came");
-        Assert.Equal(["one from a to b: 5 over True", "large from a: 70000, 0", "one from a to b: 7 over True"], got);
+        Assert.Equal(["one from a to b: 5 over True", "large from a: 65535, 0", "one from a to b: 7 over True"], got);
         Assert.Equal(1, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.UnknownType));
+    }
+
+    [Fact]
+    public async Task A_type_above_65535_is_MalformedBody_for_the_receiver_too()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        int got = 0;
+        await a.SubscribeAsync("", (scoped in RoutedMessage _) => got++).InTimeAsync();
+        a.OnRelayed(0, (scoped in RoutedMessage _) => got++);
+
+        // No server of this kind forwards them.
+        Session session = server.Server.Routing.Find("a")!;
+        Assert.Equal(SendStatus.Queued, session.TrySend(RoutingWire.Relay, RoutingWire.Envelope("a", 65_536, [1])));
+        Assert.Equal(SendStatus.Queued, session.TrySend(RoutingWire.Publish, RoutingWire.Envelope("x", 65_536, [1])));
+
+        await Patience.UntilAsync(() => a.Counters.Snapshot().OneWayFailures == 2, "both are refused");
+        Assert.Equal((2, 0), (a.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody), got));
     }
 
     [Fact]
@@ -45,7 +63,7 @@ public sealed class ClientRoutingTests
 
         await FailsAsync(ErrorCode.NotFound, () => a.RelayAsync("nobody", 1, new byte[1]));
         await FailsAsync(ErrorCode.UnknownType, () => a.PublishAsync("x", 1, new byte[1]));
-        await FailsAsync(ErrorCode.UnknownType, () => a.ListPeersAsync());
+        await FailsAsync(ErrorCode.UnknownType, () => a.ListPeersAsync().ToArrayAsync().AsTask());
         await FailsAsync(ErrorCode.UnknownType, () => a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }));
 
         // Not subscribed: the prefix is free again.
@@ -184,7 +202,7 @@ public sealed class ClientRoutingTests
             // Not by counting the server's sessions: a client that is back while its last session still holds the id is refused, and tries
             // again.
             Session lost = a.Session!;
-            server.Server.FindSession("a")!.Abort();
+            server.Server.Routing.Find("a")!.Abort();
             await Patience.UntilAsync(() => a.Session is { } next && next != lost, "the client has its next session");
             Assert.Equal(1, await a.PublishAsync("kept", 1, new byte[1]).InTimeAsync());
             await Patience.UntilAsync(() => Volatile.Read(ref got) == round, "the message came");
@@ -324,22 +342,23 @@ public sealed class ClientRoutingTests
     }
 
     [Fact]
-    public async Task Lists_peers_page_by_page()
+    public async Task Lists_peers_by_prefix_and_after_an_id()
     {
         await using TestServer server = await RoutingWire.StartAsync();
         await using FastPortClient a = await ConnectAsync(server, "a");
         await using FastPortClient b = await ConnectAsync(server, "b/1");
         await using FastPortClient c = await ConnectAsync(server, "b/2");
 
-        Assert.Equal(["a", "b/1", "b/2"], Ids(await a.ListPeersAsync().InTimeAsync()));
-        Assert.Equal(["b/1"], Ids(await a.ListPeersAsync("b/", 1).InTimeAsync()));
-        Assert.Equal(["b/2"], Ids(await a.ListPeersAsync("b/", 1, "b/1").InTimeAsync()));
-        Assert.Empty(await a.ListPeersAsync("b/", 1, "b/2").InTimeAsync());
-        PeerInfo peer = (await a.ListPeersAsync("b/2").InTimeAsync())[0];
-        Session session = server.Server.FindSession("b/2")!;
+        Assert.Equal(["a", "b/1", "b/2"], await IdsAsync(a.ListPeersAsync()));
+        Assert.Equal(["b/1"], await IdsAsync(a.ListPeersAsync("b/").Take(1)));
+        Assert.Equal(["b/2"], await IdsAsync(a.ListPeersAsync("b/", "b/1")));
+        Assert.Empty(await IdsAsync(a.ListPeersAsync("b/", "b/2")));
+        PeerInfo peer = await a.ListPeersAsync("b/2").FirstAsync().AsTask().InTimeAsync();
+        Session session = server.Server.Routing.Find("b/2")!;
         Assert.Equal(PeerInfo.Of(session), peer);
 
-        static IEnumerable<string> Ids(IReadOnlyList<PeerInfo> peers) => peers.Select(static p => p.RoutingId);
+        static Task<string[]> IdsAsync(IAsyncEnumerable<PeerInfo> peers) =>
+            peers.Select(static p => p.RoutingId).ToArrayAsync().AsTask().InTimeAsync();
     }
 
     private static FastPortClient Create(

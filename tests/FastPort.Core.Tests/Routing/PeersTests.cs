@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 using Xunit;
@@ -103,6 +104,33 @@ public sealed class PeersTests
 
         Assert.Equal(PeerDirectory.DefaultPage, (await ListAsync(peers[0], Query(1))).Count);
         Assert.Equal(101, (await ListAsync(peers[0], Query(1, limit: uint.MaxValue))).Count);
+        peers.ForEach(static p => p.Dispose());
+    }
+
+    [Fact]
+    public async Task Loops_over_all_peers_read_page_after_page()
+    {
+        const int Peers = 2 * PeerDirectory.DefaultPage + 1;
+        await using TestServer server = await StartAsync(static o => o.MaxConnections = 1200);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString() });
+        await client.ConnectAsync();
+        List<RawPeer> peers = [];
+        for (int i = 0; i < Peers; i++)
+        {
+            peers.Add(await server.ConnectAsync($"p{i:000}"));
+        }
+
+        string[] expected = [.. Enumerable.Range(0, Peers).Select(static i => $"p{i:000}")];
+        long before = client.Session!.MessagesSent;
+
+        Assert.Equal(expected, await client.ListPeersAsync().Select(static p => p.RoutingId).ToArrayAsync());
+        Assert.Equal(4, client.Session!.MessagesSent - before);
+        Assert.Equal(
+            expected, await server.Server.Routing.ListPeersAcrossNodesAsync().Select(static p => p.RoutingId).ToArrayAsync());
+        using var canceled = new CancellationTokenSource();
+        await canceled.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.ListPeersAsync(cancellationToken: canceled.Token).ToArrayAsync().AsTask());
         peers.ForEach(static p => p.Dispose());
     }
 

@@ -106,7 +106,7 @@ public sealed class RelayTests
         {
         }
 
-        await Patience.UntilAsync(() => server.Server.FindSession("b") is null, "b was gone");
+        await Patience.UntilAsync(() => server.Server.Routing.Find("b") is null, "b was gone");
         Assert.Equal(12u, (await a.CallAsync(RelayRequest(3, "b", [1]))).ErrorCode);
     }
 
@@ -174,7 +174,29 @@ public sealed class RelayTests
         [0x0A, 1, 0xFF],
         [0x0A, 2, 0xC3, 0x28],
         [0x0A, 3, 0xED, 0xA0, 0x80],
-        [.. Wire.Text(1, "a"), 0x1A, 0x7F]);
+        [.. Wire.Text(1, "a"), 0x1A, 0x7F],
+        Envelope("a", 65_536, [1]),
+        Envelope("a", uint.MaxValue, [1]),
+        [.. Wire.Text(1, "a"), 0x10, .. Wire.Varint(0x1_0000_1000)]);
+
+    [Fact]
+    public async Task The_largest_type_is_relayed_and_a_one_way_message_above_it_is_a_failure()
+    {
+        await using TestServer server = await StartAsync();
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SubscribeAsync("");
+
+        await a.SendAsync(RelayPost("a", [1], type: 65_536), Wire.Post(Publish, Envelope("x", 65_536, [2])));
+        await a.SendAsync(RelayPost("a", [3], type: 65_535), Wire.Post(Publish, Envelope("x", 65_535, [4])));
+
+        Assert.Equal((65_535ul, 3), Seen(Decode(await a.ReadFrameAsync())));
+        Assert.Equal((65_535ul, 4), Seen(Decode(await a.ReadFrameAsync())));
+        Assert.Equal(2, server.Counts.OneWayFailuresWith(4));
+
+        static (ulong Type, byte Body) Seen(
+            (ushort Type, byte Flags, uint Correlation, string Address, ulong InnerType, byte[] Body, string From) message) =>
+            (message.InnerType, message.Body[0]);
+    }
 
     [Fact]
     public async Task Types_that_are_off_are_UnknownType()

@@ -19,12 +19,12 @@ public sealed class RoutingIdClaimTests
         Claim claim = await directory.NextAsync();
 
         Assert.False(answer.IsCompleted);
-        Assert.Null(server.Server.FindSession("a"));
+        Assert.Null(server.Server.Routing.Find("a"));
         claim.Answer(RoutingIdGrant.Granted);
 
         Assert.False((await answer.InTimeAsync()).IsError);
         await peer.PingAsync();
-        Assert.Same(server.Opened[0], server.Server.FindSession("a"));
+        Assert.Same(server.Opened[0], server.Server.Routing.Find("a"));
         Assert.Equal(("a", false), (claim.Of.RoutingId, claim.Of.TakesOver));
     }
 
@@ -142,7 +142,7 @@ public sealed class RoutingIdClaimTests
 
         Assert.True(claim.Of.TakesOver);
         Assert.Equal(13u, (await refused.InTimeAsync()).ErrorCode);
-        Assert.Same(server.Opened[0], server.Server.FindSession("a"));
+        Assert.Same(server.Opened[0], server.Server.Routing.Find("a"));
         await first.PingAsync();
     }
 

@@ -87,7 +87,7 @@ public sealed class TakeOverTests
             }
 
             target.Dispose();
-            await Patience.UntilAsync(() => server.Server.FindSession("target") is null, "the target was gone");
+            await Patience.UntilAsync(() => server.Server.Routing.Find("target") is null, "the target was gone");
         }
 
         await stop.CancelAsync();
@@ -135,7 +135,7 @@ public sealed class TakeOverTests
             Assert.Same(all[i].Session, all[i + 1].Session);
         }
 
-        Assert.Null(server.Server.FindSession("prize"));
+        Assert.Null(server.Server.Routing.Find("prize"));
         Assert.Empty(server.Server.Routing.ListPeers());
         Assert.Equal(policy == DuplicateIdentityPolicy.TakeOver, all.Any(static t => t.Kind == CloseKind.TakenOver));
 
@@ -158,8 +158,9 @@ public sealed class TakeOverTests
         await using TestServer server = await StartAsync(static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
         server.Server.SessionOpened += session => told.Enqueue($"opened '{session.RoutingId}'");
         server.Server.SessionIdentified += session => told.Enqueue($"identified '{session.RoutingId}'");
-        server.Server.RoutingIdTaken += session => told.Enqueue($"taken {ReferenceEquals(server.Server.FindSession("tank"), session)}");
-        server.Server.RoutingIdLost += (session, reason) => told.Enqueue($"lost {reason.Kind} {server.Server.FindSession("tank") is null}");
+        server.Server.RoutingIdTaken += session => told.Enqueue($"taken {ReferenceEquals(server.Server.Routing.Find("tank"), session)}");
+        server.Server.RoutingIdLost += (session, reason) =>
+            told.Enqueue($"lost {reason.Kind} {server.Server.Routing.Find("tank") is null}");
         server.Server.SessionClosed += (_, reason) => told.Enqueue($"closed {reason.Kind}");
 
         using (await server.ConnectAsync(""))

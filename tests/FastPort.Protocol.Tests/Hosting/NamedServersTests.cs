@@ -205,8 +205,10 @@ public sealed class NamedServersTests
 
         var plain = host.Services.GetRequiredService<FastPortClient>();
         var second = host.Services.GetRequiredKeyedService<FastPortClient>("second");
+        Assert.Same(plain, host.Services.GetRequiredService<IFastPortClient>());
+        Assert.Same(second, host.Services.GetRequiredKeyedService<IFastPortClient>("second"));
         await plain.RequestAsync(DiagnosticType.Echo, Loopback.Message("x"), Echo.Parser);
-        Assert.NotNull(server.Server.FindSession("second"));
+        Assert.NotNull(server.Server.Routing.Find("second"));
         FastPortClientOptions options = host.Services.GetRequiredService<IOptionsMonitor<FastPortClientOptions>>().Get("second");
         Assert.Equal((TimeSpan.FromSeconds(7), true), (options.RequestTimeout, options.Timing));
 

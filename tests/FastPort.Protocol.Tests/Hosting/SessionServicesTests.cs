@@ -30,7 +30,7 @@ public sealed class SessionServicesTests
         await Assert.ThrowsAsync<RequestFailedException>(() => Loopback.ConnectAsync(
             host.Server, configure: static o => (o.Token, o.Reconnect) = ("bad", false)));
 
-        Assert.Equal("ann", host.Server.FindSession("ann")!.User!.Identity!.Name);
+        Assert.Equal("ann", host.Server.Routing.Find("ann")!.User!.Identity!.Name);
         string[] visits = [.. host.Host.Services.GetRequiredService<ConcurrentQueue<string>>()];
         Assert.Equal(["began", "ended", "began", "ended"], visits);
     }

@@ -27,7 +27,7 @@ public sealed class ClaimDirectoryTests
         await using Node a = await Node.StartAsync(redis, "a");
         await using Node b = await Node.StartAsync(redis, "b");
         await using FastPortClient client = await a.ConnectAsync("machine-7", reconnect: false);
-        Session session = a.Server.FindSession("machine-7")!;
+        Session session = a.Server.Routing.Find("machine-7")!;
         ClaimDirectory directory = a.Backplane.Running!.Directory;
         long token = directory.Find(Id)!.Token;
         await redis.RunAsync("SET", Key, $"{b.Instance()}:{token + 1}");
@@ -53,7 +53,7 @@ public sealed class ClaimDirectoryTests
         await Patience.UntilAsync(
             async () => (await redis.RunAsync("GET", Key)).Trim() == $"{a.Instance()}:{token}", "the key is there again");
         Assert.Equal(token, directory.Find(Id)!.Token);
-        Assert.NotNull(a.Server.FindSession("machine-7"));
+        Assert.NotNull(a.Server.Routing.Find("machine-7"));
     }
 
     [RedisFact]
@@ -71,7 +71,7 @@ public sealed class ClaimDirectoryTests
         Assert.Equal(0, lost);
         Assert.Equal(token + 1, directory.Find(Id)!.Token);
         Assert.Equal(directory.Find(Id)!.Token, (await directory.LookUpAsync(Id))!.Value.Token);
-        Assert.NotNull(a.Server.FindSession("machine-7"));
+        Assert.NotNull(a.Server.Routing.Find("machine-7"));
     }
 
     [RedisFact]

@@ -13,7 +13,7 @@ namespace FastPort.Redis.Tests.Support;
 /// </summary>
 internal sealed class RelayAccount : IAsyncDisposable
 {
-    private const uint Type = 0x4242;
+    private const ushort Type = 0x4242;
 
     private const string Confirmed = "ok";
 

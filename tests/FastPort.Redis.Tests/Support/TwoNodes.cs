@@ -9,7 +9,7 @@ namespace FastPort.Redis.Tests.Support;
 /// <summary>Two nodes that take over ids, at a Redis of any kind.</summary>
 internal sealed class TwoNodes : IAsyncDisposable
 {
-    private const uint Type = 0x1234;
+    private const ushort Type = 0x1234;
 
     private TwoNodes(Node a, Node b)
     {
@@ -59,7 +59,7 @@ internal sealed class TwoNodes : IAsyncDisposable
     public async Task DoTheRestAsync()
     {
         await using FastPortClient first = await A.ConnectAsync("machine-7", reconnect: false);
-        Session taken = A.Server.FindSession("machine-7")!;
+        Session taken = A.Server.Routing.Find("machine-7")!;
         await using FastPortClient second = await B.ConnectAsync("machine-7", reconnect: false);
         Assert.Equal(CloseKind.TakenOver, (await taken.Closed.InTimeAsync()).Kind);
 
@@ -69,12 +69,12 @@ internal sealed class TwoNodes : IAsyncDisposable
         await publisher.PublishAsync("plant/line-1", Type, new byte[] { 7 });
         Assert.Equal(("publisher", "plant/line-1", "07"), await subscription.NextAsync());
 
-        Assert.Equal("b", (await A.Server.Routing.FindAsync("machine-7"))?.Node);
+        Assert.Equal("b", (await A.Server.Routing.FindAcrossNodesAsync("machine-7"))?.Node);
         Assert.Equal(
             [("machine-7", "b"), ("publisher", "a")],
-            (await publisher.ListPeersAsync()).Select(static one => (one.RoutingId, one.Node)));
-        Session kicked = B.Server.FindSession("machine-7")!;
-        Assert.True(await A.Server.Routing.KickAsync("machine-7", ErrorCode.Forbidden, "Out."));
+            await publisher.ListPeersAsync().Select(static one => (one.RoutingId, one.Node)).ToArrayAsync());
+        Session kicked = B.Server.Routing.Find("machine-7")!;
+        Assert.True(await A.Server.Routing.KickAcrossNodesAsync("machine-7", ErrorCode.Forbidden, "Out."));
         Assert.Contains("Out.", (await kicked.Closed.InTimeAsync()).ToString(), StringComparison.Ordinal);
     }
 

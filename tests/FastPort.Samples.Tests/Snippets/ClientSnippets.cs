@@ -24,7 +24,7 @@ internal static class ClientSnippets
     // docs: end
 
     // docs: failures
-    public static async Task<string> TryAskAsync(FastPortClient client, Echo question, CancellationToken cancellationToken)
+    public static async Task<string> TryAskAsync(IFastPortClient client, Echo question, CancellationToken cancellationToken)
     {
         try
         {

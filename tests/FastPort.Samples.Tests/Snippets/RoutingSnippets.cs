@@ -50,7 +50,7 @@ internal static class RoutingSnippets
         return client;
     }
 
-    public static async Task<bool> TellAsync(FastPortClient client, string to, string text)
+    public static async Task<bool> TellAsync(IFastPortClient client, string to, string text)
     {
         try
         {
@@ -63,7 +63,7 @@ internal static class RoutingSnippets
         }
     }
 
-    public static Task<int> AnnounceAsync(FastPortClient client, string text) =>
+    public static Task<int> AnnounceAsync(IFastPortClient client, string text) =>
         client.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8(text) });
 
     // docs: end

@@ -50,7 +50,7 @@ internal static class TagSnippets
     // docs: end
 
     // docs: use
-    public static async Task UseAsync(TagClient client, string speed, string level)
+    public static async Task UseAsync(ITagClient client, string speed, string level)
     {
         // One tag.
         TagSample sample = await client.ReadAsync(speed);
@@ -91,10 +91,10 @@ internal static class TagSnippets
     // docs: end
 
     // docs: watch
-    public static async Task<TagChange> WatchAsync(TagClient client, string name, Predicate<TagSample> until)
+    public static async Task<TagChange> WatchAsync(ITagClient client, string name, Predicate<TagSample> until)
     {
         TagList tags = await client.ResolveAsync([name]);
-        await using TagSubscription subscription = await client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(100) });
+        await using ITagSubscription subscription = await client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(100) });
         await foreach (TagChange change in subscription)
         {
             Console.WriteLine($"{change.Name}: {change.Sample}");

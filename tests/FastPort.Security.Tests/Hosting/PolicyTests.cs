@@ -48,7 +48,7 @@ public sealed class PolicyTests : IDisposable
             await ForbiddenAsync(anna.PublishAsync("other", 1, new byte[1]));
             await anna.RelayAsync("b", 1, new byte[1]).InTimeAsync();
             await ForbiddenAsync(bert.RelayAsync("b", 1, new byte[1]));
-            await ForbiddenAsync(anna.ListPeersAsync());
+            await ForbiddenAsync(anna.ListPeersAsync().ToArrayAsync().AsTask());
             await anna.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
         }
 

@@ -25,7 +25,7 @@ public sealed class HandshakeTests
         Assert.Equal((ulong)session.Id, welcome.NumberAt(1));
         Assert.Equal(("unit", 5000UL, 7000UL), (welcome.TextAt(2), welcome.NumberAt(3), welcome.NumberAt(4)));
         Assert.Equal(("tank-7", "rig", true), (session.RoutingId, session.ClientName, session.IsIdentified));
-        Assert.Same(session, server.Server.FindSession("tank-7"));
+        Assert.Same(session, server.Server.Routing.Find("tank-7"));
     }
 
     [Fact]

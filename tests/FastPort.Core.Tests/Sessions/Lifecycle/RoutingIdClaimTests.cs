@@ -119,13 +119,13 @@ public sealed class RoutingIdClaimTests
 
         using RawPeer second = await server.ConnectAsync();
         await second.SayHelloAsync("tank");
-        Assert.Same(server.Opened[1], server.Server.FindSession("tank"));
+        Assert.Same(server.Opened[1], server.Server.Routing.Find("tank"));
         Assert.False(session.Closed.IsCompleted);
         session.Abort();
         await session.Closed.InTimeAsync();
         await Patience.UntilAsync(() => server.Closed.Count == 1, "the first session was over");
         Assert.Equal(CloseKind.LocalClosed, server.Closed[0].Reason.Kind);
-        Assert.Same(server.Opened[1], server.Server.FindSession("tank"));
+        Assert.Same(server.Opened[1], server.Server.Routing.Find("tank"));
         await second.PingAsync();
     }
 
@@ -146,7 +146,7 @@ public sealed class RoutingIdClaimTests
         first.Dispose();
         Assert.Equal(CloseKind.TakenOver, (await server.CloseReasonAsync()).Kind);
         await second.PingAsync();
-        Assert.Same(server.Opened[1], server.Server.FindSession("tank"));
+        Assert.Same(server.Opened[1], server.Server.Routing.Find("tank"));
     }
 
     [Fact]

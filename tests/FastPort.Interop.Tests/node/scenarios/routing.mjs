@@ -20,7 +20,7 @@ export async function relay(port) {
   const second = await connect(port, 'β');
   const stranger = await Connection.connect(port);
   const big = Buffer.alloc(200_000, 0x5a);
-  const small = encode('Relay', { to: 'β', type: 70_000, body: Buffer.from('0102ff', 'hex') });
+  const small = encode('Relay', { to: 'β', type: 60_000, body: Buffer.from('0102ff', 'hex') });
   const result = {
     reply: describe(await first.request(Type.Relay, small, { flags: Flag.Timing })),
     forged: describe(await first.request(Type.Relay, encode('Relay', { to: 'β', type: 1, body: Buffer.from('00', 'hex'), from: 'boss' }))),

@@ -1,0 +1,115 @@
+using System.Reflection;
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Core.Tests.Clients;
+
+/// <summary>The client's interface: the client implements all of it, a test's substitute as much as it needs.</summary>
+public sealed class ClientInterfaceTests
+{
+    private static readonly ReplyReader<byte> Last = static (scoped in InboundReply reply) => reply.Body.FirstSpan[^1];
+
+    [Fact]
+    public void The_client_implements_every_member()
+    {
+        InterfaceMapping map = typeof(FastPortClient).GetInterfaceMap(typeof(IFastPortClient));
+
+        Assert.All(map.TargetMethods, static method => Assert.Equal(typeof(FastPortClient), method.DeclaringType));
+    }
+
+    [Fact]
+    public async Task A_substitute_gets_typed_bodies_as_bytes()
+    {
+        var substitute = new ByteClient();
+        IFastPortClient client = substitute;
+
+        Assert.Equal(7, await client.RequestAsync(1, new Three(), Last));
+        await client.SendAsync(2, new Three());
+        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(3, new Three()));
+        await client.RelayAsync("to", 4, new Three());
+        await client.RelayOneWayAsync("to", 5, new Three());
+        Assert.Equal(9, await client.PublishAsync("topic", 6, new Three()));
+        await client.PublishOneWayAsync("topic", 7, new Three());
+
+        Assert.Equal(
+            [
+                "request 1 010203", "send 2 010203", "send 3 010203", "relay to 4 010203", "relay to 5 010203", "publish topic 6 010203",
+                "publish topic 7 010203",
+            ],
+            substitute.Calls);
+    }
+
+    [Fact]
+    public async Task What_a_substitute_does_not_implement_is_not_supported()
+    {
+        IFastPortClient client = new NoClient();
+        client.Connected += static _ => { };
+        client.Disconnected += static (_, _) => { };
+
+        Assert.Null(client.Session);
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.RequestAsync(1, new Three(), Last));
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.SendAsync(1, new Three()).AsTask());
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.RelayAsync("to", 1, new Three()));
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.RelayOneWayAsync("to", 1, new Three()).AsTask());
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.PublishAsync("topic", 1, new Three()));
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.PublishOneWayAsync("topic", 1, new Three()).AsTask());
+        await Assert.ThrowsAsync<NotSupportedException>(
+            () => client.SubscribeAsync("topic", static (scoped in RoutedMessage _) => { }));
+        await Assert.ThrowsAsync<NotSupportedException>(() => client.UnsubscribeAsync("topic"));
+        Assert.Throws<NotSupportedException>(() => client.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
+        Assert.Throws<NotSupportedException>(() => client.ListPeersAsync());
+    }
+
+    private readonly struct Three : IFrameBody
+    {
+        public int Size => 3;
+
+        public void Write(Span<byte> destination) => new byte[] { 1, 2, 3 }.CopyTo(destination);
+    }
+
+    private sealed class NoClient : IFastPortClient;
+
+    private sealed class ByteClient : IFastPortClient
+    {
+        public List<string> Calls { get; } = [];
+
+        public Task<byte[]> RequestAsync(
+            ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        {
+            Calls.Add($"request {type} {Convert.ToHexString(body.Span)}");
+            return Task.FromResult<byte[]>([5, 6, 7]);
+        }
+
+        public ValueTask<SendStatus> TrySendAsync(
+            ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default)
+        {
+            Calls.Add($"send {type} {Convert.ToHexString(body.Span)}");
+            return new(SendStatus.Queued);
+        }
+
+        public Task RelayAsync(
+            string to, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        {
+            Calls.Add($"relay {to} {type} {Convert.ToHexString(body.Span)}");
+            return Task.CompletedTask;
+        }
+
+        public ValueTask RelayOneWayAsync(
+            string to, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+            new(RelayAsync(to, type, body, null, cancellationToken));
+
+        public Task<int> PublishAsync(
+            string topic, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        {
+            Calls.Add($"publish {topic} {type} {Convert.ToHexString(body.Span)}");
+            return Task.FromResult(9);
+        }
+
+        public ValueTask PublishOneWayAsync(
+            string topic, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+            new(PublishAsync(topic, type, body, null, cancellationToken));
+    }
+}

@@ -1,0 +1,27 @@
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Protocol.Clients;
+using FastPort.Sessions;
+using Google.Protobuf;
+
+namespace FastPort.Testing.Tests;
+
+// docs: cashier
+public sealed class Cashier(IFastPortClient bank)
+{
+    public async Task<string> PayOutAsync(string account)
+    {
+        try
+        {
+            Echo left = await bank.RequestAsync(0x1001, new Echo { Payload = ByteString.CopyFromUtf8(account) }, Echo.Parser);
+            return $"{left.Payload.ToStringUtf8()} left";
+        }
+        catch (RequestFailedException e) when (e.Code == ErrorCode.Overloaded)
+        {
+            return "Come back later.";
+        }
+    }
+}
+
+// docs: end
