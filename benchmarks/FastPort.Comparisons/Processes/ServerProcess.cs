@@ -2,7 +2,7 @@ using FastPort.Comparisons.Candidates;
 
 namespace FastPort.Comparisons.Processes;
 
-/// <summary>A candidate's running server, ready for connections. What it says later is heard and forgotten but for the last lines.</summary>
+/// <summary>A candidate's running server, ready for connections. What it prints later is read and forgotten.</summary>
 internal sealed class ServerProcess : IDisposable
 {
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
