@@ -18,8 +18,8 @@ public static class FastPortServerRegistration
     /// <summary>
     /// Adds a <see cref="FastPortServer"/> that runs with the host: it listens when every service of the host has started, and stops before
     /// any of them stops, wherever they are registered. Its <see cref="FastPortServerOptions"/> come from configuration section
-    /// <c>FastPort</c>. Latencies are reported as section <c>LatencyStats</c> says; its defaults are console and files. Without that section
-    /// they are not reported. If keys are unknown or values out of range, the host does not start; the
+    /// <c>FastPort</c>. Latencies are reported as section <c>LatencyStats</c> says; its defaults are console and files. Without that
+    /// section they are not reported. If keys are unknown or values out of range, the host does not start; the
     /// <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>

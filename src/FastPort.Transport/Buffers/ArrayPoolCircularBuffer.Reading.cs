@@ -10,7 +10,7 @@ public sealed partial class ArrayPoolCircularBuffer
     private RingSegment? _wrappedSecond;
 
     /// <summary>The unread bytes up to the wrap: all unread bytes if they do not wrap, empty if there are none.</summary>
-    public ReadOnlySpan<byte> FirstReadableSpan
+    internal ReadOnlySpan<byte> FirstReadableSpan
     {
         get
         {
@@ -20,7 +20,7 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>The same bytes as <see cref="FirstReadableSpan"/>, for operations that take a memory.</summary>
-    public ReadOnlyMemory<byte> FirstReadableMemory
+    internal ReadOnlyMemory<byte> FirstReadableMemory
     {
         get
         {
@@ -32,7 +32,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <summary>All unread bytes, oldest first.</summary>
     /// <param name="first">The unread bytes up to the wrap.</param>
     /// <param name="second">The unread bytes after the wrap; empty if the unread bytes do not wrap.</param>
-    public void GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
+    internal void GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
     {
         int length = Length;
         int beforeWrap = Math.Min(length, _capacity - _head);
@@ -121,7 +121,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
     /// <param name="memory">The range; empty if the result is false.</param>
     /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
-    public bool TryGetReadableMemory(int offset, int length, out ReadOnlyMemory<byte> memory)
+    internal bool TryGetReadableMemory(int offset, int length, out ReadOnlyMemory<byte> memory)
     {
         CheckRange(offset, length);
         int start = _head + offset;

@@ -10,7 +10,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// </summary>
     /// <remarks>If this call returns an array, a region returned earlier becomes invalid.</remarks>
     /// <returns>Whether the ring now holds no array; false if it has unread bytes.</returns>
-    public bool TryReleaseWhenEmpty()
+    internal bool TryReleaseWhenEmpty()
     {
         if (Length != 0)
         {
@@ -42,7 +42,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// earlier becomes invalid.
     /// </remarks>
     /// <returns>Whether the capacity became smaller.</returns>
-    public bool TryShrink()
+    internal bool TryShrink()
     {
         long needed = Math.Max(Length, _reservedTo - _readPosition);
         if (_capacity <= _minimumArray || needed > _capacity / 4)

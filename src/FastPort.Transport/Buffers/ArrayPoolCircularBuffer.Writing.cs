@@ -5,6 +5,21 @@ namespace FastPort.Buffers;
 
 public sealed partial class ArrayPoolCircularBuffer
 {
+    /// <inheritdoc cref="GetSpan"/>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal Span<byte> GetWritableSpan(int sizeHint = 0)
+    {
+        int start = GrantContiguous(sizeHint);
+        return new Span<byte>(_array, start, _granted);
+    }
+
+    /// <inheritdoc cref="GetMemory"/>
+    internal Memory<byte> GetWritableMemory(int sizeHint = 0)
+    {
+        int start = GrantContiguous(sizeHint);
+        return new Memory<byte>(_array, start, _granted);
+    }
+
     /// <summary>
     /// A free region in one piece. If the free bytes wrap or are too few, moves the unread bytes to the front of the array or grows the
     /// array.
@@ -16,27 +31,12 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <returns>At least <paramref name="sizeHint"/> bytes and never empty. The contents are undefined.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
     /// <exception cref="RingCapacityExceededException">
-    /// Unread and requested bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.
+    /// Unread and requested bytes together exceed the maximum capacity; the ring is unchanged.
     /// </exception>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public Span<byte> GetWritableSpan(int sizeHint = 0)
-    {
-        int start = GrantContiguous(sizeHint);
-        return new Span<byte>(_array, start, _granted);
-    }
-
-    /// <summary>The same region as <see cref="GetWritableSpan"/>, for operations that take a memory.</summary>
-    /// <inheritdoc cref="GetWritableSpan"/>
-    public Memory<byte> GetWritableMemory(int sizeHint = 0)
-    {
-        int start = GrantContiguous(sizeHint);
-        return new Memory<byte>(_array, start, _granted);
-    }
-
-    /// <inheritdoc cref="GetWritableSpan"/>
     public Span<byte> GetSpan(int sizeHint = 0) => GetWritableSpan(sizeHint);
 
-    /// <inheritdoc cref="GetWritableMemory"/>
+    /// <summary>The same region as <see cref="GetSpan"/>, for operations that take a memory.</summary>
+    /// <inheritdoc cref="GetSpan"/>
     public Memory<byte> GetMemory(int sizeHint = 0) => GetWritableMemory(sizeHint);
 
     /// <summary>
@@ -50,7 +50,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// </remarks>
     /// <param name="count">Bytes to be written in addition to the unread bytes, 0 or more.</param>
     /// <returns>
-    /// False if unread bytes and <paramref name="count"/> together exceed <see cref="MaximumCapacity"/>; the ring is then unchanged.
+    /// False if unread bytes and <paramref name="count"/> together exceed the maximum capacity; the ring is then unchanged.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
     public bool TryReserve(int count)
@@ -130,7 +130,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <remarks>Invalidates a region returned earlier.</remarks>
     /// <param name="source">The bytes; must not lie in this ring.</param>
     /// <exception cref="RingCapacityExceededException">
-    /// Unread and new bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.
+    /// Unread and new bytes together exceed the maximum capacity; the ring is unchanged.
     /// </exception>
     public void Write(ReadOnlySpan<byte> source)
     {
@@ -149,7 +149,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <summary>Drops the unread bytes at and after a position, for an encoder that failed halfway.</summary>
     /// <remarks>Invalidates a region returned earlier.</remarks>
     /// <param name="position">
-    /// Absolute position that <see cref="WritePosition"/> is reset to, <see cref="ReadPosition"/> to <see cref="WritePosition"/>.
+    /// Absolute position that <see cref="WritePosition"/> is reset to, between the first unread byte and <see cref="WritePosition"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="position"/> is outside its range.</exception>
     public void RewindTo(long position)

@@ -11,15 +11,14 @@ namespace FastPort.Buffers;
 /// </summary>
 /// <remarks>
 /// <para>
-/// The ring rents an array on the first write, doubles it when necessary, releases memory through <see cref="TryShrink"/> and
-/// <see cref="TryReleaseWhenEmpty"/>, and returns every array to its pool exactly once, the last one in <see cref="Dispose"/>. The ring
-/// uses only the requested power of two, even if the pool returns a longer array. Arrays are not cleared when rented or returned.
+/// The ring rents an array on the first write, doubles it when necessary, and returns every array to its pool exactly once, the last one in
+/// <see cref="Dispose"/>. A connection releases the memory of its rings when they are idle. The ring uses only the requested power of two,
+/// even if the pool returns a longer array. Arrays are not cleared when rented or returned.
 /// </para>
 /// <para>
 /// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="RewindTo"/> and all
-/// reading members never move bytes. <see cref="GetWritableSpan"/>, <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>,
-/// <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>, <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may
-/// move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: do not call any of these while a
+/// reading members never move bytes. <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/> and
+/// <see cref="TryGetContiguous"/> may move them, and with <see cref="Dispose"/> may return the array: do not call any of these while a
 /// socket operation uses memory of this ring.
 /// </para>
 /// <para>
@@ -34,10 +33,10 @@ namespace FastPort.Buffers;
 public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisposable
 {
     /// <summary>Default of the capacity, in bytes, that the ring rents first: 4 KiB.</summary>
-    public const int DefaultMinimumCapacity = 4 * 1024;
+    internal const int DefaultMinimumCapacity = 4 * 1024;
 
     /// <summary>Default of the maximum number of unread bytes: 4 MiB.</summary>
-    public const int DefaultMaximumCapacity = 4 * 1024 * 1024;
+    internal const int DefaultMaximumCapacity = 4 * 1024 * 1024;
 
     // The largest power of two that a byte array can have; head + length fits an int.
     private const int LargestCapacity = 1 << 30;
@@ -74,11 +73,10 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     /// <summary>Creates an empty ring without an array.</summary>
     /// <param name="minimumCapacity">
     /// Bytes rented on the first write and never shrunk below, rounded up to a power of two; 1 to <paramref name="maximumCapacity"/>.
-    /// Defaults to <see cref="DefaultMinimumCapacity"/>.
+    /// Defaults to 4 KiB.
     /// </param>
     /// <param name="maximumCapacity">
-    /// Maximum number of unread bytes, an exact limit; only the array is rounded up to a power of two. 1 to 2^30. Defaults to
-    /// <see cref="DefaultMaximumCapacity"/>.
+    /// Maximum number of unread bytes, an exact limit; only the array is rounded up to a power of two. 1 to 2^30. Defaults to 4 MiB.
     /// </param>
     /// <param name="pool">The pool that arrays are rented from and returned to. Defaults to <see cref="ArrayPool{T}.Shared"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">A capacity is outside its range.</exception>
@@ -116,7 +114,7 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     public bool IsEmpty => Length == 0;
 
     /// <summary>Bytes of the array in use, a power of two; 0 while the ring holds no array of its own.</summary>
-    public int Capacity
+    internal int Capacity
     {
         get
         {
@@ -126,10 +124,10 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     }
 
     /// <summary>Maximum number of unread bytes.</summary>
-    public int MaximumCapacity { get; private set; }
+    internal int MaximumCapacity { get; private set; }
 
     /// <summary>Total bytes consumed: the absolute position of the first unread byte.</summary>
-    public long ReadPosition
+    internal long ReadPosition
     {
         get
         {
