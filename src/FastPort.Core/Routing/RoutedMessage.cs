@@ -11,9 +11,26 @@ namespace FastPort.Routing;
 /// </summary>
 public readonly ref struct RoutedMessage
 {
+    private readonly Session? _session;
+
+    /// <summary>
+    /// Creates a message without a session, for a substitute of <see cref="Clients.IFastPortClient"/> that calls a handler.
+    /// </summary>
+    /// <param name="address">The topic of a published message, or the routing id of a relayed one.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body.</param>
+    /// <param name="from">The sender's routing id. Defaults to none.</param>
+    public RoutedMessage(string address, ushort type, ReadOnlyMemory<byte> body, string from = "")
+    {
+        AddressUtf8 = new(Encoding.UTF8.GetBytes(address));
+        Type = type;
+        Body = new(body);
+        FromUtf8 = new(Encoding.UTF8.GetBytes(from));
+    }
+
     internal RoutedMessage(Session session, in RoutedEnvelope envelope)
     {
-        Session = session;
+        _session = session;
         AddressUtf8 = envelope.Address;
         Type = envelope.Type;
         Body = envelope.Body;
@@ -21,7 +38,8 @@ public readonly ref struct RoutedMessage
     }
 
     /// <summary>The session that the message arrived on.</summary>
-    public Session Session { get; }
+    /// <exception cref="InvalidOperationException">The message was created without one.</exception>
+    public Session Session => _session ?? throw new InvalidOperationException("The message was created without a session.");
 
     /// <summary>The sending application's message type.</summary>
     public ushort Type { get; }

@@ -139,7 +139,7 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// As <see cref="Kick"/>, with a backplane on whichever node the session is. False also if the session's node cannot be asked.
+    /// As <see cref="Kick"/>, for a session of any node of a backplane. False also if the session's node cannot be asked.
     /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="code">Code for the peer.</param>

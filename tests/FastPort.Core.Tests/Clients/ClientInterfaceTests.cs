@@ -63,6 +63,21 @@ public sealed class ClientInterfaceTests
         Assert.Throws<NotSupportedException>(() => client.ListPeersAsync());
     }
 
+    [Fact]
+    public async Task A_substitute_calls_the_handler_of_a_subscription()
+    {
+        var substitute = new OneTopic();
+        IFastPortClient client = substitute;
+        string got = "";
+        await client.SubscribeAsync(
+            "x/", (scoped in RoutedMessage m) => got = $"{m.Address} {m.Type} {m.Body.FirstSpan[0]} from {m.From}");
+
+        substitute.Publish(new RoutedMessage("x/ü", 7, new byte[] { 5 }, "ann"));
+
+        Assert.Equal("x/ü 7 5 from ann", got);
+        Assert.Throws<InvalidOperationException>(static () => new RoutedMessage("x", 7, default).Session);
+    }
+
     private readonly struct Three : IFrameBody
     {
         public int Size => 3;
@@ -71,6 +86,20 @@ public sealed class ClientInterfaceTests
     }
 
     private sealed class NoClient : IFastPortClient;
+
+    private sealed class OneTopic : IFastPortClient
+    {
+        private RoutedHandler? _handler;
+
+        public Task SubscribeAsync(
+            string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        {
+            _handler = handler;
+            return Task.CompletedTask;
+        }
+
+        public void Publish(in RoutedMessage message) => _handler!(in message);
+    }
 
     private sealed class ByteClient : IFastPortClient
     {
