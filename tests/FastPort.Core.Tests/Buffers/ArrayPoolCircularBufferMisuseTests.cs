@@ -65,14 +65,15 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
     [Fact]
     public void Every_public_member_is_among_the_uses_of_a_disposed_ring()
     {
-        string[] exempt = [nameof(ArrayPoolCircularBuffer.Dispose), nameof(ArrayPoolCircularBuffer.MaximumCapacity)];
+        string[] exempt = [nameof(ArrayPoolCircularBuffer.Dispose)];
         IEnumerable<string> members = typeof(ArrayPoolCircularBuffer).GetMembers()
             .Where(member => member.DeclaringType == typeof(ArrayPoolCircularBuffer) && member.Name is not ".ctor"
                 && !member.Name.StartsWith("get_", StringComparison.Ordinal))
             .Where(member => member is not System.Reflection.FieldInfo)
             .Select(member => member.Name).Except(exempt, StringComparer.Ordinal);
-        Assert.Equal(
-            members.Order(StringComparer.Ordinal), UsesOfADisposedRing.Select(row => row.Data.Item1).Order(StringComparer.Ordinal));
+
+        // Among them are also the connections' own.
+        Assert.Empty(members.Except(UsesOfADisposedRing.Select(row => row.Data.Item1), StringComparer.Ordinal));
     }
 
     [Fact]

@@ -21,7 +21,7 @@ public sealed class StalledOutputTests : IDisposable
     {
         FastPortHostedService service = await StartAsync();
         using var token = new CancellationTokenSource();
-        Task stop = service.StopAsync(token.Token);
+        Task stop = StopAsync(service, token.Token);
         await _console.IsStalled.InTimeAsync();
         Assert.False(stop.IsCompleted);
 
@@ -36,7 +36,7 @@ public sealed class StalledOutputTests : IDisposable
     public async Task A_token_that_was_canceled_during_the_drain_delay_does_not_cost_the_report()
     {
         FastPortHostedService service = await StartAsync();
-        Task stop = service.StopAsync(new CancellationToken(canceled: true));
+        Task stop = StopAsync(service, new CancellationToken(canceled: true));
         await _console.IsStalled.InTimeAsync();
         Assert.False(stop.IsCompleted);
 
@@ -51,7 +51,7 @@ public sealed class StalledOutputTests : IDisposable
     public async Task The_host_stops_after_the_shutdown_timeout()
     {
         FastPortHostedService service = await StartAsync();
-        Task stop = service.StopAsync(CancellationToken.None);
+        Task stop = StopAsync(service, CancellationToken.None);
         await _console.IsStalled.InTimeAsync();
         _time.Advance(TimeSpan.FromSeconds(2.9));
         Assert.False(stop.IsCompleted);
@@ -115,8 +115,15 @@ public sealed class StalledOutputTests : IDisposable
         var stats = new LatencyStats(LatencyRole.Server, time: _time);
         var options = new LatencyStatsOptions { EnableConsoleOutput = true, EnableFileOutput = false };
         var service = new FastPortHostedService(server, stats, options, _log, meters: null, console: _console);
-        await service.StartAsync(CancellationToken.None);
+        await service.StartedAsync(CancellationToken.None);
         return service;
+    }
+
+    // As the host does.
+    private static async Task StopAsync(FastPortHostedService service, CancellationToken token)
+    {
+        await service.StoppingAsync(token);
+        await service.StopAsync(token);
     }
 
     private sealed class StalledConsole : TextWriter
