@@ -1,5 +1,5 @@
 using System.CommandLine;
-using FastPort.Sessions;
+using FastPort;
 using FastPortPeer;
 
 try

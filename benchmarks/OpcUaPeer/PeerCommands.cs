@@ -1,6 +1,6 @@
 using System.CommandLine;
+using FastPort;
 using FastPort.OpcUa;
-using FastPort.Transports;
 using FastPortPeer;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;

@@ -1,7 +1,6 @@
 using System.CommandLine;
+using FastPort;
 using FastPort.OpcUa;
-using FastPort.Sessions;
-using FastPort.Transports;
 using FastPortPeer;
 using OpcUaPeer;
 

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
+using FastPort;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Transports;
 
 namespace OpcUaPeer;
 

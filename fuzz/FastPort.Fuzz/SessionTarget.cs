@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.Text;
-using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPort.Fuzz;

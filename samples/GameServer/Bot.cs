@@ -1,8 +1,5 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
+using FastPort;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using GameServer.Messages;
 
 namespace GameServer;

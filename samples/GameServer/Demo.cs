@@ -1,5 +1,5 @@
 using System.Globalization;
-using FastPort.Hosting;
+using FastPort;
 using GameServer.Messages;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

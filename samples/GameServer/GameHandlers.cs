@@ -1,7 +1,5 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
+using FastPort;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using GameServer.Messages;
 
 namespace GameServer;

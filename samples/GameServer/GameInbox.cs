@@ -1,5 +1,5 @@
 using System.Threading.Channels;
-using FastPort.Sessions;
+using FastPort;
 using GameServer.Messages;
 
 namespace GameServer;

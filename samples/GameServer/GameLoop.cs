@@ -1,7 +1,5 @@
-using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
+using FastPort;
+using FastPort.Protocol;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 

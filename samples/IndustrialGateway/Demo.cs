@@ -1,9 +1,6 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
+using FastPort;
+using FastPort.Protocol;
 using IndustrialGateway.Messages;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

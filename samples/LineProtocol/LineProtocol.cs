@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text;
-using FastPort.Buffers;
+using FastPort;
 using FastPort.Connections;
 
 /// <summary>Lines of text, each ended by a line feed; the same class on both sides. One instance serves one connection.</summary>

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
+using FastPort;
 using FastPort.Connections;
-using FastPort.Hosting;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging.Abstractions;
 

@@ -1,9 +1,8 @@
-using FastPort.Hosting;
+using FastPort;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
+using FastPort.Tags;
 using FastPort.Tags.OpcUa;
-using FastPort.Tags.Serving;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 

@@ -1,7 +1,5 @@
-using FastPort.Clients;
-using FastPort.Hosting;
+using FastPort;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
 using OwnMessages;
 
 const ushort MoveType = 0x1000;

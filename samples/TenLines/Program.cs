@@ -1,4 +1,4 @@
-using FastPort.Hosting;
+using FastPort;
 using FastPort.Protocol;
 
 var options = new FastPortServerOptions { Endpoints = { args.FirstOrDefault("tcp://127.0.0.1:6628") } };

@@ -4,8 +4,6 @@ using FastPort.Configuration;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Security;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Configuration;

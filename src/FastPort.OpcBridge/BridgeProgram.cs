@@ -1,14 +1,11 @@
 using FastPort.Dashboard;
-using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Health;
-using FastPort.Tags.OpcUa.Published;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Transports;
+using FastPort.Tags;
+using FastPort.Tags.OpcUa.Published;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

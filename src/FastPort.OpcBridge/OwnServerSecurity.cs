@@ -4,7 +4,6 @@ using System.Security.Claims;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
-using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;

@@ -1,8 +1,6 @@
 using System.Runtime.CompilerServices;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using FastPort.Security;
-using FastPort.Sessions;
+using FastPort.Tags;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.OpcBridge;

@@ -1,4 +1,3 @@
-using FastPort.Dispatch;
 using Google.Protobuf;
 
 namespace FastPort.Protocol;

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Hosting;
 using Google.Protobuf;
 using Microsoft.Extensions.DependencyInjection;
 

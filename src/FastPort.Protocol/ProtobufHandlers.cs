@@ -1,7 +1,4 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol.Handlers;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Protocol;

@@ -1,4 +1,3 @@
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis;

@@ -1,4 +1,3 @@
-using FastPort.Limits;
 using FastPort.Security.Bans;
 using FastPort.Security.Files;
 

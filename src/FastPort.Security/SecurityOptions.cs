@@ -67,7 +67,7 @@ public sealed class SecurityOptions : IDescribedOptions
     /// <summary>
     /// The name in the client certificate that identifies the user of a peer of a <c>tls://</c> endpoint that sends no token; the user has
     /// no roles. A certificate without that name is refused. The server must request certificates of a configured authority
-    /// (<see cref="Tls.TlsServerOptions.ClientCertificates"/>, <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>). Defaults to
+    /// (<see cref="TlsServerOptions.ClientCertificates"/>, <see cref="TlsServerOptions.ClientAuthorityFile"/>). Defaults to
     /// <see cref="CertificateName.None"/>: certificates do not identify users.
     /// </summary>
     public CertificateName CertificateUsers { get; set; }
@@ -93,7 +93,7 @@ public sealed class SecurityOptions : IDescribedOptions
 
     /// <summary>
     /// Refused Hellos of one address, for IPv6 of one /64 network, within <see cref="BanTime"/> that ban it; 0 to 10,000, 0 for none. An
-    /// address in <see cref="Limits.RateOptions.Exempt"/> is not rejected even then. Defaults to 0.
+    /// address in <see cref="RateOptions.Exempt"/> is not rejected even then. Defaults to 0.
     /// </summary>
     public int BanAfterRefusals { get; set; }
 

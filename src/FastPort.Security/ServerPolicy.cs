@@ -1,11 +1,9 @@
 using System.Net;
 using System.Security.Claims;
 using FastPort.Logging;
-using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;
 using FastPort.Security.Policies;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security;

@@ -1,11 +1,9 @@
 using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Limits;
 using FastPort.Security.Audit;
 using FastPort.Security.Bans;
 using FastPort.Security.Identities;
-using FastPort.Sessions;
 
 namespace FastPort.Security;
 
@@ -66,7 +64,7 @@ public sealed class UserDirectory
     }
 
     /// <summary>
-    /// Finds a user by certificate: its chain must lead to an authority of <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>, which
+    /// Finds a user by certificate: its chain must lead to an authority of <see cref="TlsServerOptions.ClientAuthorityFile"/>, which
     /// also contains the intermediate authorities, and it must have the name that <see cref="SecurityOptions.CertificateUsers"/> selects.
     /// The caller must check that its owner has the key. The chain is built on the thread pool.
     /// </summary>

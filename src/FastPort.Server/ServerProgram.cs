@@ -1,9 +1,6 @@
-using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using FastPort.Telemetry;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

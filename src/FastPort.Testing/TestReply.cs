@@ -1,5 +1,3 @@
-using FastPort.Framing;
-
 namespace FastPort.Testing;
 
 /// <summary>The answer of a handler, as its client received it.</summary>

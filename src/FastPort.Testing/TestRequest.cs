@@ -1,7 +1,4 @@
-using FastPort.Clients;
 using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Sessions;
 
 namespace FastPort.Testing;
 

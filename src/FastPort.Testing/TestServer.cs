@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
@@ -64,7 +61,7 @@ public sealed class TestServer : IAsyncDisposable
     /// <param name="configure">Changes its options, such as its routing id or token. Defaults to nothing.</param>
     /// <param name="handlers">Its handlers for unsolicited messages of the server. Defaults to none.</param>
     /// <param name="cancellationToken">Cancels the connection attempt.</param>
-    /// <exception cref="Sessions.RequestFailedException">The server refused the client.</exception>
+    /// <exception cref="RequestFailedException">The server refused the client.</exception>
     public async Task<FastPortClient> ConnectAsync(
         Action<FastPortClientOptions>? configure = null, MessageHandlers? handlers = null, CancellationToken cancellationToken = default)
     {

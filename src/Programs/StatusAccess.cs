@@ -1,7 +1,4 @@
-using FastPort.Configuration;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
+using FastPort.Protocol;
 using Microsoft.Extensions.Configuration;
 
 namespace FastPort.Programs;

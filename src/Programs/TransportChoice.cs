@@ -1,7 +1,4 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Hosting;
-using FastPort.Transports;
 using FastPort.Transports.Epoll;
 
 namespace FastPort.Programs;

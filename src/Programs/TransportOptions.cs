@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
-using FastPort.Transports;
 using FastPort.Transports.Epoll;
 
 namespace FastPort.Programs;

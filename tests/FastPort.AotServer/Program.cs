@@ -1,6 +1,5 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
+using FastPort;
+using FastPort.Protocol;
 
 // Diagnostics and the whole of routing. The only argument is the endpoint; the end of standard input ends the server.
 var options = new FastPortServerOptions { Endpoints = { args.FirstOrDefault("tcp://127.0.0.1:0") } };

@@ -52,7 +52,7 @@ public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromi
         logger.LogError("The pump has stopped");
         await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-1"), 10);
         await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-2"), 10);
-        await using Clients.FastPortClient closed = await host.ConnectAsync();
+        await using FastPortClient closed = await host.ConnectAsync();
     }
 
     private static async Task NoViolationsAsync(BrowserPage page)

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Http.Headers;
-using FastPort.Clients;
 using FastPort.Dashboard.Tests.Support;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -37,7 +36,7 @@ public sealed class ActionTests
         });
         await client.ConnectAsync(TestContext.Current.CancellationToken);
         await DashboardHost.EchoAsync(client, 1);
-        FastPort.Sessions.Session session = Assert.Single(host.Server.Sessions);
+        FastPort.Session session = Assert.Single(host.Server.Sessions);
 
         Assert.Equal((HttpStatusCode.OK, $"Session {session.Id} is closed."), await PostAsync(host, $"/actions/kick?session={session.Id}"));
 

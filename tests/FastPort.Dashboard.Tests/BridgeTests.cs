@@ -1,8 +1,7 @@
 using System.Text.Json;
-using FastPort.Clients;
 using FastPort.Dashboard.Tests.Metrics;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Tags.Clients;
+using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests;

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Interop.Tests.Browser;

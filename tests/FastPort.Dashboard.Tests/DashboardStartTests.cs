@@ -1,8 +1,6 @@
 using System.Net;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Telemetry;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,6 +1,5 @@
 using System.Text.Json;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Routing;
 using FastPort.Telemetry;
 using Xunit;
 

@@ -1,10 +1,8 @@
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
-using FastPort.Clients;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

@@ -1,10 +1,7 @@
-using FastPort.Clients;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Interop.Tests.Browser;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Playwright;

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using FastPort.Clients;
 using FastPort.Dashboard.Sessions;
 using FastPort.Dashboard.Tests.Support;
 using Xunit;
@@ -15,7 +14,7 @@ public sealed class SessionTableTests
         await using DashboardHost host = await DashboardHost.StartAsync();
         FastPortClient client = await host.ConnectAsync("press 7", "machine-7");
         await DashboardHost.EchoAsync(client, 3);
-        FastPort.Sessions.Session session = Assert.Single(host.Server.Sessions);
+        FastPort.Session session = Assert.Single(host.Server.Sessions);
 
         JsonElement row = (await ReadAsync(host, "filter=MACHINE")).GetProperty("rows")[0];
 

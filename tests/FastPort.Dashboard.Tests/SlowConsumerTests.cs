@@ -2,7 +2,6 @@ using System.Net.Sockets;
 using System.Text.Json;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests;

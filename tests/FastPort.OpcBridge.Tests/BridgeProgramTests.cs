@@ -5,7 +5,6 @@ using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

@@ -1,13 +1,10 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
-using FastPort.Clients;
-using FastPort.Limits;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using FastPort.Security;
+using FastPort.Tags;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

@@ -1,9 +1,6 @@
-using FastPort.Clients;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;
@@ -138,10 +135,10 @@ public sealed class PublishedTagsTests : IAsyncLifetime
         await using TagClient publisher = await TagClient.ConnectAsync(
             new FastPortClientOptions { Endpoint = await bridge.ListeningAsync("tcp"), RoutingId = "press-4" });
 
-        FastPort.Sessions.RequestFailedException e =
-            await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => publisher.PublishAsync(_press).AsTask());
+        FastPort.RequestFailedException e =
+            await Assert.ThrowsAsync<FastPort.RequestFailedException>(() => publisher.PublishAsync(_press).AsTask());
 
-        Assert.Equal(FastPort.Framing.ErrorCode.UnknownType, e.Code);
+        Assert.Equal(FastPort.ErrorCode.UnknownType, e.Code);
     }
 
     [Fact]

@@ -1,10 +1,7 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Clients;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using FastPort.Security;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests;

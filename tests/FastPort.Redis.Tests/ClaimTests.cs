@@ -1,9 +1,5 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.Redis.Tests.Support;
 using Xunit;
 

@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
 using Xunit;
 

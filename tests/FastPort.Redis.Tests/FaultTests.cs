@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;
@@ -61,7 +59,7 @@ public sealed class FaultTests
 
         // The ids were claimed again: nobody else gets them.
         RequestFailedException? refused = null;
-        while (refused?.Code != Framing.ErrorCode.DuplicateIdentity)
+        while (refused?.Code != ErrorCode.DuplicateIdentity)
         {
             // Until the other nodes have had time to claim theirs, no id is given away.
             refused = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("target"));
@@ -115,7 +113,7 @@ public sealed class FaultTests
 
         RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
             () => sender.RelayAsync("target", Type, new byte[] { 2 }));
-        Assert.Equal(Framing.ErrorCode.Unavailable, failure.Code);
+        Assert.Equal(ErrorCode.Unavailable, failure.Code);
         Assert.Equal(["a", "b"], a.Backplane.Nodes.Order(StringComparer.Ordinal));
     }
 

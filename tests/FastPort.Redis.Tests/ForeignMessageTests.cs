@@ -1,11 +1,8 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 using StackExchange.Redis;
 using Xunit;

@@ -1,12 +1,10 @@
 using System.Threading.Channels;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 

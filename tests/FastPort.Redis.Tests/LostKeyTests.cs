@@ -1,8 +1,4 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;

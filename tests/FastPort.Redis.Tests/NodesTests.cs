@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Redis.Tests.Support;
-using FastPort.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;
 

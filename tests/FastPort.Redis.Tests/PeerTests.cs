@@ -1,11 +1,8 @@
 using System.Buffers;
 using System.Diagnostics;
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Redis.Tests.Support;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;

@@ -1,10 +1,8 @@
 using System.Buffers;
 using System.Threading.Channels;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests;

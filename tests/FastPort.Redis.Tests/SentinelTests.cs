@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Clients;
 using FastPort.Redis.Connecting;
 using FastPort.Redis.Tests.Support;
 using Xunit;

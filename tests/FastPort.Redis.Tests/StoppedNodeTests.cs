@@ -1,5 +1,3 @@
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Redis.Tests.Support;
 
 namespace FastPort.Redis.Tests;

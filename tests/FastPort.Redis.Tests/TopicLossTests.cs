@@ -1,6 +1,5 @@
 using System.Text;
 using System.Threading.Channels;
-using FastPort.Clients;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;

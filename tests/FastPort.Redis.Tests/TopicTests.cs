@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Clients;
 using FastPort.Redis.Tests.Support;
 using Xunit;
 

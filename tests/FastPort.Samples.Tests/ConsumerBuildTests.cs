@@ -42,7 +42,7 @@ public sealed class ConsumerBuildTests
                 """,
                 Token);
             await File.WriteAllTextAsync(
-                Path.Combine(program, "Program.cs"), "System.Console.WriteLine(typeof(FastPort.Hosting.FastPortServer));", Token);
+                Path.Combine(program, "Program.cs"), "System.Console.WriteLine(typeof(FastPort.FastPortServer));", Token);
 
             (int code, string output) = await RunAsync(program, "build", "-nodeReuse:false", "-p:UseSharedCompilation=false");
 

@@ -1,11 +1,5 @@
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using GameServer;
 using GameServer.Messages;
 using Microsoft.Extensions.Logging.Abstractions;

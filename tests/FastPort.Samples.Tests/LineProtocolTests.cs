@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
-using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Hosting;
 using Xunit;
 
 namespace FastPort.Samples.Tests;

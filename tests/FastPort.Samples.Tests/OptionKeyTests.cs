@@ -1,7 +1,5 @@
 using System.Text.RegularExpressions;
-using FastPort.Clients;
 using FastPort.Dashboard;
-using FastPort.Hosting;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Telemetry;

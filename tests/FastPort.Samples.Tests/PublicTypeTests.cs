@@ -2,10 +2,9 @@ using System.Diagnostics.CodeAnalysis;
 using System.Reflection;
 using System.Text.RegularExpressions;
 using FastPort.Connections;
-using FastPort.Hosting;
 using FastPort.Protocol;
+using FastPort.Tags;
 using FastPort.Tags.OpcUa;
-using FastPort.Tags.Serving;
 using FastPort.Testing;
 using Xunit;
 

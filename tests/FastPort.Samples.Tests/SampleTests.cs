@@ -1,11 +1,9 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text.RegularExpressions;
-using FastPort.Clients;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
 using Xunit;
 using ByteString = Google.Protobuf.ByteString;
 
@@ -116,7 +114,7 @@ public sealed class SampleTests
         string endpoint = await sample.ReadWordAfterAsync("listening on ");
         Assert.Matches(@"^line://127\.0\.0\.1:[1-9]\d*/some/path$", endpoint);
         using var peer = new TcpClient();
-        await peer.ConnectAsync("127.0.0.1", FastPort.Transports.Endpoint.Parse(endpoint).Port);
+        await peer.ConnectAsync("127.0.0.1", FastPort.Endpoint.Parse(endpoint).Port);
         await peer.GetStream().WriteAsync("one\ntwo\n"u8.ToArray());
         using var reader = new StreamReader(peer.GetStream());
         Assert.Equal(("ONE", "TWO"), (await reader.ReadLineAsync(), await reader.ReadLineAsync()));

@@ -1,9 +1,6 @@
 using System.Net.Sockets;
-using FastPort.Connections;
 using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Samples.Tests.Snippets;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

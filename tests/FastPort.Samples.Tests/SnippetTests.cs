@@ -1,14 +1,9 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
+using FastPort.Connections;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
 using FastPort.Samples.Tests.Snippets;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,10 +1,5 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using FastPort.Samples.Tests.Snippets;
+using FastPort.Tags;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

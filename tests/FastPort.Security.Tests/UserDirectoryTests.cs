@@ -2,9 +2,7 @@ using System.Net;
 using System.Security.Claims;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
-using FastPort.Limits;
 using FastPort.Security.Tests.Support;
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Security.Tests;

@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.RegularExpressions;
-using FastPort.Clients;
 using Xunit;
 
 namespace FastPort.Server.Tests;

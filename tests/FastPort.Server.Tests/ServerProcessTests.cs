@@ -2,11 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
 using System.Threading.Channels;
-using FastPort.Clients;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 
@@ -62,7 +58,7 @@ public sealed class ServerProcessTests
 
         await a.RelayAsync("b", 1, new Echo { Payload = ByteString.CopyFromUtf8("hello") });
         Assert.Equal(1, await a.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8("rain") }));
-        FastPort.Framing.ErrorCode? refused = null;
+        FastPort.ErrorCode? refused = null;
         try
         {
             Assert.Equal(["a", "b"], await a.ListPeersAsync().Select(static p => p.RoutingId).ToArrayAsync());
@@ -72,7 +68,7 @@ public sealed class ServerProcessTests
             refused = e.Code;
         }
 
-        Assert.Equal(peers ? null : FastPort.Framing.ErrorCode.UnknownType, refused);
+        Assert.Equal(peers ? null : FastPort.ErrorCode.UnknownType, refused);
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         Assert.Equal("hello from a", await got.Reader.ReadAsync(patience.Token));
         Assert.Equal("rain on news/today", await got.Reader.ReadAsync(patience.Token));
@@ -249,7 +245,7 @@ public sealed class ServerProcessTests
                     await EchoAsync(client, "x");
                     good.Add();
                 }
-                catch (RequestFailedException e) when (e.Failure == Sessions.RequestFailure.ConnectionLost)
+                catch (RequestFailedException e) when (e.Failure == RequestFailure.ConnectionLost)
                 {
                     errors.Add();
                 }

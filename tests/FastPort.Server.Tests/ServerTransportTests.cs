@@ -1,7 +1,4 @@
-using FastPort.Clients;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
 using FastPort.Transports.Epoll;
 using Xunit;
 

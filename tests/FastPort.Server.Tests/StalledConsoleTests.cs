@@ -1,10 +1,7 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Clients;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
 using Google.Protobuf;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Threading.Channels;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.Tests;
 

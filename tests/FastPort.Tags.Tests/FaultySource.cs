@@ -1,5 +1,3 @@
-using FastPort.Tags.Sources;
-
 namespace FastPort.Tags.Tests;
 
 /// <summary>A table in memory whose lookups and feeds do what the test says.</summary>

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.Tests;
 

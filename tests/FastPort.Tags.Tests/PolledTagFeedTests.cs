@@ -1,7 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using FastPort.Telemetry;
 using Xunit;
 

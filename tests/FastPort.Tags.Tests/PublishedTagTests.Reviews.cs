@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 

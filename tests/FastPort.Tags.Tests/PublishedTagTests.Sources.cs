@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

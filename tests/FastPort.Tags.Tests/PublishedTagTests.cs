@@ -1,9 +1,4 @@
-using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

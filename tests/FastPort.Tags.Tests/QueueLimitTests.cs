@@ -1,11 +1,6 @@
 using FastPort.Protocol;
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Configuration;
-using FastPort.Dispatch;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 using Message = FastPort.Tags.Messages.TagUpdate;

@@ -1,12 +1,7 @@
 using FastPort.Protocol;
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using Google.Protobuf;
 using Xunit;

@@ -1,11 +1,6 @@
 using FastPort.Protocol;
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 using Message = FastPort.Tags.Messages.TagUpdate;
@@ -97,7 +92,7 @@ public sealed class SlowSubscriberTests : IAsyncLifetime
             new FastPortClientOptions { Endpoint = relay.Url, RequestTimeout = Loopback.Soon });
         await using TagClient quick = await _bridge.ConnectAsync();
         TagSubscription counted = await SubscribeAsync(slow, Count, QueueSize);
-        await using IAsyncEnumerator<FastPort.Tags.Clients.TagUpdate> updates =
+        await using IAsyncEnumerator<FastPort.Tags.TagUpdate> updates =
             counted.ReadUpdatesAsync().GetAsyncEnumerator(Patience.Token);
         Assert.True(await updates.MoveNextAsync());
         await Task.WhenAll(Enumerable.Range(0, Watches).Select(_ => SubscribeAsync(slow, Text, 1)));

@@ -1,4 +1,3 @@
-using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

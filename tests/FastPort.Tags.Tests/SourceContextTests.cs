@@ -1,7 +1,4 @@
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
-using TagList = FastPort.Tags.Clients.TagList;
 
 namespace FastPort.Tags.Tests;
 

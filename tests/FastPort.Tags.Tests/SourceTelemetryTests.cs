@@ -1,6 +1,3 @@
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Xunit;

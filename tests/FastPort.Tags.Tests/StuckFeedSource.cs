@@ -1,5 +1,3 @@
-using FastPort.Tags.Sources;
-
 namespace FastPort.Tags.Tests;
 
 /// <summary>A tag in memory whose feed opens when the test says so.</summary>

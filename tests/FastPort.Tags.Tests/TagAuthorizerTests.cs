@@ -1,8 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using Xunit;
 

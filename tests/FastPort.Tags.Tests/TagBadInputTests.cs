@@ -1,10 +1,4 @@
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

@@ -1,7 +1,4 @@
 using System.Collections.ObjectModel;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

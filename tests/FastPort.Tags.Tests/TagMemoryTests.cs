@@ -1,7 +1,4 @@
-using FastPort.Clients;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Sources;
 using Google.Protobuf;
 using Xunit;
 

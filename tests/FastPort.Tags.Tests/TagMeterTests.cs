@@ -1,6 +1,4 @@
 using System.Diagnostics.Metrics;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

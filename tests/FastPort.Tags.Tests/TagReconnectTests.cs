@@ -1,12 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

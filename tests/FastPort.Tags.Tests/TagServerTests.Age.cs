@@ -1,5 +1,3 @@
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

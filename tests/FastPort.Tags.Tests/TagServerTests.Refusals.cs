@@ -1,13 +1,6 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Tags.Clients;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Google.Protobuf;
 using Xunit;
 

@@ -1,9 +1,3 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

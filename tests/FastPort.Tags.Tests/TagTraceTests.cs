@@ -1,8 +1,5 @@
 using System.Diagnostics;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
 using Xunit;
-using TagList = FastPort.Tags.Clients.TagList;
 
 namespace FastPort.Tags.Tests;
 

@@ -1,9 +1,3 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.Tests;

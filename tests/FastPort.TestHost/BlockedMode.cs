@@ -1,7 +1,4 @@
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Transports;
 
 namespace FastPort.TestHost;
 

@@ -1,10 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.TestHost;

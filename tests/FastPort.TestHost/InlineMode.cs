@@ -1,7 +1,4 @@
-using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Transports;
 using FastPort.Transports.Sockets;
 
 namespace FastPort.TestHost;

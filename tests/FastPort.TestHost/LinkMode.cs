@@ -1,9 +1,5 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 
 namespace FastPort.TestHost;
 

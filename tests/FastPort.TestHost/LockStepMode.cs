@@ -1,11 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
-using FastPort.Transports;
 using FastPort.Transports.Epoll.Loop;
 
 namespace FastPort.TestHost;

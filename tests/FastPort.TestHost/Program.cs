@@ -1,7 +1,7 @@
 using System.Globalization;
+using FastPort;
 using FastPort.TestHost;
 using FastPort.TestHost.Impaired;
-using FastPort.Transports;
 
 switch (args)
 {

@@ -1,6 +1,4 @@
-using FastPort.Dispatch;
 using FastPort.Hosting;
-using FastPort.Transports;
 
 namespace FastPort.TestHost;
 

@@ -1,8 +1,5 @@
 using System.Globalization;
 using System.Net.Sockets;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 
 namespace FastPort.TestHost;
 

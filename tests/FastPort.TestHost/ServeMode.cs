@@ -1,9 +1,5 @@
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Transports;
 
 namespace FastPort.TestHost;
 

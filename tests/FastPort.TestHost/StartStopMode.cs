@@ -1,9 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
 
 namespace FastPort.TestHost;
 

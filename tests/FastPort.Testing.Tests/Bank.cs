@@ -1,5 +1,3 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol;
 using Google.Protobuf;
 

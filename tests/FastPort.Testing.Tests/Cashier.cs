@@ -1,8 +1,4 @@
-using FastPort.Clients;
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Testing.Tests;

@@ -1,7 +1,4 @@
-using FastPort.Clients;
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

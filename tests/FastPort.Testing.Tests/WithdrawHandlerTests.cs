@@ -1,6 +1,4 @@
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;

@@ -1,9 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging;
 using Xunit;

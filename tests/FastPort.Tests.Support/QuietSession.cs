@@ -1,6 +1,5 @@
 using FastPort.Connections;
 using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;

@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Tests.Support;

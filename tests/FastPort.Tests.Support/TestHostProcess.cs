@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Tests.Support;

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using BenchmarkDotNet.Attributes;
-using FastPort.Buffers;
+using FastPort.Connections;
 
 namespace FastPort.Benchmarks.Buffers;
 

@@ -1,8 +1,7 @@
 using BenchmarkDotNet.Attributes;
-using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using Google.Protobuf;
 
 namespace FastPort.Benchmarks.Codecs;

@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Benchmarks.Packets;

@@ -1,6 +1,6 @@
+using FastPort;
 using System.Buffers.Binary;
 using System.Net.Sockets;
-using FastPort.Transports;
 
 namespace FastPortPeer.Attacks;
 

@@ -1,9 +1,8 @@
+using FastPort;
 using System.Buffers;
 using System.Diagnostics;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using FastPort.Telemetry.Histograms;
 using Google.Protobuf;
 

@@ -1,7 +1,6 @@
+using FastPort;
 using System.Diagnostics;
 using System.Text.Json;
-using FastPort.Clients;
-using FastPort.Sessions;
 using FastPort.Telemetry.Histograms;
 
 namespace FastPortPeer.LockStep;

@@ -1,7 +1,5 @@
+using FastPort;
 using System.Diagnostics;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry.Histograms;
 
 namespace FastPortPeer.Messaging;

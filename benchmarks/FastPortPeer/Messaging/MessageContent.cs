@@ -1,7 +1,7 @@
+using FastPort;
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
-using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPortPeer.Messaging;

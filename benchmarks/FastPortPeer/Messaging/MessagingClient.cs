@@ -1,7 +1,5 @@
+using FastPort;
 using System.Diagnostics;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 
 namespace FastPortPeer.Messaging;
 

@@ -1,6 +1,5 @@
+using FastPort;
 using System.Globalization;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 
 namespace FastPortPeer.Messaging;
 

@@ -1,6 +1,5 @@
+using FastPort;
 using System.Diagnostics;
-using FastPort.Hosting;
-using FastPort.Sessions;
 
 namespace FastPortPeer.Messaging;
 

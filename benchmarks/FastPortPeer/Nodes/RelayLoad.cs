@@ -1,8 +1,7 @@
+using FastPort;
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Sessions;
 
 namespace FastPortPeer.Nodes;
 

@@ -1,9 +1,7 @@
+using FastPort;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
-using FastPort.Transports;
+using FastPort.Protocol;
 
 namespace FastPortPeer.Soak;
 
@@ -74,7 +72,7 @@ internal sealed class ChurnSoak(string serverEndpoint) : SoakLoad("connect and d
         catch (RequestFailedException e)
         {
             Account.Lost();
-            if (e.Failure == FastPort.Sessions.RequestFailure.TimedOut)
+            if (e.Failure == FastPort.RequestFailure.TimedOut)
             {
                 Account.Deviation($"A request on a connection that was cut ended by its timeout: {e.Message}");
             }

@@ -1,5 +1,5 @@
-using FastPort.Clients;
-using FastPort.Protocol.Diagnostics;
+using FastPort;
+using FastPort.Protocol;
 
 namespace FastPortPeer.Soak;
 

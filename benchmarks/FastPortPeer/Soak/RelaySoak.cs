@@ -1,8 +1,7 @@
+using FastPort;
 using System.Buffers;
 using System.Buffers.Binary;
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Routing;
 
 namespace FastPortPeer.Soak;
 

@@ -1,9 +1,6 @@
-using FastPort.Clients;
+using FastPort;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 
 namespace FastPortPeer.Soak;
 

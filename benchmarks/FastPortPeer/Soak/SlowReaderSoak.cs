@@ -1,9 +1,8 @@
+using FastPort;
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Transports;
 using Google.Protobuf;
 
 namespace FastPortPeer.Soak;

@@ -1,5 +1,4 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
+using FastPort;
 
 namespace FastPortPeer.Soak;
 

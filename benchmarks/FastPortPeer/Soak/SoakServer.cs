@@ -1,6 +1,5 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
+using FastPort;
+using FastPort.Protocol;
 using FastPort.Telemetry.Counters;
 
 namespace FastPortPeer.Soak;

@@ -1,7 +1,5 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
+using FastPort;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using Google.Protobuf;
 
 namespace FastPortPeer.Soak;

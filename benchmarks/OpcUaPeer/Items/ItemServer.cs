@@ -1,6 +1,6 @@
+using FastPort;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Transports;
 using FastPortPeer;
 
 namespace OpcUaPeer.Items;

@@ -1,4 +1,4 @@
-using FastPort.Tags.Clients;
+using FastPort.Tags;
 using FastPortPeer;
 
 namespace OpcUaPeer.Loads;

@@ -1,11 +1,10 @@
 using System.Diagnostics;
-using FastPort.Clients;
+using FastPort;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using FastPort.Telemetry.Histograms;
 using FastPortPeer;
 using OpcUaPeer.Loads;
-using TagList = FastPort.Tags.Clients.TagList;
+using TagList = FastPort.Tags.TagList;
 
 namespace OpcUaPeer.Sharing;
 

@@ -1,6 +1,5 @@
-using FastPort.Clients;
+using FastPort;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using FastPortPeer;
 using OpcUaPeer.Loads;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
+using FastPort;
 using FastPort.OpcUa;
-using FastPort.Transports;
 using FastPortPeer;
 
 namespace OpcUaPeer.Ticks;

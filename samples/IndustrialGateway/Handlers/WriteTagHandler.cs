@@ -1,5 +1,4 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
+using FastPort;
 using FastPort.Protocol;
 using IndustrialGateway.Messages;
 using IndustrialGateway.Tags;

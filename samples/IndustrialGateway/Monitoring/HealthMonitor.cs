@@ -1,4 +1,4 @@
-using FastPort.Hosting;
+using FastPort;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Counters;
 using FastPort.Telemetry.Histograms;

@@ -1,5 +1,4 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
+using FastPort;
 using Microsoft.Extensions.Logging;
 
 namespace IndustrialGateway.Tags;

@@ -1,12 +1,7 @@
 using System.Buffers;
-using FastPort.Clients;
+using FastPort;
 using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace ThreeNodes.Load;

@@ -67,7 +67,7 @@ internal static class OptionParsers
     private static string? Endpoint(string name, ArgumentResult result)
     {
         string text = Token(result);
-        if (!Transports.Endpoint.TryParse(text, out Transports.Endpoint? endpoint, out string? problem))
+        if (!FastPort.Endpoint.TryParse(text, out Endpoint? endpoint, out string? problem))
         {
             result.AddError($"{name}: {problem}");
         }

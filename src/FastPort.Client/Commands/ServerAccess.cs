@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Security.Cryptography;
-using FastPort.Clients;
 
 namespace FastPort.Client.Commands;
 

@@ -1,5 +1,4 @@
 using FastPort.Client.Reports;
-using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Client.Load;

@@ -1,6 +1,4 @@
-using FastPort.Framing;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
+using FastPort.Protocol;
 using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;

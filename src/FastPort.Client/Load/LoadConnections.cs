@@ -1,10 +1,6 @@
-using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Programs;
-using FastPort.Sessions;
-using FastPort.Transports;
 
 namespace FastPort.Client.Load;
 

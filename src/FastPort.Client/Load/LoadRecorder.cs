@@ -1,6 +1,5 @@
 using System.Diagnostics;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
+using FastPort.Protocol;
 using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;

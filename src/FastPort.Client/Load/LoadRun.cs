@@ -1,6 +1,5 @@
 using FastPort.Client.Hosting;
 using FastPort.Client.Reports;
-using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Telemetry;

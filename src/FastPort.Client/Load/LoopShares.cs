@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using FastPort.Programs;
 
 namespace FastPort.Client.Load;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Hosting;
 
 namespace FastPort.Client.Load;
 

@@ -1,7 +1,5 @@
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 
 namespace FastPort.Client.Load;
 

@@ -1,6 +1,4 @@
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Client.Load;

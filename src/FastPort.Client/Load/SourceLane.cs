@@ -1,8 +1,5 @@
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Client.Load;

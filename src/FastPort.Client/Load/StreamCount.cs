@@ -1,5 +1,3 @@
-using FastPort.Sessions;
-
 namespace FastPort.Client.Load;
 
 /// <summary>The received and the expected messages of one session; written by its loop.</summary>

@@ -1,11 +1,7 @@
 using System.Runtime.CompilerServices;
 using FastPort.Client.Reports;
-using FastPort.Clients;
 using FastPort.Programs;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Google.Protobuf;
 
 namespace FastPort.Client.Tags;

@@ -1,10 +1,6 @@
 using FastPort.Client.Reports;
-using FastPort.Clients;
 using FastPort.Programs;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf.WellKnownTypes;
 using Spectre.Console;
 using Spectre.Console.Rendering;
@@ -50,7 +46,7 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
         {
             // Ctrl+C is how it ends.
         }
-        catch (Transports.EndpointException e)
+        catch (EndpointException e)
         {
             throw new TopFailedException(e.Message, e);
         }

@@ -1,5 +1,3 @@
-using FastPort.Connections;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Clients;

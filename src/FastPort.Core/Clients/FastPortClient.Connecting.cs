@@ -1,10 +1,8 @@
-using FastPort.Configuration;
-using FastPort.Connections;
-using FastPort.Framing;
+using FastPort.Clients;
 using FastPort.Logging;
 using FastPort.Sessions;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 // The task that connects, and the events of the sessions that it opens.
 public sealed partial class FastPortClient

@@ -1,11 +1,10 @@
 using System.Buffers;
 using System.Diagnostics;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Tracing;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 // Requests and one-way messages: each waits for a session and for room, within one time limit.
 public sealed partial class FastPortClient

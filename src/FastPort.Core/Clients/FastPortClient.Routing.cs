@@ -1,10 +1,11 @@
 using System.Buffers;
+using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 // Messages to and from other peers, through the server.
 public sealed partial class FastPortClient

@@ -1,4 +1,4 @@
-using FastPort.Configuration;
+using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Logging;
@@ -9,7 +9,7 @@ using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>
 /// A client that keeps a session open: many requests in flight, handlers for messages that the server sends unsolicited, heartbeats, and a

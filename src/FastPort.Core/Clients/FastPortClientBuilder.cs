@@ -1,11 +1,8 @@
 using FastPort.Configuration;
-using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FastPort.Transports;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>
 /// The return value of

@@ -1,9 +1,8 @@
 using FastPort.Configuration;
 using FastPort.Sessions;
 using FastPort.Tls;
-using FastPort.Transports;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>
 /// Options of a client; a host binds them from configuration section <c>FastPortClient</c>. Every value has a default and is checked when
@@ -88,7 +87,7 @@ public sealed class FastPortClientOptions : ClientOptions
     {
         base.Describe(section);
         Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
-        if (!Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out string? problem))
+        if (!FastPort.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out string? problem))
         {
             section.Add(nameof(Endpoint), problem);
         }

@@ -1,9 +1,8 @@
 using System.Diagnostics.Metrics;
-using FastPort.Clients;
+using FastPort;
 using FastPort.Configuration;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Metering;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;

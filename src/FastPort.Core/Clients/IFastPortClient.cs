@@ -1,10 +1,8 @@
 using System.Buffers;
-using FastPort.Connections;
 using FastPort.Framing;
-using FastPort.Routing;
 using FastPort.Sessions;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>
 /// The calls and events of a <see cref="FastPortClient"/>, for classes that get their client injected, so that a test can substitute it. A

@@ -1,5 +1,4 @@
 using System.Buffers;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;

@@ -1,5 +1,4 @@
 using System.Buffers;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;

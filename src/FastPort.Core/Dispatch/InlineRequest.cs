@@ -1,11 +1,11 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 
-namespace FastPort.Dispatch;
+namespace FastPort;
 
 /// <summary>
 /// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, if earlier

@@ -1,8 +1,8 @@
+using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 
-namespace FastPort.Dispatch;
+namespace FastPort;
 
 /// <summary>
 /// The handlers of a server or client, by message type, for the framework's own diagnostics and for the application's messages. Filled

@@ -1,10 +1,10 @@
-using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 
-namespace FastPort.Dispatch;
+namespace FastPort;
 
 /// <summary>
 /// A request or one-way message for a queued handler. It owns a copy of the body, which is valid until the handler's task ends. One thread

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;

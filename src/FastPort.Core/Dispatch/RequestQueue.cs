@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Threading.Channels;
 using FastPort.Connections;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;

@@ -1,6 +1,4 @@
-using FastPort.Framing;
-
-namespace FastPort.Dispatch;
+namespace FastPort;
 
 /// <summary>
 /// Thrown by an inline or queued handler to answer with an error other than <see cref="ErrorCode.Internal"/>. It is not logged, because it

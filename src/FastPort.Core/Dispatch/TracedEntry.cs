@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Framing;
 using FastPort.Sessions.Tracing;
 
 namespace FastPort.Dispatch;

@@ -1,4 +1,4 @@
-namespace FastPort.Framing;
+namespace FastPort;
 
 /// <summary>
 /// Why a request failed or a connection was closed (docs/protocol.md, Errors). The numbers are part of the protocol and never change.

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
+using FastPort.Connections;
 
 namespace FastPort.Framing;
 

@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
+using FastPort.Connections;
 
 namespace FastPort.Framing;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using FastPort.Buffers;
+using FastPort.Connections;
 
 namespace FastPort.Framing;
 

@@ -1,12 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FastPort.Telemetry;
-using FastPort.Tls;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>Returned by <c>services.AddFastPort</c>: adds handlers and components while the host is being built.</summary>
 public sealed class FastPortBuilder

@@ -2,7 +2,7 @@ using FastPort.Configuration;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// Reads options from configuration. An unknown key or an invalid value is an error whose message names it and the allowed values.

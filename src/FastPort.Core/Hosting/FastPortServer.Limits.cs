@@ -1,10 +1,8 @@
 using FastPort.Connections;
-using FastPort.Framing;
-using FastPort.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 // Limits for peers that have not said Hello.
 public sealed partial class FastPortServer

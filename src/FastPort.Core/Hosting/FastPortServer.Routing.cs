@@ -1,8 +1,6 @@
-using FastPort.Connections;
-using FastPort.Routing;
 using FastPort.Sessions;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 // Events of sessions and their routing ids, and the access to routing.
 public sealed partial class FastPortServer

@@ -1,19 +1,16 @@
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
-using FastPort.Limits;
+using FastPort.Hosting;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
-using FastPort.Tls;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// A server: listeners, sessions and handlers. It needs no host; <c>services.AddFastPort</c> runs it in one. Start it once, stop it once.

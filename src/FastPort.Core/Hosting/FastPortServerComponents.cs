@@ -1,8 +1,9 @@
+using FastPort.Connections;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>Replaceable parts of a <see cref="FastPortServer"/>. Set before the server is created.</summary>
 public sealed class FastPortServerComponents : ConnectionServerComponents

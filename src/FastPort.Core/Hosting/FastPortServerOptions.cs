@@ -1,8 +1,6 @@
 using FastPort.Configuration;
-using FastPort.Routing;
-using FastPort.Sessions;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is validated at the start.

@@ -1,5 +1,5 @@
+using FastPort;
 using FastPort.Configuration;
-using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;

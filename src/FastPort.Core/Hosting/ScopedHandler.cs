@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Dispatch;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// Creates queued handlers whose instances come from the container. For singletons one instance serves all messages. Otherwise each message

@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;

@@ -1,11 +1,10 @@
 using System.Diagnostics.Metrics;
 using System.Net.Security;
-using FastPort.Configuration;
 using FastPort.Telemetry;
 using FastPort.Tls;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// The certificate of a listener that is not FastPort's, such as a web server in the same program. It is reloaded when its files change;

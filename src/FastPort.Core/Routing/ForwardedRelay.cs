@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 
 namespace FastPort.Routing;

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using FastPort.Framing;
-using FastPort.Sessions;
 
 namespace FastPort.Routing;
 

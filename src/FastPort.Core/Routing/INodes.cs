@@ -1,4 +1,4 @@
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>
 /// The nodes of a group of servers, this one included, for programs that show them, such as the dashboard. A backplane registers it as a

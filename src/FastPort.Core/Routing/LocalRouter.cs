@@ -1,5 +1,4 @@
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Sending;
 
 namespace FastPort.Routing;

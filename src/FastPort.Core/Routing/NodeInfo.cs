@@ -1,4 +1,4 @@
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>A node, as another node knows it at one moment; counts begin at the other node's start. Immutable.</summary>
 /// <param name="Name">The node's name.</param>

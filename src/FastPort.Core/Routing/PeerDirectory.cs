@@ -1,7 +1,3 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Sessions;
-
 namespace FastPort.Routing;
 
 /// <summary>

@@ -1,6 +1,4 @@
-using FastPort.Sessions;
-
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>A session with a routing id and its traffic, as of one moment. Immutable.</summary>
 /// <param name="SessionId">The session's number in its server's process.</param>

@@ -1,6 +1,5 @@
 using System.Text;
 using FastPort.Framing;
-using FastPort.Sessions;
 
 namespace FastPort.Routing;
 

@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
-using FastPort.Sessions;
+using FastPort.Routing;
 
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>
 /// A message that another peer relayed or published, while its handler runs: on the session's loop with the message in the receive ring,
@@ -14,7 +14,7 @@ public readonly ref struct RoutedMessage
     private readonly Session? _session;
 
     /// <summary>
-    /// Creates a message without a session, for a substitute of <see cref="Clients.IFastPortClient"/> that calls a handler.
+    /// Creates a message without a session, for a substitute of <see cref="IFastPortClient"/> that calls a handler.
     /// </summary>
     /// <param name="address">The topic of a published message, or the routing id of a relayed one.</param>
     /// <param name="type">Message type.</param>

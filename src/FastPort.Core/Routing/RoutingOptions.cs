@@ -1,7 +1,7 @@
 using System.Text;
 using FastPort.Configuration;
 
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>
 /// The routing services that a server offers to peers; configuration section <c>FastPort:Routing</c>. Messages of a disabled service are
@@ -27,7 +27,7 @@ public sealed class RoutingOptions
 
     /// <summary>
     /// Time that a Relay request may wait for room in the send queue of its target; then it is answered with
-    /// <see cref="Framing.ErrorCode.Timeout"/>. Accurate to 100 ms; zero disables it, but a relay to a session of another server then waits
+    /// <see cref="ErrorCode.Timeout"/>. Accurate to 100 ms; zero disables it, but a relay to a session of another server then waits
     /// for a minute. A one-way Relay waits until its target has room or is closed. Defaults to 10 s.
     /// </summary>
     public TimeSpan RelayTimeout { get; set; } = TimeSpan.FromSeconds(10);

@@ -2,10 +2,11 @@ using System.Runtime.CompilerServices;
 using System.Text;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 
-namespace FastPort.Routing;
+namespace FastPort;
 
 /// <summary>
 /// A server's sessions by routing id, and its topics, for the server's program. Independent of what <see cref="RoutingOptions"/> allow

@@ -1,6 +1,6 @@
 using System.Security.Claims;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>The contents of a Hello and the session it came from.</summary>
 /// <param name="RoutingId">The requested routing id; empty for none.</param>
@@ -39,7 +39,7 @@ public sealed class AuthenticationResult
     /// <summary>Accepts the peer.</summary>
     /// <param name="user">The peer's identity, for <see cref="Session.User"/>. Defaults to none: an anonymous peer.</param>
     /// <param name="expiresAt">
-    /// When the session must end: it then says Goodbye with code <see cref="Framing.ErrorCode.Unauthenticated"/>, answers the requests in
+    /// When the session must end: it then says Goodbye with code <see cref="ErrorCode.Unauthenticated"/>, answers the requests in
     /// flight and closes. A time that has passed refuses the peer. Defaults to null: never.
     /// </param>
     public static AuthenticationResult Accept(ClaimsPrincipal? user = null, DateTimeOffset? expiresAt = null) =>
@@ -53,14 +53,14 @@ public sealed class AuthenticationResult
 /// <summary>Why a Hello was refused, for records of the server. Immutable.</summary>
 public sealed class HelloRefusal
 {
-    internal HelloRefusal(string clientName, Framing.ErrorCode code, string message) =>
+    internal HelloRefusal(string clientName, ErrorCode code, string message) =>
         (ClientName, Code, Message) = (clientName, code, message);
 
     /// <summary>The peer's name for itself; empty for none, or one that is not allowed.</summary>
     public string ClientName { get; }
 
     /// <summary>The answer to the peer.</summary>
-    public Framing.ErrorCode Code { get; }
+    public ErrorCode Code { get; }
 
     /// <summary>Sentence that may contain more than the answer to the peer. It may quote the peer: escape it in a log.</summary>
     public string Message { get; }
@@ -68,7 +68,7 @@ public sealed class HelloRefusal
 
 /// <summary>
 /// Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello. An exception, or no
-/// answer in time, is not a verdict: the peer receives <see cref="Framing.ErrorCode.Unavailable"/> and may retry, while a client does not
+/// answer in time, is not a verdict: the peer receives <see cref="ErrorCode.Unavailable"/> and may retry, while a client does not
 /// retry with a refused token.
 /// </summary>
 /// <param name="hello">The contents of the Hello.</param>

@@ -1,5 +1,3 @@
-using FastPort.Framing;
-
 namespace FastPort.Sessions;
 
 /// <summary>Reads a reply's body on the session's loop, while the body is still in the receive ring. Must not block.</summary>

@@ -1,7 +1,4 @@
-using FastPort.Connections;
-using FastPort.Framing;
-
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>The frame protocol's codes for close reasons; connections know no frames.</summary>
 public static class CloseReasonExtensions

@@ -1,6 +1,6 @@
 using FastPort.Sessions.Sending;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// Messages that are sent with one flush; see <see cref="Session.DeferFlush"/>. Dispose it on the thread that began it, exactly once.

@@ -1,6 +1,6 @@
 using FastPort.Sessions.Sending;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// Flushes messages to many sessions together: the messages that the calling thread sends until the group is disposed are passed to the

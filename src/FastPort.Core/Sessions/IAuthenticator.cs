@@ -1,4 +1,4 @@
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// An <see cref="Authenticator"/> as a service of the host: <c>services.AddScoped&lt;IAuthenticator, MyAuthenticator&gt;()</c>. A singleton

@@ -1,4 +1,4 @@
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// An <see cref="Authorizer"/> as a service of the host: <c>services.AddSingleton&lt;IAuthorizer, MyAuthorizer&gt;()</c>. It is called for

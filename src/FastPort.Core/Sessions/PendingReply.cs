@@ -1,7 +1,7 @@
 using System.Buffers;
 using FastPort.Framing;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>Why a request got no reply.</summary>
 public enum RequestFailure

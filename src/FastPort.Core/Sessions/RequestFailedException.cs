@@ -1,6 +1,4 @@
-using FastPort.Framing;
-
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>The request got an error reply or no reply.</summary>
 public sealed class RequestFailedException : Exception

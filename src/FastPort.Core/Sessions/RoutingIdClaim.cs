@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Connections;
 
 namespace FastPort.Sessions;
 

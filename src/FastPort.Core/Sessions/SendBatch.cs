@@ -1,7 +1,7 @@
 using FastPort.Framing;
 using FastPort.Sessions.Sending;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// Sends many one-way messages; see <see cref="Session.BeginBatch"/>. Encoding a message takes no lock: frames are collected in a separate

@@ -1,4 +1,4 @@
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// A message was neither queued nor dropped by the policy for full queues. Nothing was sent, unless the status is

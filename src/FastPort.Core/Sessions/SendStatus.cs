@@ -1,4 +1,4 @@
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>The result of a send. Expected outcomes are values, not exceptions.</summary>
 public enum SendStatus

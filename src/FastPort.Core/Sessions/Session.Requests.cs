@@ -2,9 +2,10 @@ using System.Buffers;
 using System.Diagnostics;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions;
 using FastPort.Sessions.Tracing;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 // Requests of this side whose callers await the reply.
 public sealed partial class Session

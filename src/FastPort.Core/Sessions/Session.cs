@@ -4,11 +4,12 @@ using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
+using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// One peer that speaks the frame protocol: its identity, its counters, and the methods that send to it. Safe from any thread. A session

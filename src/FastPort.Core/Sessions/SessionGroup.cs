@@ -1,7 +1,8 @@
 using FastPort.Framing;
+using FastPort.Sessions;
 using FastPort.Sessions.Sending;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>
 /// A set of sessions that receive the same one-way messages. A frame is encoded once and copied into each send queue; from 16 KiB on, it is

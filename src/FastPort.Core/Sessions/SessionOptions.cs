@@ -5,7 +5,7 @@ using FastPort.Framing;
 using FastPort.Sessions.Sending;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Sessions;
+namespace FastPort;
 
 /// <summary>What happens to a send when the bytes pending for the peer reach the limit.</summary>
 public enum SendQueueFullPolicy

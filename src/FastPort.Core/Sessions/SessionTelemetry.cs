@@ -1,5 +1,3 @@
-using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Sessions;

@@ -1,7 +1,5 @@
 using System.Globalization;
 using System.Net;
-using FastPort.Framing;
-using FastPort.Hosting;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace FastPort.Dashboard.Health;

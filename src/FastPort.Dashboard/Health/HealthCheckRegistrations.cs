@@ -1,7 +1,6 @@
-using FastPort.Clients;
+using FastPort;
 using FastPort.Configuration;
 using FastPort.Dashboard.Health;
-using FastPort.Hosting;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 

@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;

@@ -1,6 +1,3 @@
-using FastPort.Configuration;
-using FastPort.Hosting;
-using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 

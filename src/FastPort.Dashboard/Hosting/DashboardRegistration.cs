@@ -1,3 +1,4 @@
+using FastPort;
 using FastPort.Configuration;
 using FastPort.Dashboard;
 using FastPort.Dashboard.Actions;
@@ -8,8 +9,6 @@ using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
 using FastPort.Dashboard.Security;
 using FastPort.Dashboard.Sessions;
-using FastPort.Hosting;
-using FastPort.Routing;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;

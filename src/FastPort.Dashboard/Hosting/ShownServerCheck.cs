@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 

@@ -2,8 +2,6 @@ using System.Net;
 using System.Net.Security;
 using System.Threading.RateLimiting;
 using FastPort.Dashboard.Security;
-using FastPort.Hosting;
-using FastPort.Limits;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;

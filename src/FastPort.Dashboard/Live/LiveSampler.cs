@@ -1,5 +1,4 @@
 using FastPort.Dashboard.Security;
-using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Dashboard.Live;

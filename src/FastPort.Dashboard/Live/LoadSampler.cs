@@ -1,5 +1,3 @@
-using FastPort.Hosting;
-
 namespace FastPort.Dashboard.Live;
 
 /// <summary>The busy share of event loops and of the process's processors, from one reading to the next. Used by one thread.</summary>

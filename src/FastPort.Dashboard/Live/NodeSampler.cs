@@ -1,5 +1,3 @@
-using FastPort.Routing;
-
 namespace FastPort.Dashboard.Live;
 
 /// <summary>Reads the nodes once a second. Used by one thread at a time.</summary>

@@ -1,6 +1,5 @@
 using System.Reflection;
 using System.Runtime.InteropServices;
-using FastPort.Hosting;
 
 namespace FastPort.Dashboard.Live;
 

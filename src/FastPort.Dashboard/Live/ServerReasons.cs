@@ -1,7 +1,3 @@
-using FastPort.Connections;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Dashboard.Live;

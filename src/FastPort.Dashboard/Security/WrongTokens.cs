@@ -1,6 +1,5 @@
 using System.Net;
 using System.Threading.RateLimiting;
-using FastPort.Limits;
 
 namespace FastPort.Dashboard.Security;
 

@@ -1,5 +1,3 @@
-using FastPort.Hosting;
-
 namespace FastPort.Dashboard.Sessions;
 
 /// <summary>

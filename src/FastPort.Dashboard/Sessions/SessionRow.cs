@@ -1,5 +1,4 @@
 using FastPort.Dashboard.Live;
-using FastPort.Sessions;
 
 namespace FastPort.Dashboard.Sessions;
 

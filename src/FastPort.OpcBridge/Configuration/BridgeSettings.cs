@@ -1,6 +1,6 @@
 using FastPort.Configuration;
+using FastPort.Tags;
 using FastPort.Tags.OpcUa;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 
 namespace FastPort.OpcBridge.Configuration;

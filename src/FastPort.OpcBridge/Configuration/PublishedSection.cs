@@ -1,5 +1,5 @@
 using FastPort.Configuration;
-using FastPort.Tags.Sources;
+using FastPort.Tags;
 
 namespace FastPort.OpcBridge.Configuration;
 

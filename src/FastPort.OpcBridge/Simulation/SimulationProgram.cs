@@ -1,6 +1,5 @@
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

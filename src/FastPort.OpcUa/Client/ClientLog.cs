@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;

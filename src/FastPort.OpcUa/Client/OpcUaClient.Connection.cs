@@ -1,10 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Logging;
 using FastPort.OpcUa.Services;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;

@@ -1,6 +1,5 @@
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -8,7 +7,7 @@ namespace FastPort.OpcUa.Client;
 public sealed partial class OpcUaClient
 {
     /// <summary>Creates a client of the endpoint in the options. Requests wait until it has connected.</summary>
-    /// <exception cref="Configuration.FastPortOptionsException">Options are not allowed; the message names each.</exception>
+    /// <exception cref="FastPortOptionsException">Options are not allowed; the message names each.</exception>
     internal static OpcUaClient Create(OpcUaClientOptions options, ILoggerFactory? loggerFactory, TimeProvider? time)
     {
         options.ThrowIfInvalid();

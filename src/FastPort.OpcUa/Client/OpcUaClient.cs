@@ -1,6 +1,5 @@
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -72,7 +71,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     /// <summary>
     /// Connects to a server, opens a secure channel, and creates and activates a session. Makes one attempt, or with
-    /// <see cref="Clients.ClientOptions.RetryConnect"/> retries until it has a session.
+    /// <see cref="ClientOptions.RetryConnect"/> retries until it has a session.
     /// </summary>
     /// <param name="endpointUrl">
     /// The endpoint: <c>opc.tcp://host:4840/path</c>, or <c>inproc://name</c> of a server in the same process.
@@ -81,7 +80,7 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="FormatException"><paramref name="endpointUrl"/> is not an endpoint.</exception>
-    /// <exception cref="Configuration.FastPortOptionsException">Options are not allowed; the message names each.</exception>
+    /// <exception cref="FastPortOptionsException">Options are not allowed; the message names each.</exception>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="OpcUaException">The server refuses the channel or the session.</exception>
     public static Task<OpcUaClient> ConnectAsync(

@@ -1,8 +1,6 @@
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.OpcUa.SecureChannel;
-using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 

@@ -1,4 +1,4 @@
-using FastPort.Clients;
+using FastPort;
 using FastPort.Configuration;
 using FastPort.OpcUa.Client;
 using Microsoft.Extensions.Configuration;

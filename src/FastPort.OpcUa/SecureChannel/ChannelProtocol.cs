@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 

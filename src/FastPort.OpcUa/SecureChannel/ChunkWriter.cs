@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 

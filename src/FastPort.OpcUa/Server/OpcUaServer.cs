@@ -1,10 +1,7 @@
 using System.Net;
 using System.Security.Claims;
-using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 

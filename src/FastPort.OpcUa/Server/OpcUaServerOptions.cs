@@ -1,11 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Limits;
 using FastPort.OpcUa.SecureChannel;
-using FastPort.Tls;
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;

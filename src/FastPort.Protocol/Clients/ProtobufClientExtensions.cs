@@ -1,8 +1,7 @@
-using FastPort.Clients;
 using FastPort.Sessions;
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Clients;
+namespace FastPort.Protocol;
 
 /// <summary>Requests and one-way messages with Protocol Buffers bodies.</summary>
 public static class ProtobufClientExtensions

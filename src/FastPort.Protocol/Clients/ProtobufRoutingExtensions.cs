@@ -1,12 +1,7 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol.Handlers;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Clients;
+namespace FastPort.Protocol;
 
 /// <summary>Handles a relayed or published message on the session's loop; must not block or wait.</summary>
 /// <typeparam name="TMessage">The decoded body.</typeparam>

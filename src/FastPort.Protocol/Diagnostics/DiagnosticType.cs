@@ -1,4 +1,4 @@
-namespace FastPort.Protocol.Diagnostics;
+namespace FastPort.Protocol;
 
 /// <summary>Message types of the diagnostics handlers.</summary>
 public static class DiagnosticType

@@ -1,9 +1,8 @@
-using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Protocol.Diagnostics;
 using FastPort.Protocol.Handlers;
-using FastPort.Sessions;
 
-namespace FastPort.Protocol.Diagnostics;
+namespace FastPort.Protocol;
 
 /// <summary>Echo, Sink, SinkReport and Source: for load tests and for checks whether a server works. Not registered by default.</summary>
 public static class DiagnosticsHandlers

@@ -1,15 +1,11 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Configuration;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Counters;
 using FastPort.Telemetry.Reports;
 
-namespace FastPort.Protocol.Diagnostics;
+namespace FastPort.Protocol;
 
 /// <summary>The live figures of a server as a message, for <c>top</c> of the load client and for other programs that watch it.</summary>
 public static class ServerStatusHandler

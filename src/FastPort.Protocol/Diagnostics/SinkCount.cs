@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Sessions;
 
 namespace FastPort.Protocol.Diagnostics;
 

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using FastPort.Dispatch;
 using Google.Protobuf;
 
 namespace FastPort.Protocol.Handlers;

@@ -1,9 +1,8 @@
 using System.Diagnostics.Metrics;
+using FastPort;
 using FastPort.Configuration;
-using FastPort.Hosting;
 using FastPort.Redis;
 using FastPort.Redis.Hosting;
-using FastPort.Routing;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;

@@ -1,5 +1,4 @@
 using System.Diagnostics.Metrics;
-using FastPort.Hosting;
 using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Redis.Hosting;

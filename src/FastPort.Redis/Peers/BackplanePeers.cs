@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Routing;
 using StackExchange.Redis;

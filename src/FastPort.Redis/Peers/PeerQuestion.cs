@@ -1,5 +1,4 @@
 using System.Text.Json.Serialization;
-using FastPort.Routing;
 
 namespace FastPort.Redis.Peers;
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
-using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Wire;

@@ -1,7 +1,6 @@
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 

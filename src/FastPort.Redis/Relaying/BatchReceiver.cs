@@ -6,7 +6,6 @@ using FastPort.Redis.Peers;
 using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
 

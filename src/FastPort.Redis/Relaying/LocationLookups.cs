@@ -4,7 +4,6 @@ using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Relaying;

@@ -1,6 +1,5 @@
 using System.Text;
 using FastPort.Logging;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Redis.Relaying;

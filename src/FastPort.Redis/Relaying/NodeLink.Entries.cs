@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 

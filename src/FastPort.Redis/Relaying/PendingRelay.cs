@@ -1,5 +1,4 @@
 using System.Threading.Tasks.Sources;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 

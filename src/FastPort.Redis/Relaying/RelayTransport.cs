@@ -3,7 +3,6 @@ using System.Collections.Concurrent;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
 

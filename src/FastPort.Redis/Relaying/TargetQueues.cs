@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Relaying;
 

@@ -1,7 +1,5 @@
 using System.Globalization;
 using System.Net;
-using FastPort.Sessions;
-using FastPort.Tls;
 
 namespace FastPort.Security.Audit;
 

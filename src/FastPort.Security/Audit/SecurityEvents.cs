@@ -2,11 +2,7 @@ using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Net;
 using System.Security.Claims;
-using FastPort.Connections;
-using FastPort.Limits;
 using FastPort.Security.Policies;
-using FastPort.Sessions;
-using FastPort.Tls;
 
 namespace FastPort.Security.Audit;
 

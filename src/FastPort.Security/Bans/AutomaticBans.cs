@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Net;
-using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;

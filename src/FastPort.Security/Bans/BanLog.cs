@@ -1,4 +1,3 @@
-using FastPort.Limits;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Bans;

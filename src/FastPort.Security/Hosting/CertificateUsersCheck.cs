@@ -1,6 +1,3 @@
-using FastPort.Configuration;
-using FastPort.Tls;
-
 namespace FastPort.Security.Hosting;
 
 /// <summary>Checks that certificates can identify users at a server, and only certificates of a configured authority.</summary>

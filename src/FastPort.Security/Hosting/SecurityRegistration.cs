@@ -1,8 +1,7 @@
+using FastPort;
 using FastPort.Configuration;
-using FastPort.Hosting;
 using FastPort.Security;
 using FastPort.Security.Hosting;
-using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
 
 namespace Microsoft.Extensions.DependencyInjection;

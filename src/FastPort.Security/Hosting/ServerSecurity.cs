@@ -1,17 +1,10 @@
 using System.Security.Claims;
-using FastPort.Configuration;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Limits;
 using FastPort.Logging;
-using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Policies;
-using FastPort.Sessions;
-using FastPort.Tls;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Hosting;

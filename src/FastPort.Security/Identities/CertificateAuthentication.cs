@@ -1,5 +1,4 @@
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Sessions;
 
 namespace FastPort.Security.Identities;
 

@@ -3,7 +3,6 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using FastPort.Security.Files;
-using FastPort.Sessions;
 using FastPort.Tls;
 
 namespace FastPort.Security.Identities;

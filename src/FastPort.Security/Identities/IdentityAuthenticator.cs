@@ -1,9 +1,7 @@
 using System.Globalization;
 using System.Security.Claims;
-using FastPort.Connections;
 using FastPort.Security.Audit;
 using FastPort.Security.Bans;
-using FastPort.Sessions;
 
 namespace FastPort.Security.Identities;
 

@@ -5,7 +5,6 @@ using System.Security.Claims;
 using System.Security.Cryptography;
 using System.Text;
 using FastPort.Security.Files;
-using FastPort.Sessions;
 
 namespace FastPort.Security.Identities;
 

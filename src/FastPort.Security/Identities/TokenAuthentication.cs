@@ -3,7 +3,6 @@ using System.Net;
 using System.Security.Claims;
 using System.Text.Json;
 using FastPort.Security.Files;
-using FastPort.Sessions;
 using Microsoft.IdentityModel.JsonWebTokens;
 using Microsoft.IdentityModel.Tokens;
 

@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Limits;
 
 namespace FastPort.Security.Identities;
 

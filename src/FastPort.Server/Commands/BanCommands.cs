@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using FastPort.Configuration;
-using FastPort.Limits;
 using FastPort.Programs;
 using FastPort.Security;
 

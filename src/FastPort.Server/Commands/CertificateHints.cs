@@ -1,5 +1,4 @@
 using FastPort.Server.Certificates;
-using FastPort.Transports;
 
 namespace FastPort.Server.Commands;
 

@@ -1,6 +1,5 @@
 using FastPort.Logging;
 using FastPort.Tags.OpcUa.Sources;
-using FastPort.Tags.Serving;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 

@@ -1,9 +1,8 @@
 using FastPort.Configuration;
+using FastPort.Tags;
 using FastPort.Tags.OpcUa;
 using FastPort.Tags.OpcUa.Hosting;
 using FastPort.Tags.OpcUa.Sources;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -18,7 +17,7 @@ public static class OpcUaTagsRegistration
 {
     /// <summary>
     /// Adds a <see cref="TagServer"/> with the tags of OPC UA servers, to which it connects in the background, and again after each loss.
-    /// FastPort clients reach it through <see cref="TagHandlers.MapTags(FastPort.Hosting.FastPortBuilder)"/>. The tags of servers that
+    /// FastPort clients reach it through <see cref="TagHandlers.MapTags(FastPort.FastPortBuilder)"/>. The tags of servers that
     /// answer are known when the first client connects; an OPC UA server of the same host is registered before. The tag server also serves
     /// each <see cref="ITagSource"/> of the services and asks their <see cref="TagAuthorizer"/>, if there is one. Its
     /// <see cref="OpcUaTagsOptions"/> come from configuration section <c>OpcBridge</c> and from the returned builder. Unknown keys and

@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.OpcUa.Published;
 

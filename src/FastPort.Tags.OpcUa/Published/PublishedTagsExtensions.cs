@@ -1,6 +1,5 @@
 using FastPort.OpcUa.Server;
 using FastPort.Tags.OpcUa.Published;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.OpcUa;
 

@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using Microsoft.Extensions.Logging;

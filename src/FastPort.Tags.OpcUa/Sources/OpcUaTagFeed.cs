@@ -1,6 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.OpcUa.Sources;
 

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 

@@ -2,7 +2,6 @@ using System.Collections;
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Tags.OpcUa.Sources;
 

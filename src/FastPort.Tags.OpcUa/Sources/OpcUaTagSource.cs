@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
-using FastPort.Connections;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;

@@ -1,7 +1,4 @@
-using FastPort.Connections;
-using FastPort.Tags.Sources;
-
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
 /// The calls and events of a <see cref="TagClient"/>, for classes that get their client injected, so that a test can substitute it. A

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>A <see cref="TagPublication"/> of an <see cref="ITagClient"/>.</summary>
 public interface ITagPublication : IAsyncDisposable

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
 /// A <see cref="TagSubscription"/> of an <see cref="ITagClient"/>. A substitute implements the enumeration of the changes and

@@ -1,10 +1,9 @@
 using System.Runtime.CompilerServices;
-using FastPort.Protocol.Clients;
+using FastPort.Protocol;
 using FastPort.Tags.Messages;
-using FastPort.Sessions;
 using Google.Protobuf;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <content>Browse and Call.</content>
 public sealed partial class TagClient

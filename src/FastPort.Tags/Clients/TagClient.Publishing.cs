@@ -1,12 +1,8 @@
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Sources;
 using FastPort.Tags.Wire;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <content>Publishing tags.</content>
 public sealed partial class TagClient
@@ -19,7 +15,7 @@ public sealed partial class TagClient
 
     /// <summary>
     /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, can read, write and subscribe to them. The
-    /// tags belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
+    /// tags belong to the client's <see cref="FastPort.FastPortClientOptions.RoutingId"/>.
     /// </summary>
     /// <param name="source">The source, for example a <see cref="MemoryTagSource"/> whose values the program sets.</param>
     /// <param name="options">Which tags. Defaults to all.</param>

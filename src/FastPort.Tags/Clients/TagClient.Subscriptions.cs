@@ -1,10 +1,8 @@
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Wire;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <content>Subscriptions.</content>
 public sealed partial class TagClient

@@ -1,10 +1,9 @@
 using System.Collections.Concurrent;
-using FastPort.Protocol.Clients;
+using FastPort.Protocol;
 using FastPort.Tags.Messages;
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <content>Resolving, Read and Write.</content>
 public sealed partial class TagClient

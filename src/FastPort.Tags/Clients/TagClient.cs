@@ -1,14 +1,10 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
-/// Reads, writes and subscribes to tags of a bridge or another server with a <see cref="Serving.TagServer"/>, and publishes the program's
+/// Reads, writes and subscribes to tags of a bridge or another server with a <see cref="TagServer"/>, and publishes the program's
 /// tags. After a lost connection it automatically reconnects, resolves, subscribes and publishes again. Safe from any thread.
 /// </summary>
 public sealed partial class TagClient : ITagClient, IAsyncDisposable
@@ -49,7 +45,7 @@ public sealed partial class TagClient : ITagClient, IAsyncDisposable
     /// <param name="endpoint">Its address, for example tcp://127.0.0.1:6629.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Stops connecting.</param>
-    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    /// <exception cref="EndpointException">The server cannot be reached.</exception>
     public static Task<TagClient> ConnectAsync(
         string endpoint, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default) =>
         ConnectAsync(new FastPortClientOptions { Endpoint = endpoint }, loggerFactory, cancellationToken);
@@ -58,7 +54,7 @@ public sealed partial class TagClient : ITagClient, IAsyncDisposable
     /// <param name="options">How to connect. Do not change them afterwards.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Stops connecting.</param>
-    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    /// <exception cref="EndpointException">The server cannot be reached.</exception>
     public static async Task<TagClient> ConnectAsync(
         FastPortClientOptions options, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
     {

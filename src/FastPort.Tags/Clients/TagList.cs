@@ -1,6 +1,4 @@
-using FastPort.Sessions;
-
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
 /// Tags that a <see cref="TagClient"/> has resolved, to be read, written and subscribed together. Immutable for its users; after a

@@ -1,8 +1,6 @@
 using System.Runtime.InteropServices;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <content>The feed of the source's changes, and its reports.</content>
 public sealed partial class TagPublication

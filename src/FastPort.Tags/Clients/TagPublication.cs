@@ -1,12 +1,11 @@
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
+using FastPort.Tags.Clients;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
 /// Tags of a source that a <see cref="TagClient"/> publishes: the server receives their values as they change, and its clients' writes go
 /// to the source. After a reconnect they are declared and sent again. A server that reads too slowly gets the latest value of each tag: it
-/// is read from the source, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>. Safe from any
+/// is read from the source, at most for the client's <see cref="FastPort.FastPortClientOptions.RequestTimeout"/>. Safe from any
 /// thread. Dispose it to end it; the source is not disposed.
 /// </summary>
 public sealed partial class TagPublication : ITagPublication
@@ -61,7 +60,7 @@ public sealed partial class TagPublication : ITagPublication
     /// <summary>
     /// Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients. Waits until the server has
     /// been notified and the source's feed is closed, at most for the client's
-    /// <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
+    /// <see cref="FastPort.FastPortClientOptions.RequestTimeout"/>.
     /// </summary>
     public async ValueTask DisposeAsync()
     {

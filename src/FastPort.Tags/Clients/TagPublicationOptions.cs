@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>The tags of a source that a client publishes.</summary>
 public sealed record TagPublicationOptions

@@ -1,10 +1,9 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
 
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>
 /// A subscription to tags. It begins with the current sample of each tag. When the connection is lost, every tag gets a sample with

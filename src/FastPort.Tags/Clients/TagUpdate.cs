@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Clients;
+namespace FastPort.Tags;
 
 /// <summary>The changes since the previous update.</summary>
 /// <param name="Tags">For each row, the index of its tag in <see cref="TagSubscription.Tags"/>; one tag may have several rows.</param>

@@ -1,4 +1,3 @@
-using FastPort.Tags.Sources;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 

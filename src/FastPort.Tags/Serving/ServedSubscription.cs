@@ -1,5 +1,4 @@
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 
 namespace FastPort.Tags.Serving;
 

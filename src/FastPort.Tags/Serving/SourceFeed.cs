@@ -1,5 +1,3 @@
-using FastPort.Tags.Sources;
-
 namespace FastPort.Tags.Serving;
 
 /// <summary>

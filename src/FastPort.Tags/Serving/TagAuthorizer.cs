@@ -1,6 +1,4 @@
-using FastPort.Sessions;
-
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <summary>An access of a session to a tag.</summary>
 public enum TagAccess

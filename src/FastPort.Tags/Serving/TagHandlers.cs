@@ -1,9 +1,6 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <summary>Registers the tag messages.</summary>
 public static class TagHandlers

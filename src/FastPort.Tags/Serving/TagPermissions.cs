@@ -1,5 +1,3 @@
-using FastPort.Sessions;
-
 namespace FastPort.Tags.Serving;
 
 /// <summary>

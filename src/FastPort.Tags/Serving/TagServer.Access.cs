@@ -1,6 +1,6 @@
-using FastPort.Sessions;
+using FastPort.Tags.Serving;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <content>Changes of the sessions' permissions.</content>
 public sealed partial class TagServer

@@ -1,15 +1,13 @@
 using System.Buffers.Binary;
-using System.Text.Unicode;
 using System.Text;
-using FastPort.Dispatch;
-using FastPort.Framing;
+using System.Text.Unicode;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
-using Google.Protobuf.Collections;
+using FastPort.Tags.Serving;
 using Google.Protobuf;
+using Google.Protobuf.Collections;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <content>The handlers of the messages.</content>
 public sealed partial class TagServer

@@ -1,11 +1,10 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
-using FastPort.Dispatch;
-using FastPort.Framing;
+using FastPort.Tags.Serving;
 using FastPort.Tags.Wire;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <content>Read and Write.</content>
 public sealed partial class TagServer

@@ -1,12 +1,10 @@
 using System.Runtime.CompilerServices;
-using FastPort.Dispatch;
-using FastPort.Tags.Sources;
-using FastPort.Sessions;
+using FastPort.Tags.Serving;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <summary>
 /// Serves tags of one or more sources to FastPort sessions: names to handles, reads from the cache or the source, ordered writes,
@@ -37,7 +35,7 @@ public sealed partial class TagServer : IAsyncDisposable
     /// (<c>FastPortServerComponents.LatencyStats</c>). Defaults to null: not reported.
     /// </param>
     /// <param name="authorizer">Decides on the sessions' access to tags. Defaults to null: every access is allowed.</param>
-    /// <exception cref="Configuration.FastPortOptionsException">An option is out of range.</exception>
+    /// <exception cref="FastPortOptionsException">An option is out of range.</exception>
     public TagServer(
         IEnumerable<ITagSource> sources,
         TagServerOptions? options = null,

@@ -1,6 +1,6 @@
 using FastPort.Configuration;
 
-namespace FastPort.Tags.Serving;
+namespace FastPort.Tags;
 
 /// <summary>Limits of a <see cref="TagServer"/>, which checks them when it is created. Not changed after that.</summary>
 public sealed class TagServerOptions

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>A feed of changes from a source. The server calls one member at a time.</summary>
 public interface ITagFeed : IAsyncDisposable

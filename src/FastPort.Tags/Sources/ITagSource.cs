@@ -1,7 +1,7 @@
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>
-/// A source of tags: an OPC UA server, another protocol's devices, a table in memory. <see cref="Serving.TagServer"/> serves one or more of
+/// A source of tags: an OPC UA server, another protocol's devices, a table in memory. <see cref="TagServer"/> serves one or more of
 /// them. The server calls its members from any thread, several at a time. It calls reads and writes on its loops, so they must not block.
 /// Expected failures are statuses, not exceptions; an exception is logged and counts as <see cref="TagStatus.BadInternalError"/>. Tags are
 /// numbers that the source chooses, from 0; a number means the same tag for the lifetime of the source. One call may serve reads or writes

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <content>Feeds: each change is reported at once, under the source's gate.</content>
 public sealed partial class MemoryTagSource

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>
 /// Tags in memory: a program adds them and sets their values; clients read, write and subscribe to them. A write must have the tag's type

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>
 /// A feed for sources that do not report changes: it reads its tags periodically, and reports those whose value or status has changed. Its

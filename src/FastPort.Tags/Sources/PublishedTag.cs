@@ -1,5 +1,3 @@
-using FastPort.Sessions;
-
 namespace FastPort.Tags.Sources;
 
 /// <summary>The publisher of a tag; its description and value are in the table of tags in memory. Under the source's gate.</summary>

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>Limits of a <see cref="PublishedTagSource"/>. Not changed after it was created.</summary>
 public sealed class PublishedTagOptions

@@ -1,13 +1,10 @@
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using Google.Protobuf.Collections;
 
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <content>
 /// Declarations. Loops take the gate for each push, so a request holds it for a few tags at a time, and asks the authorizer without it.

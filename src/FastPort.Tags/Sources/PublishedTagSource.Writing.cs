@@ -1,7 +1,7 @@
+using FastPort.Tags.Sources;
 using FastPort.Tags.Wire;
-using FastPort.Sessions;
 
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <content>
 /// Writes: requests to the sessions that have declared the tags. A session has one at a time, so that writes of a tag keep their order and

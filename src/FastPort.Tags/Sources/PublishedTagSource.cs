@@ -1,17 +1,14 @@
 using System.Diagnostics;
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Sessions;
 using FastPort.Tags.Messages;
-using FastPort.Tags.Serving;
+using FastPort.Tags.Sources;
 using FastPort.Tags.Wire;
 
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>
 /// Tags that FastPort sessions publish: they declare them and push their values, and writes go to them. Register its messages with
-/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that first declared it. When that session has ended,
+/// <see cref="TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that first declared it. When that session has ended,
 /// its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them again.
 /// Safe from any thread.
 /// </summary>

@@ -1,4 +1,4 @@
-namespace FastPort.Tags.Sources;
+namespace FastPort.Tags;
 
 /// <summary>Names with slashes as a tree, for sources that keep all of their names in memory.</summary>
 public static class TagNameTree

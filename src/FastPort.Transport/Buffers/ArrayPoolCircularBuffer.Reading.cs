@@ -1,7 +1,8 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
+using FastPort.Buffers;
 
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 public sealed partial class ArrayPoolCircularBuffer
 {

@@ -1,4 +1,4 @@
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 /// <content>
 /// Shows bytes of other rings as if this ring held them: in two pieces, the second in place of the bytes after the wrap. All reading

@@ -1,6 +1,6 @@
 using System.Numerics;
 
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 public sealed partial class ArrayPoolCircularBuffer
 {

@@ -1,7 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using FastPort.Buffers;
 
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 public sealed partial class ArrayPoolCircularBuffer
 {

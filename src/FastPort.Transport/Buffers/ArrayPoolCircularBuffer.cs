@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 /// <summary>
 /// A byte ring in one array rented from an <see cref="ArrayPool{T}"/>: a socket receives into the ring and a protocol decodes in place, or

@@ -1,6 +1,6 @@
 using System.Buffers;
 
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 /// <summary>Owns one rented array with a copy of bytes that must outlive their ring, such as the body of a queued request.</summary>
 /// <remarks>

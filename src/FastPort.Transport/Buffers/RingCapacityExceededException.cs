@@ -1,4 +1,4 @@
-namespace FastPort.Buffers;
+namespace FastPort.Connections;
 
 /// <summary>
 /// A write requested more bytes than the maximum capacity of an <see cref="ArrayPoolCircularBuffer"/> leaves. The ring is unchanged; an

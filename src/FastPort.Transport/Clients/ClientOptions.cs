@@ -2,7 +2,7 @@ using FastPort.Configuration;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>Options common to clients of every protocol: the transport, connecting and reconnecting.</summary>
 public abstract class ClientOptions : IDescribedOptions

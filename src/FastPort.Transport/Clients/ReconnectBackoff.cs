@@ -1,4 +1,4 @@
-namespace FastPort.Clients;
+namespace FastPort;
 
 /// <summary>
 /// The delays between attempts to reconnect: none before the first attempt, then doubling up to a maximum. Each delay has jitter of plus or

@@ -1,4 +1,4 @@
-namespace FastPort.Configuration;
+namespace FastPort;
 
 /// <summary>Options are out of range or have unknown names. The message lists every problem with key, value and allowed values.</summary>
 /// <param name="problems">One sentence per problem.</param>

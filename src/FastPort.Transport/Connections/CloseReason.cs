@@ -1,4 +1,4 @@
-namespace FastPort.Connections;
+namespace FastPort;
 
 /// <summary>The kind of a connection's end: a small fixed set, for counters and metric tags.</summary>
 public enum CloseKind

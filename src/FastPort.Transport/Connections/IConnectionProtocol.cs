@@ -1,5 +1,3 @@
-using FastPort.Buffers;
-
 namespace FastPort.Connections;
 
 /// <summary>What the connection does after a protocol has handled the unread bytes.</summary>

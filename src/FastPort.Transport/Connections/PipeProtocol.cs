@@ -1,5 +1,4 @@
 using System.IO.Pipelines;
-using FastPort.Buffers;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Connections;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using FastPort.Buffers;
 
 namespace FastPort.Connections;
 

@@ -2,7 +2,7 @@ using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 
-namespace FastPort.Connections;
+namespace FastPort;
 
 /// <summary>The result of a TLS handshake. Immutable; safe from any thread.</summary>
 public sealed class TlsInfo

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace FastPort.Connections;
+namespace FastPort;
 
 /// <summary>The process at the other end of a Unix socket, as the kernel knew it when the connection was made.</summary>
 /// <param name="ProcessId">Its process id, in this process's namespace; 0 if it is in another.</param>

@@ -1,4 +1,3 @@
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Hosting;

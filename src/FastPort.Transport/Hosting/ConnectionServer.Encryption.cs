@@ -1,8 +1,6 @@
-using FastPort.Connections;
 using FastPort.Tls;
-using FastPort.Transports;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>The encrypted endpoints: their certificates, and the stage that performs the handshake.</content>
 public sealed partial class ConnectionServer

@@ -1,6 +1,6 @@
-using FastPort.Connections;
+using FastPort.Hosting;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>Figures that are read about once a second.</content>
 public sealed partial class ConnectionServer

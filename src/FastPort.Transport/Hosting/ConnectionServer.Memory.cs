@@ -1,6 +1,6 @@
-using FastPort.Connections;
+using FastPort.Hosting;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>The connections' use of the memory budget, and closing a connection that holds too much.</content>
 public sealed partial class ConnectionServer : IMemoryHolder

@@ -1,9 +1,9 @@
 using System.Net;
-using FastPort.Connections;
+using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Telemetry.Counters;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>Refusing connections, with a reason, and logging that at most once a second.</content>
 public sealed partial class ConnectionServer

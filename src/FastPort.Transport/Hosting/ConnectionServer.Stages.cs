@@ -1,11 +1,11 @@
 using System.Net;
-using FastPort.Connections;
+using FastPort.Hosting;
 using FastPort.Logging;
 using FastPort.Proxies;
 using FastPort.Telemetry.Counters;
 using FastPort.Tls;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>The stages of a connection before its protocol, such as TLS: bounded in time, and in number also for one address.</content>
 public sealed partial class ConnectionServer

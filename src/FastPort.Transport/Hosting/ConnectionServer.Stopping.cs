@@ -1,7 +1,7 @@
-using FastPort.Connections;
+using FastPort.Hosting;
 using FastPort.Transports;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <content>The ordered stop: accepts no more, notifies all protocols, and aborts connections that do not finish in time.</content>
 public sealed partial class ConnectionServer

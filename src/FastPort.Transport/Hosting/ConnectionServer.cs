@@ -1,8 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Configuration;
-using FastPort.Connections;
+using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Proxies;
@@ -12,7 +11,7 @@ using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <summary>
 /// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is created for each connection. It

@@ -1,7 +1,7 @@
-using FastPort.Limits;
+using FastPort.Hosting;
 using FastPort.Transports;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <summary>Replaceable parts of a server of any protocol. Set before the server is created.</summary>
 public class ConnectionServerComponents

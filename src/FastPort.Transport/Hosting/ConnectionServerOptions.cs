@@ -1,9 +1,8 @@
 using FastPort.Configuration;
-using FastPort.Connections;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <summary>
 /// Options of a <see cref="ConnectionServer"/>. Every value is validated at the start. All have defaults except

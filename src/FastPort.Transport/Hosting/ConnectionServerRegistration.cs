@@ -1,6 +1,5 @@
 using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Hosting;

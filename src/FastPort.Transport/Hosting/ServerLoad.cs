@@ -1,4 +1,4 @@
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>A server's use of its limited resources at one moment. Immutable.</summary>
 /// <param name="BufferedBytes">

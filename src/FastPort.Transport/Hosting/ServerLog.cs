@@ -1,4 +1,3 @@
-using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;

@@ -1,13 +1,12 @@
 using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Limits;
 using FastPort.Tls;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Unix;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Hosting;
+namespace FastPort;
 
 /// <summary>
 /// Options common to servers of every protocol: endpoints, connection limits and the time for a stop.

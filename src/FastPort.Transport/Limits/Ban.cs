@@ -4,7 +4,7 @@ using System.Net;
 using System.Text;
 using FastPort.Connections;
 
-namespace FastPort.Limits;
+namespace FastPort;
 
 /// <summary>An address, network or identity that may not connect for a limited time.</summary>
 public sealed record Ban

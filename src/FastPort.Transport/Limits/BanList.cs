@@ -1,7 +1,7 @@
 using System.Net;
 using FastPort.Connections;
 
-namespace FastPort.Limits;
+namespace FastPort;
 
 /// <summary>
 /// The bans of a server. A banned address is rejected when it connects, a banned identity when it says Hello; existing connections of both

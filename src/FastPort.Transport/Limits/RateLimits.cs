@@ -1,6 +1,6 @@
 using FastPort.Configuration;
 
-namespace FastPort.Limits;
+namespace FastPort;
 
 /// <summary>Rates of one scope; 0 for no limit. Several sessions of the same scope share them.</summary>
 public sealed class RateLimits

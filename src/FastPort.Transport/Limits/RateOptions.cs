@@ -1,7 +1,7 @@
 using FastPort.Configuration;
 using FastPort.Connections;
 
-namespace FastPort.Limits;
+namespace FastPort;
 
 /// <summary>What happens to a session that is over a rate of messages, bytes or loop time.</summary>
 public enum RateExceededPolicy

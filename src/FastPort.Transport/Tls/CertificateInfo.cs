@@ -1,4 +1,4 @@
-namespace FastPort.Tls;
+namespace FastPort;
 
 /// <summary>A certificate of a server's encrypted endpoints. Immutable.</summary>
 /// <param name="Source">Its origin: the path of its file, or <c>the development certificate</c>.</param>

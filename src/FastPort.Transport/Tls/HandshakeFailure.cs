@@ -1,6 +1,5 @@
 using System.ComponentModel;
 using System.Security.Authentication;
-using FastPort.Connections;
 
 namespace FastPort.Tls;
 

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Threading.Tasks.Sources;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Tls;

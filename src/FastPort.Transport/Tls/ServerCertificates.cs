@@ -1,5 +1,4 @@
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tls;

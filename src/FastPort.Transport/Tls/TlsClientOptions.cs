@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 
-namespace FastPort.Tls;
+namespace FastPort;
 
 /// <summary>
 /// How a client checks the server at a <c>tls://</c> endpoint and authenticates itself; section <c>Tls</c> of the client's section.

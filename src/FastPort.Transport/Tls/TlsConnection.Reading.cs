@@ -1,7 +1,6 @@
 #pragma warning disable CA2012 // A read that waits is kept; its result is taken once, when it has ended.
 
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Transports;
 

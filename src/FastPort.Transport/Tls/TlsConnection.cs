@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Transports;
 

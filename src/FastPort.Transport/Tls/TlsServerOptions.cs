@@ -1,7 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 
-namespace FastPort.Tls;
+namespace FastPort;
 
 /// <summary>Whether a server asks its peers for a certificate.</summary>
 public enum ClientCertificateMode

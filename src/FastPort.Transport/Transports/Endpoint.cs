@@ -1,7 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Net;
+using FastPort.Transports;
 
-namespace FastPort.Transports;
+namespace FastPort;
 
 /// <summary>
 /// Where to listen or connect to, written as a URI: <c>tcp://127.0.0.1:6628</c>, <c>tcp://[::1]:0</c>, <c>tls://host</c>

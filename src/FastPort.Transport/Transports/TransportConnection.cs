@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Net;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports;

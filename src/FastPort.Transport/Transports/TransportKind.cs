@@ -1,4 +1,4 @@
-namespace FastPort.Transports;
+namespace FastPort;
 
 /// <summary>Which transport carries TCP and Unix sockets.</summary>
 public enum TransportKind

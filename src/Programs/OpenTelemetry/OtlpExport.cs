@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Configuration;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using OpenTelemetry;

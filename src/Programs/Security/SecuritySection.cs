@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Hosting;
 using FastPort.Security;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -3,7 +3,6 @@ using FastPort.Client.Load;
 using FastPort.Client.Tags;
 using FastPort.Client.Top;
 using FastPort.Programs;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Client.Tests.Commands;

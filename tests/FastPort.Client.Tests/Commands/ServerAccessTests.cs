@@ -1,6 +1,5 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
-using FastPort.Clients;
 using FastPort.Programs;
 using Xunit;
 

@@ -1,7 +1,4 @@
-using FastPort.Clients;
-using FastPort.Hosting;
 using FastPort.Programs;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Xunit;
 

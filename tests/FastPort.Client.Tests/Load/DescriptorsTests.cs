@@ -1,7 +1,6 @@
 using System.Net.Sockets;
 using FastPort.Client.Load;
 using FastPort.Programs;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;

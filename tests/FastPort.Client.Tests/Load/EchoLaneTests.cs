@@ -1,8 +1,5 @@
 using FastPort.Client.Load;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 using FastPort.Telemetry;
 using Xunit;
 

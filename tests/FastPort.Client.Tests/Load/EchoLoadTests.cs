@@ -4,12 +4,8 @@ using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Client.Tags;
 using FastPort.Client.Top;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Programs;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
+using FastPort.Protocol;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;

@@ -1,7 +1,5 @@
 using FastPort.Client.Load;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;

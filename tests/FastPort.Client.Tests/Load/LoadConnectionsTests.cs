@@ -1,5 +1,4 @@
 using FastPort.Client.Load;
-using FastPort.Hosting;
 using Microsoft.Extensions.Logging;
 using Xunit;
 

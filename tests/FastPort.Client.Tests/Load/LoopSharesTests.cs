@@ -1,5 +1,4 @@
 using FastPort.Client.Load;
-using FastPort.Hosting;
 using FastPort.Programs;
 using Xunit;
 

@@ -1,10 +1,6 @@
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;

@@ -1,10 +1,5 @@
 using FastPort.Client.Load;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;

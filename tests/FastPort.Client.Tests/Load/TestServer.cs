@@ -1,7 +1,5 @@
 using System.Buffers;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 
 namespace FastPort.Client.Tests.Load;
 

@@ -1,10 +1,7 @@
 using System.Text.RegularExpressions;
 using FastPort.Client.Tests.Load;
 using FastPort.Client.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using Xunit;
 
 namespace FastPort.Client.Tests.Processes;

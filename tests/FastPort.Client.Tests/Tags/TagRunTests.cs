@@ -1,12 +1,7 @@
 using System.Text.Json;
 using FastPort.Client.Tags;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Client.Tests.Tags;

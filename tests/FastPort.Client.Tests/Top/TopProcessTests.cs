@@ -1,9 +1,6 @@
 using FastPort.Client.Tests.Load;
 using FastPort.Client.Tests.Processes;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using Xunit;
 
 namespace FastPort.Client.Tests.Top;
@@ -18,7 +15,7 @@ public sealed class TopProcessTests : IDisposable
     public async Task Shows_the_figures_of_a_server_as_often_as_it_was_told()
     {
         ulong looks = 0;
-        await using FastPortServer server = await TestServer.StartAsync(new FastPort.Dispatch.MessageHandlers().MapQueued(
+        await using FastPortServer server = await TestServer.StartAsync(new FastPort.MessageHandlers().MapQueued(
             DiagnosticType.Status,
             context =>
             {
@@ -44,7 +41,7 @@ public sealed class TopProcessTests : IDisposable
     [Fact]
     public async Task A_server_that_does_not_allow_it_is_a_sentence_and_exit_code_1()
     {
-        await using FastPortServer server = await TestServer.StartAsync(new FastPort.Dispatch.MessageHandlers().MapQueued(
+        await using FastPortServer server = await TestServer.StartAsync(new FastPort.MessageHandlers().MapQueued(
             DiagnosticType.Status,
             static context =>
             {

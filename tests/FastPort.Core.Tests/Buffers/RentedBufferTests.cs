@@ -1,5 +1,5 @@
 using System.Buffers;
-using FastPort.Buffers;
+using FastPort.Connections;
 using Xunit;
 
 namespace FastPort.Core.Tests.Buffers;

@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Numerics;
-using FastPort.Buffers;
+using FastPort.Connections;
 using Xunit;
 
 namespace FastPort.Core.Tests.Buffers;

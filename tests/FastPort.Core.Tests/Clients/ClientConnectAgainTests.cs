@@ -1,8 +1,5 @@
-using FastPort.Clients;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

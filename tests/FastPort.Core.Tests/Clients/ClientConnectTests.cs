@@ -1,13 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

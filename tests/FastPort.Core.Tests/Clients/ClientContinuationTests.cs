@@ -1,5 +1,3 @@
-using FastPort.Clients;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,9 +1,6 @@
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,7 +1,5 @@
 using System.Reflection;
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Routing;
 using FastPort.Sessions;
 using Xunit;
 

@@ -1,10 +1,8 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Sockets;
 using Xunit;

@@ -1,7 +1,5 @@
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
 using Xunit;
@@ -210,9 +208,9 @@ public sealed partial class ClientRequestTests
 
             return ValueTask.CompletedTask;
         });
-        var serverOptions = new FastPort.Hosting.FastPortServerOptions();
+        var serverOptions = new FastPort.FastPortServerOptions();
         serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
-        await using var server = new FastPort.Hosting.FastPortServer(serverOptions, handlers);
+        await using var server = new FastPort.FastPortServer(serverOptions, handlers);
         await server.StartAsync();
         var options = new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() };
         options.Session.SendQueueBytes = 4096;

@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,10 +1,6 @@
 using System.Buffers;
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

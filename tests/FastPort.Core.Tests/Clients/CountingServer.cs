@@ -1,7 +1,5 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 
 namespace FastPort.Core.Tests.Clients;
 

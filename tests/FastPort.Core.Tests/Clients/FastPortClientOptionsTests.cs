@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Configuration;
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;

@@ -1,9 +1,6 @@
 using System.Buffers;
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Connections;

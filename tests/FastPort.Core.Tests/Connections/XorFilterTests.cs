@@ -1,6 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using FastPort.Transports.Sockets;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;

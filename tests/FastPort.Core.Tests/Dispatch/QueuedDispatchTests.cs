@@ -1,9 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;

@@ -1,8 +1,6 @@
 using System.Diagnostics;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;

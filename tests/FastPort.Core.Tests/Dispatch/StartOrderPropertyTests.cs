@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Buffers;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;

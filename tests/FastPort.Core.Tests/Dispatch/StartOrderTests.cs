@@ -1,10 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Buffers;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;

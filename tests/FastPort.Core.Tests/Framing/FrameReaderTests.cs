@@ -1,4 +1,4 @@
-using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 using Xunit;
 

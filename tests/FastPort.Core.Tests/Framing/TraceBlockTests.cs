@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 using FsCheck;
 using FsCheck.Fluent;

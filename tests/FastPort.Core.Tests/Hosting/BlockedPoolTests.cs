@@ -1,6 +1,5 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

@@ -1,10 +1,7 @@
 using System.Net.Sockets;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

@@ -1,7 +1,5 @@
 using System.Net.Sockets;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

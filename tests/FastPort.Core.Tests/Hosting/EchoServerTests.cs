@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

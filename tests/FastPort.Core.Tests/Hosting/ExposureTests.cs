@@ -1,7 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Transports;
 using Xunit;
 

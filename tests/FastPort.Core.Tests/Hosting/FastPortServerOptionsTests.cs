@@ -1,7 +1,4 @@
-using FastPort.Configuration;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
+using FastPort.Connections;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

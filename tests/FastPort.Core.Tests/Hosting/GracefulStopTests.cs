@@ -1,7 +1,5 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;
@@ -223,7 +221,7 @@ public sealed class GracefulStopTests
     public async Task A_stopped_server_refuses_connections_and_its_port_is_free()
     {
         TestServer server = await TestServer.StartAsync();
-        FastPort.Transports.Endpoint endpoint = server.Endpoint;
+        FastPort.Endpoint endpoint = server.Endpoint;
         await server.DisposeAsync();
         await server.Server.StopAsync();
 
@@ -243,7 +241,7 @@ public sealed class GracefulStopTests
         for (int round = 0; round < 20; round++)
         {
             TestServer server = await TestServer.StartAsync(options: static o => o.ShutdownGrace = TimeSpan.Zero);
-            FastPort.Transports.Endpoint endpoint = server.Endpoint;
+            FastPort.Endpoint endpoint = server.Endpoint;
             var stopped = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             Task[] storm = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
             {

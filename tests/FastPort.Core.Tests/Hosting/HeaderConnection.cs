@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Net;
 using System.Text;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Core.Tests.Hosting;

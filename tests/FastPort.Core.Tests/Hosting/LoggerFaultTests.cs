@@ -1,7 +1,4 @@
-using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using Microsoft.Extensions.Logging;
 using Xunit;
 

@@ -1,8 +1,4 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Xunit;

@@ -1,11 +1,7 @@
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

@@ -1,8 +1,4 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
-using FastPort.Sessions;
-using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using Xunit;
 

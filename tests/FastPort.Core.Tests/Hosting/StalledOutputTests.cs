@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;

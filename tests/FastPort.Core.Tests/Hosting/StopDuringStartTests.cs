@@ -1,6 +1,4 @@
 using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Transports;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Limits;
 using Xunit;
 
 namespace FastPort.Core.Tests.Limits;

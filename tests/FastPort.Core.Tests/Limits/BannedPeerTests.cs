@@ -1,10 +1,6 @@
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Limits;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;

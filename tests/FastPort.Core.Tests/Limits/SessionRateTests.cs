@@ -2,11 +2,7 @@ using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
-using FastPort.Limits;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Limits;
@@ -382,7 +378,7 @@ public sealed partial class SessionRateTests
         TransportKind transport = TransportKind.Auto) =>
         TestServer.StartAsync(
             handlers => handlers.MapQueued(Held, async _ => await _release.Task).MapInline(
-                Slow, static (ref FastPort.Dispatch.InlineRequest request) =>
+                Slow, static (ref FastPort.InlineRequest request) =>
                 {
                     long began = System.Diagnostics.Stopwatch.GetTimestamp();
                     while (System.Diagnostics.Stopwatch.GetElapsedTime(began) < TimeSpan.FromMilliseconds(5))

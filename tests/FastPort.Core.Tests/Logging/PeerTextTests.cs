@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Logging;

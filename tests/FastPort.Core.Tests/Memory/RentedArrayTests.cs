@@ -1,9 +1,6 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Core.Tests.Buffers;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Memory;
@@ -263,7 +260,7 @@ public sealed class RentedArrayTests
     }
 
     private static Task<TestServer> StartAsync(
-        TrackingArrayPool pool, Action<MessageHandlers>? handlers = null, Action<FastPort.Hosting.FastPortServerOptions>? options = null) =>
+        TrackingArrayPool pool, Action<MessageHandlers>? handlers = null, Action<FastPort.FastPortServerOptions>? options = null) =>
         TestServer.StartAsync(handlers, o =>
         {
             o.Session.Pool = pool;

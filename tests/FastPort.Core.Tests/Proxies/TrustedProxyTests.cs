@@ -1,11 +1,7 @@
 using System.Net;
 using System.Text;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Xunit;
@@ -228,7 +224,7 @@ public sealed class TrustedProxyTests
     [InlineData("")]
     public void What_is_no_source_is_named(string source)
     {
-        var e = Assert.Throws<Configuration.FastPortOptionsException>(
+        var e = Assert.Throws<FastPortOptionsException>(
             () => new FastPortServer(new FastPortServerOptions { TrustedProxies = [source] }, new MessageHandlers()));
 
         Assert.Contains($"'{source}'", e.Message, StringComparison.Ordinal);

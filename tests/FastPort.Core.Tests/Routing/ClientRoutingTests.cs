@@ -1,11 +1,8 @@
 using System.Buffers;
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Core.Tests.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Routing;

@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.Routing;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;

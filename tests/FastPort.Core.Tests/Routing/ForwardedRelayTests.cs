@@ -1,7 +1,6 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;
 

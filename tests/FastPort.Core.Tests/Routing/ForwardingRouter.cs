@@ -1,7 +1,6 @@
 using System.Threading.Channels;
 using FastPort.Framing;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPort.Core.Tests.Routing;
 

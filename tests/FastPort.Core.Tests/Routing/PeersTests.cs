@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 using Xunit;

@@ -1,8 +1,6 @@
 using System.Buffers;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Xunit;
@@ -355,7 +353,7 @@ public sealed class RelayBackPressureTests
         () => Assert.IsAssignableFrom<TransportConnection>(target.Connection).AwaitedPending < 0, "nobody waits for the target any more");
 
     private static void Configure(
-        FastPort.Hosting.FastPortServerOptions options, SendQueueFullPolicy policy, TransportKind transport = TransportKind.Auto)
+        FastPort.FastPortServerOptions options, SendQueueFullPolicy policy, TransportKind transport = TransportKind.Auto)
     {
         options.Transport = transport;
         options.Loops = 2;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
-using FastPort.Transports;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;
 

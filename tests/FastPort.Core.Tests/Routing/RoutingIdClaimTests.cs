@@ -77,7 +77,7 @@ public sealed class RoutingIdClaimTests
         peer.Reset();
 
         await server.CloseReasonAsync();
-        await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => asked.InTimeAsync());
+        await Assert.ThrowsAsync<FastPort.RequestFailedException>(() => asked.InTimeAsync());
         Assert.Single(server.Log.WithId(2004));
     }
 
@@ -159,7 +159,7 @@ public sealed class RoutingIdClaimTests
 
         claim.Of.Lose("Another server's session has the id.");
 
-        Assert.Equal(FastPort.Connections.CloseKind.TakenOver, (await server.CloseReasonAsync()).Kind);
+        Assert.Equal(FastPort.CloseKind.TakenOver, (await server.CloseReasonAsync()).Kind);
         Assert.True(claim.Of.IsEnding);
     }
 
@@ -177,7 +177,7 @@ public sealed class RoutingIdClaimTests
         await welcome.InTimeAsync();
         await peer.SendAsync(Wire.Request(0x1001, 2), Wire.PingRequest(3));
         Assert.Equal(3u, (await peer.ReadFrameAsync()).Correlation);
-        _ = (await server.SessionAsync()).CloseAsync(FastPort.Framing.ErrorCode.ShuttingDown, "The server stops.");
+        _ = (await server.SessionAsync()).CloseAsync(FastPort.ErrorCode.ShuttingDown, "The server stops.");
         Assert.Equal(Wire.Goodbye, (await peer.ReadFrameAsync()).Type);
 
         // Its client is connected elsewhere by now.
@@ -186,7 +186,7 @@ public sealed class RoutingIdClaimTests
         release.SetResult();
         Assert.Equal(2u, (await peer.ReadFrameAsync()).Correlation);
         await peer.ExpectEndAsync();
-        Assert.Equal(FastPort.Connections.CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
+        Assert.Equal(FastPort.CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
     }
 
     [Fact]

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
 
 namespace FastPort.Core.Tests.Routing;
 

@@ -1,10 +1,7 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;
 

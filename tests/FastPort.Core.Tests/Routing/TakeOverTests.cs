@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;
 

@@ -1,7 +1,6 @@
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Routing;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;

@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;

@@ -1,10 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Support;

@@ -1,4 +1,3 @@
-using FastPort.Configuration;
 using FastPort.Tls;
 using Xunit;
 

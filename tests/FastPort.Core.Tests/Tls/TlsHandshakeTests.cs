@@ -1,14 +1,9 @@
 using System.Net.Security;
 using System.Security.Authentication;
 using System.Text;
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
-using FastPort.Tls;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Tls;

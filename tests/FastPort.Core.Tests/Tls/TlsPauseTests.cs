@@ -2,14 +2,10 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Tls;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Tls;

@@ -1,12 +1,7 @@
 using System.Net.Security;
-using FastPort.Buffers;
-using FastPort.Clients;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Tls;
 using FastPort.Transports;
 using Xunit;

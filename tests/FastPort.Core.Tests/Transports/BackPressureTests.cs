@@ -1,4 +1,3 @@
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;

@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 

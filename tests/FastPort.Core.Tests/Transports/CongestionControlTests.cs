@@ -1,10 +1,6 @@
 using System.Net;
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;

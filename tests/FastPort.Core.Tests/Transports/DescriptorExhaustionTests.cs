@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text.RegularExpressions;
 using FastPort.Core.Tests.Memory;
 using FastPort.Core.Tests.Support;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;

@@ -1,4 +1,3 @@
-using FastPort.Transports;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;

@@ -1,12 +1,8 @@
 using System.Buffers;
 using System.Runtime.InteropServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 using FastPort.Transports.InProcess;
 using Xunit;
 
@@ -69,11 +65,11 @@ public sealed class InProcessTests
         string uri = $"inproc://{Guid.NewGuid():n}";
         await using TestServer server = await StartAsync(
             uri, h => h.MapInline(0x1001, (ref InlineRequest r) => read.SetResult(ArrayOf(r.Body.First))));
-        await using var client = new FastPort.Clients.FastPortClient(new FastPort.Clients.FastPortClientOptions { Endpoint = uri });
+        await using var client = new FastPort.FastPortClient(new FastPort.FastPortClientOptions { Endpoint = uri });
         await client.ConnectAsync(Patience.Token);
         byte[] body = new byte[64 * 1024];
 
-        Assert.Equal(FastPort.Sessions.SendStatus.Queued, client.Session!.TrySendBorrowed(0x1001, body));
+        Assert.Equal(FastPort.SendStatus.Queued, client.Session!.TrySendBorrowed(0x1001, body));
 
         Assert.Same(body, await read.Task.InTimeAsync());
         Assert.Equal(uri, server.Opened[0].RemoteEndPoint!.ToString());

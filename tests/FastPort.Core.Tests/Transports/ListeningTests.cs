@@ -1,9 +1,5 @@
 using System.Net.Sockets;
-using FastPort.Configuration;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;

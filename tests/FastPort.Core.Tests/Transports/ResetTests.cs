@@ -1,4 +1,3 @@
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;

@@ -1,10 +1,6 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;

@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Transports;
 using FastPort.Transports.InProcess;
 using Xunit;
@@ -59,9 +57,9 @@ public sealed class TransportCollectionTests
         var taken = new FastPortServerOptions { Endpoints = { $"game.tcp://127.0.0.1:{server.Endpoint.Port}/x" } };
         var components = new FastPortServerComponents();
         components.Transports.MapScheme("game.tcp", over: "tcp");
-        await using var second = new FastPortServer(taken, new FastPort.Dispatch.MessageHandlers(), components);
+        await using var second = new FastPortServer(taken, new FastPort.MessageHandlers(), components);
         await using var portless = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "game.tcp://127.0.0.1/x" } }, new FastPort.Dispatch.MessageHandlers(), components);
+            new FastPortServerOptions { Endpoints = { "game.tcp://127.0.0.1/x" } }, new FastPort.MessageHandlers(), components);
 
         var inUse = await Assert.ThrowsAsync<EndpointException>(() => second.StartAsync());
         var noPort = await Assert.ThrowsAsync<EndpointException>(() => portless.StartAsync());

@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.InProcess;

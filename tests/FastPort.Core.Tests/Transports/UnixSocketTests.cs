@@ -1,12 +1,9 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Runtime.Versioning;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Transports;
 using FastPort.Transports.Sockets;
 using FastPort.Transports.Unix;

@@ -1,8 +1,6 @@
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
-using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using Xunit;
 

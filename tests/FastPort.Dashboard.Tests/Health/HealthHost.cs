@@ -1,7 +1,5 @@
 using System.Net;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Xunit;

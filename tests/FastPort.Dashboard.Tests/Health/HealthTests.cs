@@ -1,12 +1,9 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Dashboard.Health;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;

@@ -1,6 +1,5 @@
 using FastPort.Connections;
 using FastPort.Dashboard.Health;
-using FastPort.Hosting;
 using FastPort.Transports;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Xunit;

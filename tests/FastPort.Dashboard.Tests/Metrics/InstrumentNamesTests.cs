@@ -1,7 +1,6 @@
 using System.Diagnostics.Metrics;
 using System.Text.RegularExpressions;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
+using FastPort.Tags;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

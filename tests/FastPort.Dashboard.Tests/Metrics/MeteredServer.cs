@@ -1,8 +1,5 @@
-using FastPort.Clients;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
 using Google.Protobuf;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using FastPort.Clients;
 using FastPort.Dashboard.Tests.Support;
 using Xunit;
 

@@ -1,8 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using FastPort.Dashboard.Live;
-using FastPort.Hosting;
-using FastPort.Routing;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 using Xunit;

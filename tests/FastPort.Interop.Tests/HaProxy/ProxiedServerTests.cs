@@ -1,9 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.HaProxy;

@@ -1,6 +1,6 @@
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

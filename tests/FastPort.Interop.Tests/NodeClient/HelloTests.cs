@@ -1,6 +1,5 @@
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Sessions;
 
 using Xunit;
 

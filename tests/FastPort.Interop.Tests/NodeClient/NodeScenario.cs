@@ -1,7 +1,5 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 
 namespace FastPort.Interop.Tests.NodeClient;
 

@@ -1,10 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeClient;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Transports;
 
 namespace FastPort.Interop.Tests.NodeClient;
 

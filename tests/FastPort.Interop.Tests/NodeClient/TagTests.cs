@@ -1,8 +1,6 @@
 using System.Text.Json;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Tags;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeClient;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Text;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using Xunit;

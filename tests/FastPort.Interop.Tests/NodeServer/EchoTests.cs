@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using Xunit;

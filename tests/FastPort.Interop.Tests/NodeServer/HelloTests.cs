@@ -1,5 +1,4 @@
 using System.Text;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using Xunit;

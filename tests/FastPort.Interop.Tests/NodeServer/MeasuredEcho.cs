@@ -1,10 +1,7 @@
 using System.Buffers;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Interop.Tests.NodeServer;

@@ -1,12 +1,6 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

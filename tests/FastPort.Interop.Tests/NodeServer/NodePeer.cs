@@ -1,5 +1,3 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 

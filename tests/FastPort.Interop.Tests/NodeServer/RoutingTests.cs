@@ -1,10 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
-using FastPort.Routing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeServer;
@@ -50,7 +47,7 @@ public sealed class RoutingTests
             Assert.Equal(0, await client.PublishAsync("lager", 5, new byte[] { 1 }));
 
             // The peer says Goodbye behind this reply: what comes next goes to a new connection.
-            FastPort.Sessions.Session before = client.Session!;
+            FastPort.Session before = client.Session!;
             await client.RequestAsync(0x0100, new byte[] { 0x0A, 1, 7 });
             await before.Closed.WaitAsync(NodeProcess.Limit);
             Assert.Equal(1, await client.PublishAsync("werk/z", 6, new byte[] { 1 }));

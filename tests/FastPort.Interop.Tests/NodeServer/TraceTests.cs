@@ -1,9 +1,6 @@
 using System.Diagnostics;
-using FastPort.Clients;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeServer;

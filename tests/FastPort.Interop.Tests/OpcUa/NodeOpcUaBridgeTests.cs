@@ -1,6 +1,5 @@
 using FastPort.Interop.Tests.Peers;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;

@@ -1,9 +1,8 @@
-using FastPort.Tags.OpcUa;
 using FastPort.Interop.Tests.NodeClient;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
+using FastPort.Tags;
+using FastPort.Tags.OpcUa;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;

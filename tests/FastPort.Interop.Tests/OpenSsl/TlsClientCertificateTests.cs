@@ -1,4 +1,3 @@
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

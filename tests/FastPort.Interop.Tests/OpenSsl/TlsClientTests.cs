@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Tls;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

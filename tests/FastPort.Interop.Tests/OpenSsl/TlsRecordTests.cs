@@ -3,7 +3,6 @@ using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Hosting;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 

@@ -1,5 +1,3 @@
-using FastPort.Connections;
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

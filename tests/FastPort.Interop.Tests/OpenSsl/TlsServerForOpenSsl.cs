@@ -1,9 +1,5 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Hosting;
-using FastPort.Sessions;
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

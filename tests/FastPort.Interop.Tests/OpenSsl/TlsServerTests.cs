@@ -1,6 +1,4 @@
 using System.Security.Authentication;
-using FastPort.Connections;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpenSsl;

@@ -3,7 +3,6 @@ using System.Runtime.CompilerServices;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;

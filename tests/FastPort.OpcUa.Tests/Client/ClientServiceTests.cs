@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using FastPort.Configuration;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;

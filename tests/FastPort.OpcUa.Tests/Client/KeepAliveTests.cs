@@ -1,5 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Connections;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
 using Xunit;

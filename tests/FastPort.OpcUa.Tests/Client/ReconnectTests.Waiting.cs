@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Server;

@@ -1,6 +1,5 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
-using FastPort.Transports;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;

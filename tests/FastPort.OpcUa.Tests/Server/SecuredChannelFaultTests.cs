@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
-using FastPort.Connections;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Tests.Support;
 using Microsoft.Extensions.Logging;

@@ -1,4 +1,3 @@
-using FastPort.Configuration;
 using FastPort.OpcUa.Server;
 using Xunit;
 

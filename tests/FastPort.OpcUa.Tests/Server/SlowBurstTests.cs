@@ -4,7 +4,6 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Server;

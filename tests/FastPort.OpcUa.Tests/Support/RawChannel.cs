@@ -5,7 +5,6 @@ using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
-using FastPort.Transports;
 
 namespace FastPort.OpcUa.Tests.Support;
 

@@ -1,9 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Clients;

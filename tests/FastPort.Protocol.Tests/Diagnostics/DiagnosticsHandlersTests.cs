@@ -1,11 +1,6 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

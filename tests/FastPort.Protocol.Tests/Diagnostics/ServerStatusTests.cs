@@ -1,10 +1,4 @@
 using System.Net.Sockets;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Google.Protobuf.WellKnownTypes;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,6 +1,3 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FsCheck;
 using FsCheck.Fluent;
 using Google.Protobuf;

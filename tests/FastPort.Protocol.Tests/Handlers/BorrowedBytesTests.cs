@@ -1,10 +1,4 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Protocol.Clients;
 using FastPort.Protocol.Tests.Hosting;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Google.Protobuf;
 using Xunit;
 

@@ -1,10 +1,6 @@
 using System.Text;
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

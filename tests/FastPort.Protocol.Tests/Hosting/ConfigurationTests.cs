@@ -1,9 +1,5 @@
 using System.Reflection;
-using FastPort.Configuration;
-using FastPort.Hosting;
-using FastPort.Sessions;
 using FastPort.Telemetry;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -113,7 +109,7 @@ public sealed class ConfigurationTests
 
             options.Endpoints = ["tls://127.0.0.1:0"];
             options.Tls.CertificateFile = "server.pem";
-            options.Tls.ClientCertificates = Tls.ClientCertificateMode.Required;
+            options.Tls.ClientCertificates = ClientCertificateMode.Required;
         });
         using ServiceProvider provider = services.BuildServiceProvider();
 

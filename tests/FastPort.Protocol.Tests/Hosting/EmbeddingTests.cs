@@ -1,10 +1,4 @@
 using System.Text;
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

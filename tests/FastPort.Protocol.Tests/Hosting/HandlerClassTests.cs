@@ -1,10 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

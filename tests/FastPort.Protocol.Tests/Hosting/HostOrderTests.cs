@@ -1,8 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

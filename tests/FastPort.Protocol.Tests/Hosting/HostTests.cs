@@ -1,12 +1,5 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
-using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.DependencyInjection;

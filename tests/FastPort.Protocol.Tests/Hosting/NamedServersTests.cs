@@ -1,10 +1,5 @@
 using System.Diagnostics.Metrics;
-using FastPort.Clients;
 using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

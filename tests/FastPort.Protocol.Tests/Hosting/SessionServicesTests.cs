@@ -1,11 +1,5 @@
 using System.Collections.Concurrent;
 using System.Security.Claims;
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Framing;
-using FastPort.Protocol.Clients;
-using FastPort.Protocol.Diagnostics;
-using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;
 

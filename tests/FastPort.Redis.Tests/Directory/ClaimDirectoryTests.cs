@@ -1,6 +1,4 @@
 using System.Text;
-using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;

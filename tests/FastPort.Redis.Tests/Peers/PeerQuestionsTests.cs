@@ -1,5 +1,4 @@
 using System.Text.Json;
-using FastPort.Framing;
 using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;

@@ -3,7 +3,6 @@ using System.Threading.Channels;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Relaying;

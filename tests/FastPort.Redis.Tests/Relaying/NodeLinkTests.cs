@@ -5,7 +5,6 @@ using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using StackExchange.Redis;
 using Xunit;
 

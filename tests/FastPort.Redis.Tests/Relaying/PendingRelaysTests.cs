@@ -1,5 +1,4 @@
 using FastPort.Redis.Relaying;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Relaying;

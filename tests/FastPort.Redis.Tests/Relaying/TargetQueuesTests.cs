@@ -1,7 +1,6 @@
 using System.Text;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Relaying;

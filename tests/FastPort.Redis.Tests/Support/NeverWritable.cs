@@ -1,6 +1,5 @@
 using FastPort.Framing;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPort.Redis.Tests.Support;
 

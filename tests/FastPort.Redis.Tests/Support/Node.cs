@@ -1,6 +1,4 @@
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;

@@ -1,7 +1,3 @@
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Sessions;
-
 namespace FastPort.Redis.Tests.Support;
 
 /// <summary>FastPort.Server as a node in a process of its own, with a lease of 2 s.</summary>

@@ -1,9 +1,6 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Support;

@@ -1,6 +1,4 @@
 using System.Threading.Channels;
-using FastPort.Clients;
-using FastPort.Routing;
 
 namespace FastPort.Redis.Tests.Support;
 

@@ -3,7 +3,6 @@ using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Wire;
-using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
 using Xunit;

@@ -1,7 +1,3 @@
-using FastPort.Clients;
-using FastPort.Connections;
-using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Redis.Tests.Support;

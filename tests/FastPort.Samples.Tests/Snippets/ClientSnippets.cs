@@ -1,9 +1,5 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Dispatch;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;

@@ -1,7 +1,4 @@
 using System.Security.Claims;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Sessions;
 
 namespace FastPort.Samples.Tests.Snippets;
 

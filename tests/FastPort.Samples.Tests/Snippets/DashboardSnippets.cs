@@ -1,5 +1,5 @@
 using FastPort.Dashboard;
-using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

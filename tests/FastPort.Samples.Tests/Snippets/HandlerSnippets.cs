@@ -1,6 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Protocol;
 using Google.Protobuf;
 

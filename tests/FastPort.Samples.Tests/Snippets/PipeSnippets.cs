@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using FastPort.Connections;
-using FastPort.Hosting;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Samples.Tests.Snippets;

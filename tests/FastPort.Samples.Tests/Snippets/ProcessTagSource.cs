@@ -1,5 +1,4 @@
 using FastPort.Tags;
-using FastPort.Tags.Sources;
 
 namespace FastPort.Samples.Tests.Snippets;
 

@@ -1,6 +1,4 @@
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Sessions;
 
 // Stand for the reader's messages.
 using Login = FastPort.Protocol.Echo;

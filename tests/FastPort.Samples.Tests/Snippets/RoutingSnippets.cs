@@ -1,10 +1,6 @@
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Clients;
 using FastPort.Routing;
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;

@@ -1,7 +1,3 @@
-using FastPort.Connections;
-using FastPort.Hosting;
-using FastPort.Sessions;
-
 namespace FastPort.Samples.Tests.Snippets;
 
 /// <summary>A peer that stops reading, shown in docs/sessions.md.</summary>

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Hosting;
 
 namespace FastPort.Samples.Tests.Snippets;
 

@@ -1,10 +1,4 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

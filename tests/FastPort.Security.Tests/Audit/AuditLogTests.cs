@@ -2,7 +2,6 @@ using System.Text;
 using System.Text.Json;
 using FastPort.Security.Audit;
 using FastPort.Security.Tests.Support;
-using FastPort.Tls;
 using FsCheck;
 using FsCheck.Fluent;
 using Microsoft.Extensions.Logging;

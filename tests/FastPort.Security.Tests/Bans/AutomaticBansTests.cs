@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Limits;
 using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using Xunit;

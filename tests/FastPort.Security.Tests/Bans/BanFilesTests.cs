@@ -1,6 +1,5 @@
 using System.Runtime.Versioning;
 using System.Text;
-using FastPort.Limits;
 using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FsCheck;

@@ -1,14 +1,9 @@
 using System.Net;
 using System.Text;
-using FastPort.Clients;
-using FastPort.Configuration;
-using FastPort.Hosting;
-using FastPort.Limits;
 using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

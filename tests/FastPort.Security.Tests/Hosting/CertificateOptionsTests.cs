@@ -1,8 +1,6 @@
 using System.Text.Json;
-using FastPort.Configuration;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

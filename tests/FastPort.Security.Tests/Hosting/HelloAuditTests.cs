@@ -1,9 +1,7 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Limits;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Hosting;

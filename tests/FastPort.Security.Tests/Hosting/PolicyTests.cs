@@ -1,14 +1,10 @@
 using System.Text;
 using System.Text.Json;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Policies;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Hosting;
@@ -102,7 +98,7 @@ public sealed class PolicyTests : IDisposable
 
         Session session = Assert.Single(server.Server.Sessions);
         await client.CloseAsync().InTimeAsync();
-        Assert.Equal(Connections.CloseKind.PeerClosed, (await session.Closed.InTimeAsync()).Kind);
+        Assert.Equal(CloseKind.PeerClosed, (await session.Closed.InTimeAsync()).Kind);
     }
 
     [Fact]
@@ -187,7 +183,7 @@ public sealed class PolicyTests : IDisposable
     [Fact]
     public async Task A_policy_that_is_wrong_at_the_start_stops_the_host()
     {
-        var e = await Assert.ThrowsAsync<Configuration.FastPortOptionsException>(() => StartAsync("""{ "rules": [ { } ] }"""));
+        var e = await Assert.ThrowsAsync<FastPortOptionsException>(() => StartAsync("""{ "rules": [ { } ] }"""));
 
         Assert.Contains("rules[0] has no \"for\"", e.Message, StringComparison.Ordinal);
     }

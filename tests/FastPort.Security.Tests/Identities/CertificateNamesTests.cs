@@ -2,7 +2,6 @@ using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Security.Identities;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Identities;

@@ -1,11 +1,7 @@
 using System.Security.Claims;
 using System.Text;
-using FastPort.Clients;
-using FastPort.Framing;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
-using FastPort.Tls;
 using Xunit;
 
 namespace FastPort.Security.Tests.Identities;

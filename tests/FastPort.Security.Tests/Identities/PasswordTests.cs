@@ -1,10 +1,7 @@
 using System.Text;
-using FastPort.Clients;
-using FastPort.Framing;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Identities;

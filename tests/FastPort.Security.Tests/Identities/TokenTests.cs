@@ -4,11 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
-using FastPort.Clients;
-using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Identities;
@@ -52,7 +48,7 @@ public sealed class TokenTests : IDisposable
         await using SecureServer server = await StartAsync(
             server: static o => o.Session.IdleTimeout = o.Session.HeartbeatInterval = TimeSpan.Zero);
         FastPortClient client = server.Client(Token(_key, "k1"));
-        var reason = new TaskCompletionSource<Connections.CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var reason = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.Disconnected += (_, why) => reason.TrySetResult(why);
         await client.ConnectAsync().InTimeAsync();
 
@@ -328,7 +324,7 @@ public sealed class TokenTests : IDisposable
     {
         await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
 
-        var e = await Assert.ThrowsAsync<Configuration.FastPortOptionsException>(() => StartAsync());
+        var e = await Assert.ThrowsAsync<FastPortOptionsException>(() => StartAsync());
 
         Assert.Contains(problem, e.Message, StringComparison.Ordinal);
         Assert.Contains(_directory["keys"], e.Message, StringComparison.Ordinal);
@@ -344,7 +340,7 @@ public sealed class TokenTests : IDisposable
         string text = label == "CERTIFICATE" ? Certificate(key) : key.ExportSubjectPublicKeyInfoPem();
         await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
 
-        var e = await Assert.ThrowsAsync<Configuration.FastPortOptionsException>(() => StartAsync());
+        var e = await Assert.ThrowsAsync<FastPortOptionsException>(() => StartAsync());
 
         Assert.Contains(
             $"Its block 1, {label}, cannot be used: its curve is none of P-256, P-384 and P-521.", e.Message, StringComparison.Ordinal);

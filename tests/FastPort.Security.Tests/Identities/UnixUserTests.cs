@@ -1,6 +1,4 @@
-using FastPort.Connections;
 using FastPort.Security.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Security.Tests.Identities;

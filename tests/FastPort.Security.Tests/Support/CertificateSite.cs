@@ -1,7 +1,3 @@
-using FastPort.Clients;
-using FastPort.Hosting;
-using FastPort.Tls;
-
 namespace FastPort.Security.Tests.Support;
 
 /// <summary>The files of a server with an encrypted endpoint and of its clients, all of one authority.</summary>

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Configuration;

@@ -1,9 +1,5 @@
-using FastPort.Hosting;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -2,8 +2,6 @@ using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Published;

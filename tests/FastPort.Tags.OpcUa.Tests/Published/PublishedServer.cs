@@ -1,13 +1,7 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags.OpcUa.Published;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Serving;
-using FastPort.Tags.Sources;
+using FastPort.Tags.OpcUa.Published;
 
 namespace FastPort.Tags.OpcUa.Tests.Published;
 

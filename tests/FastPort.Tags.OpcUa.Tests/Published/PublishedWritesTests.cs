@@ -1,7 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Published;

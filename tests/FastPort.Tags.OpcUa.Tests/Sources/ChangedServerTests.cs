@@ -1,6 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
 using Microsoft.Extensions.Logging;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Sources;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;

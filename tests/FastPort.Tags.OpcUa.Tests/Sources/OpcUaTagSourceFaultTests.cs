@@ -1,6 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
 using Xunit;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using Xunit;
-using TagList = FastPort.Tags.Clients.TagList;
 
 namespace FastPort.Tags.OpcUa.Tests.Sources;
 

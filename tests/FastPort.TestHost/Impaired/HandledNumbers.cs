@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using FastPort.Sessions;
 
 namespace FastPort.TestHost.Impaired;
 

@@ -1,5 +1,3 @@
-using FastPort.Sessions;
-
 namespace FastPort.TestHost.Impaired;
 
 /// <summary>Waits for the heartbeats of idle sessions, which receive nothing else.</summary>

@@ -1,7 +1,4 @@
 using System.Globalization;
-using FastPort.Clients;
-using FastPort.Sessions;
-using FastPort.Transports;
 
 namespace FastPort.TestHost.Impaired;
 

@@ -1,9 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Globalization;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Transports;
 
 namespace FastPort.TestHost.Impaired;
 

@@ -1,7 +1,5 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
-using FastPort.Clients;
-using FastPort.Sessions;
 
 namespace FastPort.TestHost.Impaired;
 

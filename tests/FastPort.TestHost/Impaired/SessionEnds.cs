@@ -1,5 +1,3 @@
-using FastPort.Connections;
-
 namespace FastPort.TestHost.Impaired;
 
 /// <summary>Counts the sessions that have ended, by their heartbeats or otherwise. Thread-safe.</summary>

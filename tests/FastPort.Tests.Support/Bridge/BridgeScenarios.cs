@@ -1,5 +1,4 @@
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 using Xunit;
 using Stopwatch = System.Diagnostics.Stopwatch;
 

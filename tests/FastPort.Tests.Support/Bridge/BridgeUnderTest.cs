@@ -1,10 +1,6 @@
-using FastPort.Clients;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.Tags.Clients;
+using FastPort.Tags;
 using FastPort.Tags.OpcUa;
 using FastPort.Tags.OpcUa.Sources;
-using FastPort.Tags.Serving;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

@@ -1,6 +1,6 @@
-using FastPort.Tags.OpcUa.Sources;
 using FastPort.OpcUa.Server;
-using FastPort.Tags.Clients;
+using FastPort.Tags;
+using FastPort.Tags.OpcUa.Sources;
 
 namespace FastPort.Tests.Support;
 

@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Sessions;
 using FastPort.Tags;
-using FastPort.Tags.Clients;
 
 namespace FastPort.Tests.Support;
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Diagnostics;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Limits;
 using FastPort.Logging;

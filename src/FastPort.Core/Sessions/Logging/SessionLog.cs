@@ -1,5 +1,3 @@
-using FastPort.Connections;
-using FastPort.Framing;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions.Logging;

@@ -1,5 +1,4 @@
 using System.Buffers;
-using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Sessions.Sending;

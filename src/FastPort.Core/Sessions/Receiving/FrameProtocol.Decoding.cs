@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Lifecycle;

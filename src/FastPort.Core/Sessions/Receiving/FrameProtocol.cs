@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Lifecycle;

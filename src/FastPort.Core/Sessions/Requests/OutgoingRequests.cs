@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Logging;

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;

@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;

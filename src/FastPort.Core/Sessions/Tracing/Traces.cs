@@ -4,7 +4,6 @@ using System.Runtime.CompilerServices;
 using FastPort.Framing;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
-using FastPort.Transports;
 
 namespace FastPort.Sessions.Tracing;
 

@@ -1,5 +1,4 @@
 using System.Runtime.ExceptionServices;
-using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 

@@ -1,4 +1,3 @@
-using FastPort.Clients;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
-using FastPort.Limits;
 
 namespace FastPort.OpcUa.Server;
 

@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Transports.Epoll.Loop;
 using FastPort.Transports.Epoll.Native;

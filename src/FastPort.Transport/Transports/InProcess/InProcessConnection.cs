@@ -1,5 +1,4 @@
 using System.Net;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports.InProcess;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Runtime.InteropServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports.InProcess;

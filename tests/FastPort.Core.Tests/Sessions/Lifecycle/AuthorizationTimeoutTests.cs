@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;
@@ -131,7 +129,7 @@ public sealed class AuthorizationTimeoutTests
         Assert.Equal((Wire.Hello, 3, 1u, 13u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
         await peer.ExpectEndAsync();
         Assert.Contains("authenticator", Assert.Single(server.Log.WithId(2008)).Text, StringComparison.Ordinal);
-        Assert.Equal(FastPort.Framing.ErrorCode.Unavailable, Assert.Single(refused).Code);
+        Assert.Equal(FastPort.ErrorCode.Unavailable, Assert.Single(refused).Code);
         CloseReason reason = await server.CloseReasonAsync();
         Assert.Equal((CloseKind.HandshakeTimeout, "The authenticator did not answer within 10 s."), (reason.Kind, reason.Message));
         await Patience.UntilAsync(() => _asked.Single().IsCancellationRequested, "the hook was told");
@@ -209,7 +207,7 @@ public sealed class AuthorizationTimeoutTests
         Assert.Equal(CloseKind.ConnectionLost, (await server.CloseReasonAsync()).Kind);
     }
 
-    private Task<TestServer> StartAsync(Action<FastPort.Hosting.FastPortServerOptions>? options = null, bool authenticator = false) =>
+    private Task<TestServer> StartAsync(Action<FastPort.FastPortServerOptions>? options = null, bool authenticator = false) =>
         TestServer.StartAsync(
         static h => h.MapQueued(Slow, static _ => ValueTask.CompletedTask),
         options,

@@ -1,6 +1,3 @@
-using FastPort.Connections;
-using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;

@@ -1,7 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

@@ -1,7 +1,5 @@
 using System.Security.Claims;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

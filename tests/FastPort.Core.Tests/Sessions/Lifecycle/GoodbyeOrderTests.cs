@@ -1,6 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;

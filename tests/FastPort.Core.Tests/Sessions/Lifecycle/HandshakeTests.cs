@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;

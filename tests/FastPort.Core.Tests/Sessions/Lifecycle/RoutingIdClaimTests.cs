@@ -1,7 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;
@@ -110,7 +107,7 @@ public sealed class RoutingIdClaimTests
 
         if (kick)
         {
-            session.Kick(FastPort.Framing.ErrorCode.None, "Out.");
+            session.Kick(FastPort.ErrorCode.None, "Out.");
         }
         else
         {

@@ -1,6 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;
@@ -143,7 +141,7 @@ public sealed class TokenExpiryTests
         },
         "time had passed");
 
-    private Task<TestServer> StartAsync(TimeSpan lifetime, Action<FastPort.Hosting.FastPortServerOptions>? options = null) =>
+    private Task<TestServer> StartAsync(TimeSpan lifetime, Action<FastPort.FastPortServerOptions>? options = null) =>
         TestServer.StartAsync(
             handlers => handlers.MapQueued(Gated, async context =>
             {

@@ -1,7 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 
@@ -149,7 +146,7 @@ public sealed class WriteDeadlineTests
         await Patience.UntilAsync(() => session.Connection.BytesSent != 0, "the first bytes were sent");
         if (kick)
         {
-            session.Kick(FastPort.Framing.ErrorCode.None, "Out.");
+            session.Kick(FastPort.ErrorCode.None, "Out.");
         }
         else
         {

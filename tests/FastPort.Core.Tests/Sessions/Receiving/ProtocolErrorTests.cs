@@ -1,7 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Receiving;
@@ -115,12 +112,12 @@ public sealed class ProtocolErrorTests
         var time = new FakeTimeProvider();
         byte[] body = Wire.Bytes(400_000);
         await using TestServer server = await TestServer.StartAsync(
-            static h => h.MapInline(0x1001, static (ref FastPort.Dispatch.InlineRequest r) => r.Reply(Wire.Bytes(400_000))),
+            static h => h.MapInline(0x1001, static (ref FastPort.InlineRequest r) => r.Reply(Wire.Bytes(400_000))),
             components: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
 
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.Frame(0x1000, 0x40, 1, []));
-        FastPort.Sessions.Session session = await server.SessionAsync();
+        FastPort.Session session = await server.SessionAsync();
         await Patience.UntilAsync(() => session.IsClosed && session.Connection.PendingBytes == 0, "the kernel had everything");
         time.Advance(TimeSpan.FromSeconds(1.5));
         await server.CloseReasonAsync();

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using Xunit;
 

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;
@@ -162,7 +161,7 @@ public sealed class TurnBudgetTests
         }
 
         session.Connection.Offer();
-        session.Protocol.Stop(FastPort.Connections.CloseReason.Stopping, TimeSpan.Zero, Patience.Limit);
+        session.Protocol.Stop(FastPort.CloseReason.Stopping, TimeSpan.Zero, Patience.Limit);
 
         // Requests that were received are answered before it ends.
         Assert.Null(session.Connection.Reason);

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
 using Xunit;

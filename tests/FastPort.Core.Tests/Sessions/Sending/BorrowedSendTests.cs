@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;

@@ -1,6 +1,4 @@
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;
@@ -12,7 +10,7 @@ public sealed class FrameDeliveryTests
     {
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer peer = await server.ConnectAsync();
-        FastPort.Sessions.Session session = await server.SessionAsync();
+        FastPort.Session session = await server.SessionAsync();
         byte[] frame = Wire.Request(TestServer.Echo, 9, Wire.Bytes(30));
 
         for (int cut = 1; cut < frame.Length; cut++)
@@ -90,7 +88,7 @@ public sealed class FrameDeliveryTests
         await peer.SendAsync(Wire.Request(0x1001, 1, [1]), Wire.Request(0x1001, 2, [2]), Wire.Request(TestServer.Echo, 3, [3]));
         peer.ShutdownSend();
 
-        FastPort.Sessions.Session session = await server.SessionAsync();
+        FastPort.Session session = await server.SessionAsync();
         await Patience.UntilAsync(() => session.MessagesReceived == 3, "all requests were taken");
         release.SetResult();
         Assert.Equal([1], (await peer.ReadFrameAsync()).Body);
@@ -111,7 +109,7 @@ public sealed class FrameDeliveryTests
             h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SayHelloAsync();
-        FastPort.Sessions.Session session = await server.SessionAsync();
+        FastPort.Session session = await server.SessionAsync();
 
         await peer.SendAsync(Wire.Request(0x1001, 1));
         peer.ShutdownSend();
@@ -147,7 +145,7 @@ public sealed class FrameDeliveryTests
             h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)), static o =>
                 (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (16_000_000, 32_000_000), h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
-        FastPort.Sessions.Session session = await server.SessionAsync();
+        FastPort.Session session = await server.SessionAsync();
 
         await peer.SendAsync(Wire.Request(0x1001, 1));
         peer.ShutdownSend();

@@ -1,10 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;

@@ -1,9 +1,6 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Sending;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;

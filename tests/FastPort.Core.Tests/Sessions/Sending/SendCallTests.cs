@@ -1,7 +1,5 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Transports;
 using Xunit;
 

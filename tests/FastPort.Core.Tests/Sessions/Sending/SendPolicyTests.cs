@@ -1,9 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
 using Xunit;
 
@@ -158,7 +155,7 @@ public sealed class SendPolicyTests
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         Assert.Equal(2u, (await peer.ReadFrameAsync()).Correlation);
 
-        _ = (await server.SessionAsync()).CloseAsync(FastPort.Framing.ErrorCode.Overloaded, "Enough.");
+        _ = (await server.SessionAsync()).CloseAsync(FastPort.ErrorCode.Overloaded, "Enough.");
 
         WireFrame goodbye = await peer.ReadFrameAsync();
         Assert.Equal((Wire.Goodbye, 8u, "Enough."), (goodbye.Type, goodbye.ErrorCode, goodbye.TextAt(2)));

@@ -1,7 +1,5 @@
 using System.Net;
-using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Sessions;
 using FastPort.Sessions.Sending;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;

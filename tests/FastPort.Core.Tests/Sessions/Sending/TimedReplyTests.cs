@@ -1,6 +1,5 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;

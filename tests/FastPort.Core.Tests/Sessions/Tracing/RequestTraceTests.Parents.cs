@@ -1,11 +1,7 @@
 using System.Diagnostics;
-using FastPort.Clients;
 using FastPort.Core.Tests.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Tracing;

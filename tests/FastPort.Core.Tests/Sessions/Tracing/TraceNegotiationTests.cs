@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using FastPort.Clients;
 using FastPort.Core.Tests.Clients;
 using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;

@@ -1,5 +1,3 @@
-using FastPort.Tls;
-
 namespace FastPort.Core.Tests.Tls.Support;
 
 /// <summary>One server's certificate for all tests that only need an encrypted link.</summary>

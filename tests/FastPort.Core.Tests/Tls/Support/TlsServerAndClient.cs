@@ -1,8 +1,4 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
-using FastPort.Tls;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Tls.Support;

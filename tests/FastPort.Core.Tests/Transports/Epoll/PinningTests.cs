@@ -1,8 +1,5 @@
 using System.Text;
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Epoll;

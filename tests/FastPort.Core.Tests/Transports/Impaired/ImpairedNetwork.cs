@@ -1,5 +1,3 @@
-using FastPort.Transports;
-
 namespace FastPort.Core.Tests.Transports.Impaired;
 
 /// <summary>

@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Impaired;

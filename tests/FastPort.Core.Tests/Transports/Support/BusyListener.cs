@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Transports;
 
 namespace FastPort.Core.Tests.Transports.Support;
 

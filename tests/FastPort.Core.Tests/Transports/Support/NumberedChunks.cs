@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 

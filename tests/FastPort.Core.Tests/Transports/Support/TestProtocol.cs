@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using FastPort.Buffers;
 using FastPort.Connections;
 using Xunit;
 

@@ -1,9 +1,7 @@
 using System.Globalization;
 using System.Text;
 using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Sessions;
 using FastPort.Sessions.Lifecycle;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;

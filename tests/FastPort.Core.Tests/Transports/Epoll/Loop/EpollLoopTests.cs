@@ -1,9 +1,6 @@
 using System.Globalization;
 using System.Text;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Sessions;
-using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Epoll.Loop;
 using Microsoft.Extensions.Logging.Abstractions;
