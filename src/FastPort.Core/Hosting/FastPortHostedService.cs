@@ -18,7 +18,8 @@ internal sealed class FastPortHostedService(
     ILoggerFactory loggerFactory,
     IMeterFactory? meters,
     string? name = null,
-    TextWriter? console = null)
+    TextWriter? console = null,
+    IHostApplicationLifetime? lifetime = null)
     : IHostedLifecycleService, IAsyncDisposable
 {
     private static readonly TimeSpan ShortestReportTime = TimeSpan.FromSeconds(1);
@@ -44,7 +45,12 @@ internal sealed class FastPortHostedService(
     }
 
     // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
-    public Task StoppingAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
+    public Task StoppingAsync(CancellationToken cancellationToken)
+    {
+        // The host would raise ApplicationStopping only afterwards: the dashboard shows the drain.
+        lifetime?.StopApplication();
+        return server.StopAsync(CancellationToken.None);
+    }
 
     public Task StopAsync(CancellationToken cancellationToken) => FinishReportAsync(cancellationToken);
 

@@ -98,7 +98,8 @@ public static class FastPortServerRegistration
             NamedServices.Options<LatencyStatsOptions>(provider, name),
             NamedServices.LoggerFactory(provider),
             provider.GetService<System.Diagnostics.Metrics.IMeterFactory>(),
-            name.Length == 0 ? null : name));
+            name.Length == 0 ? null : name,
+            lifetime: provider.GetService<IHostApplicationLifetime>()));
         return builder;
     }
 

@@ -80,7 +80,8 @@ public static class ConnectionServerRegistration
                 NamedServices.LoggerFactory(provider));
         });
         services.AddSingleton<IHostedService>(
-            provider => new ConnectionServerHostedService(NamedServices.Get<ConnectionServer>(provider, name)));
+            provider => new ConnectionServerHostedService(
+                NamedServices.Get<ConnectionServer>(provider, name), provider.GetService<IHostApplicationLifetime>()));
         return SectionOptions.Add<ConnectionServerOptions>(services, name, section, section.Path);
     }
 
@@ -88,7 +89,8 @@ public static class ConnectionServerRegistration
     /// Starts a server when every service of the host has started, and stops it before any of them stops: connections find the services
     /// that serve them. The container disposes the server.
     /// </summary>
-    private sealed class ConnectionServerHostedService(ConnectionServer server) : IHostedLifecycleService
+    private sealed class ConnectionServerHostedService(ConnectionServer server, IHostApplicationLifetime? lifetime)
+        : IHostedLifecycleService
     {
         public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
@@ -97,7 +99,12 @@ public static class ConnectionServerRegistration
         public Task StartedAsync(CancellationToken cancellationToken) => server.StartAsync(cancellationToken);
 
         // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
-        public Task StoppingAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
+        public Task StoppingAsync(CancellationToken cancellationToken)
+        {
+            // The host would raise ApplicationStopping only afterwards.
+            lifetime?.StopApplication();
+            return server.StopAsync(CancellationToken.None);
+        }
 
         public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 

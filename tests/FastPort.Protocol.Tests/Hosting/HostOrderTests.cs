@@ -31,6 +31,7 @@ public sealed class HostOrderTests
 
         Task stop = host.StopAsync();
         await Patience.UntilAsync(() => host.Services.GetRequiredService<FastPortServer>().IsStopping, "the server stops");
+        Assert.True(host.Services.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping.IsCancellationRequested);
         _release.SetResult();
 
         Assert.Equal([7], await request.WaitAsync(Loopback.Soon));
