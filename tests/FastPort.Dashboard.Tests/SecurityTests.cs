@@ -239,7 +239,7 @@ public sealed class SecurityTests
     }
 
     [Theory]
-    [InlineData("sort=balance", "sort is 'balance'; known are id, routingId")]
+    [InlineData("sort=balance", "sort is 'balance'; known values: id, routingId")]
     [InlineData("desc=maybe", "desc is 'maybe'; give true or false.")]
     [InlineData("page=-1", "page is '-1'; give 0 to 100000.")]
     [InlineData("page=99999999999999", "page is '99999999999999'; give 0 to 100000.")]

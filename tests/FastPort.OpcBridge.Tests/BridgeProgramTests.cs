@@ -109,9 +109,9 @@ public sealed class BridgeProgramTests
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:MaxValueBytes is '4 GiB'; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Published:WriteTimeout is 00:00:00; allowed are", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:WriteTimeout is 00:00:00; allowed: ", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:MaxWrites is not a known key; known keys: MaxTags, ", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Colour is not a known key", bridge.Errors, StringComparison.Ordinal);
     }
 
     /// <summary>What a server calls its nodes is no reason not to start.</summary>

@@ -17,7 +17,7 @@ public sealed class TransportOptionsTests
     }
 
     [Theory]
-    [InlineData("epoll", false, "--transport is 'epoll', which is available only on Linux; give auto or sockets.")]
+    [InlineData("epoll", false, "--transport is 'epoll', which exists only on Linux; give auto or sockets.")]
     [InlineData("pipes", false, "--transport is 'pipes'; give auto or sockets.")]
     [InlineData("", true, "--transport is ''; give auto, epoll or sockets.")]
     [InlineData("1", true, "--transport is '1'; give auto, epoll or sockets.")]

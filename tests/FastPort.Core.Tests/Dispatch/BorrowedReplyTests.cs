@@ -114,7 +114,7 @@ public sealed class BorrowedReplyTests
         Assert.Equal(Wire.Bytes(Large), (await peer.CallAsync(Wire.Request(Type, 5))).Body);
 
         Assert.Contains(
-            "answer once", Assert.IsType<InvalidOperationException>(await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
+            "answer it once", Assert.IsType<InvalidOperationException>(await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
         Assert.Equal(0, second.Releases);
     }
 

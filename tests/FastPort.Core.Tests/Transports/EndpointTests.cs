@@ -107,7 +107,7 @@ public sealed class EndpointTests
     [InlineData("unix://", "names no file")]
     [InlineData("unix:///", "names no file")]
     [InlineData("unix://@", "names no file")]
-    [InlineData("unix://run/fastport.sock", "is not a whole path")]
+    [InlineData("unix://run/fastport.sock", "is not an absolute path")]
     [InlineData("unix:///run/", "names a directory")]
     [InlineData("inproc://", "names no link")]
     public void Says_what_is_wrong_with_the_text_and_gives_an_example(string? text, string problem)

@@ -71,7 +71,7 @@ public sealed class TransportCollectionTests
 
     [Theory]
     [InlineData("tcp", 1, "served by the library itself")]
-    [InlineData("game.tcp", 1, "mapped already")]
+    [InlineData("game.tcp", 1, "already mapped")]
     [InlineData("other", 65536, "defaultPort")]
     [InlineData("other", -1, "defaultPort")]
     public void A_mapping_that_makes_no_sense_is_refused(string scheme, int port, string problem)

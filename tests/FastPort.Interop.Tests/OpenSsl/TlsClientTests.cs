@@ -67,7 +67,7 @@ public sealed class TlsClientTests : IDisposable
 
         string says = await CannotConnectAsync(server, static tls => tls.ServerName = "game.example");
 
-        Assert.Contains("'CN=server' is for server, 127.0.0.1, and not for the name", says, StringComparison.Ordinal);
+        Assert.Contains("'CN=server' is for server, 127.0.0.1, not for the requested name", says, StringComparison.Ordinal);
     }
 
     [OpenSslFact]

@@ -70,7 +70,7 @@ public sealed partial class ReconnectTests
         {
             OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
             Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
-            Assert.Contains("other namespaces", e.Message, StringComparison.Ordinal);
+            Assert.Contains("different namespaces", e.Message, StringComparison.Ordinal);
         }
 
         Assert.Equal(client.Namespaces.MakeId("urn:wanted", 1), Assert.Single(await adding.InTimeAsync()).Options.Node);

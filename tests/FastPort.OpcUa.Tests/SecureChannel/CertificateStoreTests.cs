@@ -277,7 +277,7 @@ public sealed class CertificateStoreTests : IDisposable
         byte[] list = MakeList(_middle, isPss ? RSASignaturePadding.Pss : RSASignaturePadding.Pkcs1, _leaf);
         File.WriteAllBytes(Path.Combine(_folder, "issuers", "middle.crl"), isPss ? list : WithDistributionPoint(list));
         Assert.Equal(StatusCodes.Good, Check());
-        Assert.Contains(isPss ? "has signed it" : "critical", Assert.Single(_log.Lines).Text, StringComparison.Ordinal);
+        Assert.Contains(isPss ? "that signed it" : "critical", Assert.Single(_log.Lines).Text, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -348,7 +348,7 @@ public sealed class ConfigurationTests
         OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
         string problem = Assert.Single(failure.Failures);
-        Assert.StartsWith($"{key} is no known key", problem, StringComparison.Ordinal);
+        Assert.StartsWith($"{key} is not a known key", problem, StringComparison.Ordinal);
         Assert.Contains(known, problem, StringComparison.Ordinal);
     }
 

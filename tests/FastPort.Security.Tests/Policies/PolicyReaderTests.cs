@@ -92,10 +92,10 @@ public sealed class PolicyReaderTests
     [InlineData("""{ "rules": [ { "for": ["*"], "send": [1000] } ] }""", "rules[0].send has 1000")]
     [InlineData("""{ "rules": [ { "for": ["*"], "subscribe": ["news"] } ] }""", "always covers all topics with a prefix")]
     [InlineData("""{ "rules": [ { "for": ["*"], "publish": ["a*b"] } ] }""", "\"a*b\"")]
-    [InlineData("""{ "rules": [ { "for": ["*"], "peers": "yes" } ] }""", "allowed: true and false")]
+    [InlineData("""{ "rules": [ { "for": ["*"], "peers": "yes" } ] }""", "allowed: true, false")]
     [InlineData("""{ "rules": [ { "for": ["*"], "deny": ["*"] } ] }""", "rules[0].deny is unknown")]
     [InlineData("""{ "rules": [], "rules": [] }""", "JSON")]
-    [InlineData("""{ "rules": [ { "for": ["user:\ud800"] } ] }""", "no text")]
+    [InlineData("""{ "rules": [ { "for": ["user:\ud800"] } ] }""", "invalid string")]
     public void What_is_wrong_is_said(string text, string problem)
     {
         List<string> problems = [];

@@ -69,7 +69,7 @@ public sealed class OpcUaTagsRegistrationTests
 
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
-        Assert.Contains("OpcBridge:Endpoints:plant:Colour is no known key", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Endpoints:plant:Colour is not a known key", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Groups:fast:Deadband is 'a lot'", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Endpoints: an endpoint has no name", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags: 'speed' names the group 'slow'", wrong.Message, StringComparison.Ordinal);
