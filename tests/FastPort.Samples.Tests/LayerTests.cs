@@ -34,13 +34,13 @@ public sealed partial class LayerTests
         // A using, or a name by its namespace, which code below FastPort may begin with the folder.
         var reference = new Regex(
             $@"(?<![\w.""])(?:using (?:static )?FastPort\.|(?:FastPort\.)?(?=\w+\.[A-Z]))({string.Join('|', Tables[project].Keys)})\b");
+        Dictionary<string, string> shared = Shared(project);
         var used = new SortedSet<string>(StringComparer.Ordinal);
-        foreach (string file in Directory.EnumerateFiles(Path.Combine(SourceOf(project), folder), "*.cs", SearchOption.AllDirectories))
+        foreach (string file in SourcesOf(project, folder))
         {
-            foreach (Match match in reference.Matches(File.ReadAllText(file)))
-            {
-                used.Add(match.Groups[1].Value);
-            }
+            string text = CommentOrString().Replace(File.ReadAllText(file), string.Empty);
+            used.UnionWith(reference.Matches(text).Select(static match => match.Groups[1].Value));
+            used.UnionWith(Name().Matches(text).Where(match => shared.ContainsKey(match.Value)).Select(match => shared[match.Value]));
         }
 
         used.Remove(folder);
@@ -61,6 +61,16 @@ public sealed partial class LayerTests
         }
     }
 
+    // The folder of each type whose namespace is not its folder's: of those that users see.
+    private static Dictionary<string, string> Shared(string project) => Tables[project].Keys
+        .SelectMany(folder => SourcesOf(project, folder).Select(file => (folder, text: File.ReadAllText(file))))
+        .Where(static source => !source.text.Contains($"namespace FastPort.{source.folder}", StringComparison.Ordinal))
+        .SelectMany(static source => Declaration().Matches(source.text).Select(match => (name: match.Groups[1].Value, source.folder)))
+        .DistinctBy(static type => type.name).ToDictionary(static type => type.name, static type => type.folder);
+
+    private static IEnumerable<string> SourcesOf(string project, string folder) =>
+        Directory.EnumerateFiles(Path.Combine(SourceOf(project), folder), "*.cs", SearchOption.AllDirectories);
+
     private static string SourceOf(string project) => Path.Combine(Repository.Root, "src", project);
 
     // The first table below the project's heading.
@@ -80,4 +90,15 @@ public sealed partial class LayerTests
 
     [GeneratedRegex(@"^\| `(\w+)` \|[^|]*\|([^|]*)\|\s*$", RegexOptions.Multiline)]
     private static partial Regex Row();
+
+    [GeneratedRegex(
+        @"^(?:public|internal) (?:\w+ )*?(?:class|struct|interface|enum|record|delegate [\w<>?]+) (\w+)", RegexOptions.Multiline)]
+    private static partial Regex Declaration();
+
+    // Not the name of a member, which follows its type or is an enumeration's.
+    [GeneratedRegex(@"(?<![\w.]|[A-Z]\w*[?>\]]* )[A-Z]\w+(?!\w|,\s*$)", RegexOptions.Multiline)]
+    private static partial Regex Name();
+
+    [GeneratedRegex(@"//.*|""(?:[^""\\\n]|\\.)*""")]
+    private static partial Regex CommentOrString();
 }

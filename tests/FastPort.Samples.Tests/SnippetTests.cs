@@ -50,7 +50,7 @@ public sealed class SnippetTests
 
         using IHost unknown = HostOf("ConnectionServer:Nothing", "1");
         e = await Assert.ThrowsAsync<OptionsValidationException>(() => unknown.StartAsync());
-        Assert.StartsWith("ConnectionServer:Nothing is no known key", Assert.Single(e.Failures), StringComparison.Ordinal);
+        Assert.StartsWith("ConnectionServer:Nothing is not a known key", Assert.Single(e.Failures), StringComparison.Ordinal);
 
         using IHost good = HostOf("Lines:Prompt", "* ");
         await good.StartAsync();

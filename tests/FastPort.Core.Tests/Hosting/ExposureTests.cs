@@ -84,7 +84,8 @@ public sealed class ExposureTests
             options: static o => (o.Endpoints, o.RequireSecureDefaults) = (["tcp://0.0.0.0:0"], true),
             components: static c => c.Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Accept())));
 
-        Assert.Contains("including tokens. FastPort:RequireSecureDefaults forbids it.", Assert.Single(e.Problems), StringComparison.Ordinal);
+        Assert.Contains(
+            "including tokens. FastPort:RequireSecureDefaults forbids it.", Assert.Single(e.Problems), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -76,7 +76,8 @@ public sealed class RoutingTests
         {
             PeerInfo peer = await client.ListPeersAsync("g", "a").FirstAsync();
             Assert.Equal(
-                new PeerInfo(7, "gerät", "Werk", DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_123), 1, 2, 3_000_000_000, 4), peer);
+                new PeerInfo(7, "gerät", "Werk", DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_123), 1, 2, 3_000_000_000, 4),
+                peer);
         }
 
         Assert.Equal([new PeersQueryMessage("g", 0, "a")], (await node.FinishAsync()).Queries);

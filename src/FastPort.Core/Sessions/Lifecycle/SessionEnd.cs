@@ -99,8 +99,8 @@ internal sealed class SessionEnd(Connection connection, ConnectionClock clock)
     }
 
     /// <summary>
-    /// Accepts requests that crossed the Goodbye for a grace period, then refuses new ones, and closes when all are answered. A Goodbye from
-    /// the peer ends the grace at once. Aborts after the timeout. On the loop, after <see cref="Announce"/> and the Goodbye.
+    /// Accepts requests that crossed the Goodbye for a grace period, then refuses new ones, and closes when all are answered. A Goodbye
+    /// from the peer ends the grace at once. Aborts after the timeout. On the loop, after <see cref="Announce"/> and the Goodbye.
     /// </summary>
     /// <param name="grace">How long crossing requests are accepted; zero to refuse them at once.</param>
     /// <param name="timeout">When the connection is aborted.</param>

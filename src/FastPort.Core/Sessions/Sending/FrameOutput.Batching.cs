@@ -100,7 +100,9 @@ internal sealed partial class FrameOutput
             if (!_end.IsAnnounced)
             {
                 // A batch also does not fit if a final write came in between.
-                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _end.IsAnnounced ? SendStatus.Closed : SendStatus.Full;
+                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued
+                    : _end.IsAnnounced ? SendStatus.Closed
+                    : SendStatus.Full;
             }
         }
         finally

@@ -63,7 +63,7 @@ internal sealed partial class FrameOutput
         _connection.Close(new CloseReason(CloseKind.ProtocolError, message, (uint)code));
     }
 
-    /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes the connection. On the loop.</summary>
+    /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes. On the loop.</summary>
     /// <param name="request">The refused request.</param>
     /// <param name="received">When it was received, in nanoseconds of the monotonic clock.</param>
     /// <param name="reason">The close reason, for the log.</param>
