@@ -1,5 +1,5 @@
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using FastPortPeer;
 
 namespace OpcUaPeer;

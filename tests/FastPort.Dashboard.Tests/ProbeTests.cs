@@ -84,7 +84,7 @@ public sealed class ProbeTests
         }
 
         string line = Assert.Single(log.Lines, static line => line.Contains("AllowedHosts", Ordinal));
-        Assert.StartsWith("Warning Requests for 'metrics.plant.example' are refused, the last from 127.0.0.1: ", line, Ordinal);
+        Assert.StartsWith("Warning Requests for 'metrics.plant.example' are refused, the last from 127.0.0.1. ", line, Ordinal);
     }
 
     private static async Task<(HttpStatusCode Status, string? Type, string Body)> AskAsync(

@@ -109,7 +109,7 @@ public sealed class TopicLossTests
         }
 
         Assert.Equal(1, links.Transport.Counters.RefusedInterests);
-        Assert.Contains("'other' wants more than 1 prefixes", Assert.Single(links.Log.WithId(6015)).Text, StringComparison.Ordinal);
+        Assert.Contains("'other' wants more than 1 topic prefixes", Assert.Single(links.Log.WithId(6015)).Text, StringComparison.Ordinal);
         Assert.True(topics.TryReceive(TestLinks.Other, EntryKind.Unwanted, "a"u8));
         Assert.Equal("AskInterests", await atOther.ReadAsync(Patience.Token));
     }

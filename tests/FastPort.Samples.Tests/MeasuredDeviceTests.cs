@@ -1,6 +1,5 @@
 using FastPort.Samples.Tests.Snippets;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Samples.Tests;

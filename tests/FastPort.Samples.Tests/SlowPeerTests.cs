@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using FastPort.Framing;
 using FastPort.Samples.Tests.Snippets;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Samples.Tests;

@@ -3,7 +3,7 @@ using FastPort.Dispatch;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Tests.Support;
 

@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using HdrHistogram;
 
 namespace FastPort.Benchmarks.Histograms;
@@ -13,7 +13,7 @@ public class HistogramRecordBenchmarks
     private readonly LockedSamples _samples = new();
     private readonly LatencyHistogram _histogram = new();
     private readonly StripedLatencyHistogram _striped = new();
-    private readonly LongHistogram _hdr = new(FastPort.Telemetry.Histograms.LatencyHistogram.HighestTrackable, 3);
+    private readonly LongHistogram _hdr = new(FastPort.Telemetry.LatencyHistogram.HighestTrackable, 3);
 
     [Benchmark(Baseline = true, OperationsPerInvoke = Values)]
     public void Locked_samples()

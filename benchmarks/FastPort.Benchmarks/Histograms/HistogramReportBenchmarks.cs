@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPort.Benchmarks.Histograms;
 

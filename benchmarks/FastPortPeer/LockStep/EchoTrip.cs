@@ -3,7 +3,7 @@ using System.Buffers;
 using System.Diagnostics;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using Google.Protobuf;
 
 namespace FastPortPeer.LockStep;

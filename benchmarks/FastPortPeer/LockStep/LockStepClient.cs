@@ -1,7 +1,7 @@
 using FastPort;
 using System.Diagnostics;
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPortPeer.LockStep;
 

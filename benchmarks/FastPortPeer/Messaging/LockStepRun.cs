@@ -1,6 +1,6 @@
 using FastPort;
 using System.Diagnostics;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPortPeer.Messaging;
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPortPeer.Messaging;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPortPeer.Nodes;
 

@@ -1,6 +1,6 @@
 using FastPort;
 using FastPort.Protocol;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPortPeer.Soak;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using FastPortPeer;
 
 namespace OpcUaPeer.Items;

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using FastPortPeer;
 using OpcUaPeer.Ticks;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using FastPort;
 using FastPort.Tags;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using FastPortPeer;
 using OpcUaPeer.Loads;
 using TagList = FastPort.Tags.TagList;

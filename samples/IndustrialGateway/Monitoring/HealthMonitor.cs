@@ -1,7 +1,5 @@
 using FastPort;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Counters;
-using FastPort.Telemetry.Histograms;
 using IndustrialGateway.Messages;
 
 namespace IndustrialGateway.Monitoring;

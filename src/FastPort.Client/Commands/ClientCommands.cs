@@ -6,7 +6,7 @@ using FastPort.Client.Reports;
 using FastPort.Client.Tags;
 using FastPort.Client.Top;
 using FastPort.Programs;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 using FastPort.Telemetry.Reports.Html;
 using Microsoft.Extensions.Configuration;
 using Serilog;

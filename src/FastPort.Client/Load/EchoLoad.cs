@@ -1,6 +1,5 @@
 using FastPort.Programs;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;
 

@@ -1,5 +1,4 @@
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;
 

@@ -3,7 +3,6 @@ using FastPort.Client.Reports;
 using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 

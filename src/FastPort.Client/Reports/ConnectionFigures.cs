@@ -1,4 +1,4 @@
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Reports;
 

@@ -1,5 +1,5 @@
 using FastPort.Client.Load;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Reports;
 

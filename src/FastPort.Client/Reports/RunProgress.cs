@@ -1,6 +1,6 @@
 using System.Globalization;
 using FastPort.Client.Load;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Reports;
 

@@ -3,7 +3,7 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Logging;
 using FastPort.Sessions;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;

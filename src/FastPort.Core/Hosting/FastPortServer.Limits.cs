@@ -1,6 +1,6 @@
 using FastPort.Connections;
 using FastPort.Sessions.Receiving;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort;
 

@@ -6,7 +6,7 @@ using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 

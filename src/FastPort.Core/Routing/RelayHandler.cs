@@ -1,7 +1,7 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Routing;
 

@@ -4,7 +4,7 @@ using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort;
 

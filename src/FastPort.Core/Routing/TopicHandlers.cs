@@ -1,7 +1,7 @@
 using System.Buffers;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Routing;
 

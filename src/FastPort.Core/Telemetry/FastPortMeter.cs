@@ -1,5 +1,4 @@
 using System.Diagnostics.Metrics;
-using FastPort.Telemetry.Counters;
 using FastPort.Telemetry.Metering;
 
 namespace FastPort.Telemetry;

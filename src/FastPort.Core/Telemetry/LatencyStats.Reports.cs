@@ -1,5 +1,3 @@
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
 
 namespace FastPort.Telemetry;
 

@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
 
 namespace FastPort.Telemetry;
 

@@ -1,5 +1,4 @@
 using FastPort.Logging;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Telemetry;

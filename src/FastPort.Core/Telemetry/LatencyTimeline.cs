@@ -1,4 +1,3 @@
-using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry;
 

@@ -1,4 +1,4 @@
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 

@@ -1,5 +1,4 @@
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Dashboard.Live;

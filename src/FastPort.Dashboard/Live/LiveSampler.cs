@@ -1,5 +1,5 @@
 using FastPort.Dashboard.Security;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Dashboard.Live;
 

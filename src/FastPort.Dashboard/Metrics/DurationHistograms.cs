@@ -2,8 +2,7 @@ using System.Buffers;
 using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Text;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 
 namespace FastPort.Dashboard.Metrics;
 

@@ -2,8 +2,6 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Configuration;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Counters;
-using FastPort.Telemetry.Reports;
 
 namespace FastPort.Protocol;
 

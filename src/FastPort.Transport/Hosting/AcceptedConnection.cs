@@ -1,6 +1,6 @@
 using System.Net;
 using FastPort.Connections;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Hosting;
 

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Connections;
 using FastPort.Limits;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Hosting;
 

@@ -1,5 +1,5 @@
 using FastPort.Connections;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Hosting;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using FastPort.Hosting;
 using FastPort.Limits;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Connections;
 

@@ -2,7 +2,7 @@ using System.Net;
 using FastPort.Hosting;
 using FastPort.Logging;
 using FastPort.Proxies;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FastPort.Tls;
 
 namespace FastPort.Connections;

@@ -5,7 +5,7 @@ using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Proxies;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;

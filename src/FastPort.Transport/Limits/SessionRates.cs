@@ -1,4 +1,4 @@
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 
 namespace FastPort.Limits;
 

@@ -117,7 +117,7 @@ public sealed class CommandLineTests
     [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
     [InlineData("--server is 'tls://host:0'; write it as tcp://host:port or tls://host:port", "load", "--server", "tls://host:0")]
     [InlineData("--server is 'inproc://x'; write it as tcp://host:port", "load", "--server", "inproc://x")]
-    [InlineData("--server: 'unix://x' is not a whole path", "load", "--server", "unix://x")]
+    [InlineData("--server: 'unix://x' is not an absolute path", "load", "--server", "unix://x")]
     [InlineData("--frob", "load", "--frob")]
     [InlineData("extra", "load", "extra")]
     [InlineData("frob", "frob")]

@@ -1,6 +1,6 @@
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Client.Tests.Reports;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;

@@ -1,7 +1,7 @@
 using System.Net;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

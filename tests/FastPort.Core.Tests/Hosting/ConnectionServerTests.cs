@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

@@ -3,7 +3,7 @@ using System.Text;
 using FastPort.Connections;
 using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

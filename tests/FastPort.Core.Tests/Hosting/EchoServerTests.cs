@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

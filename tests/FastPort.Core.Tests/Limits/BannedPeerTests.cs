@@ -1,7 +1,7 @@
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 

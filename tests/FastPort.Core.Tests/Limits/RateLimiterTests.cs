@@ -1,6 +1,6 @@
 using System.Net;
 using FastPort.Limits;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Limits;

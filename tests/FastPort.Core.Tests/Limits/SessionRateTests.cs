@@ -2,7 +2,7 @@ using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Limits;

@@ -2,7 +2,7 @@ using System.Net;
 using System.Text;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FastPort.Transports;
 using Xunit;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FastPort.Transports;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;

@@ -1,7 +1,7 @@
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Routing;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Routing;

@@ -1,6 +1,6 @@
 using System.Text;
 using FastPort.Routing;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;

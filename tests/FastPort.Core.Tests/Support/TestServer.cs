@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Support;

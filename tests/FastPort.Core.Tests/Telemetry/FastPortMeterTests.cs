@@ -1,6 +1,5 @@
 using System.Diagnostics.Metrics;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Counters;
 using FastPort.Telemetry.Metering;
 using Xunit;
 

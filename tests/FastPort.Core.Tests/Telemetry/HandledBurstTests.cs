@@ -1,5 +1,4 @@
 using FastPort.Telemetry;
-using FastPort.Telemetry.Histograms;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;

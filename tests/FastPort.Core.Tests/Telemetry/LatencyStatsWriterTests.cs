@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;
 using Xunit;
 

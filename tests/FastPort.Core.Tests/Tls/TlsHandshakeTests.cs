@@ -3,7 +3,7 @@ using System.Security.Authentication;
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Tls;

@@ -80,7 +80,7 @@ public sealed class BackPressureTests
         time.Advance(TimeSpan.FromSeconds(1.1));
         CloseReason reason = await server.ClosedAsync();
         Assert.Equal(CloseKind.WriteTimeout, reason.Kind);
-        Assert.Contains("for 10 s", reason.Message, StringComparison.Ordinal);
+        Assert.Contains("pending bytes in 10 s.", reason.Message, StringComparison.Ordinal);
         Assert.Equal(1, server.WriteTimeouts);
     }
 

@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text.Json;
 using Deque.AxeCore.Playwright;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Playwright;
 using Xunit;

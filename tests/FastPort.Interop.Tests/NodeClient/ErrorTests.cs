@@ -1,7 +1,7 @@
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeClient;

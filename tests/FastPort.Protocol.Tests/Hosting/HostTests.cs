@@ -1,5 +1,4 @@
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

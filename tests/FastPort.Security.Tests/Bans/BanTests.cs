@@ -4,7 +4,7 @@ using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Xunit;

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>Why a frame was not sent or not handled.</summary>
 public enum FrameDrop

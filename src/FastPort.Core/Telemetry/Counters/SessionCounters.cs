@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>The counters of a server, or of a client. Thread-safe; adding never blocks or allocates.</summary>
 /// <remarks>

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>The counts of a <see cref="SessionCounters"/> at one moment. Immutable. All counts are since the start of the server.</summary>
 public sealed class SessionCountersSnapshot

@@ -1,7 +1,6 @@
 using System.Runtime.InteropServices;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Messages and bytes in both directions, relays and publications, in one cell per processor, so that processors do not share a cache line.

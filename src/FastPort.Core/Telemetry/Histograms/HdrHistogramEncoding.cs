@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 using System.IO.Compression;
 using System.Numerics;
 
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Encodes a snapshot as HdrHistogram does: encoding V2, compressed, with three significant digits from 1 ns to 60 s, as Base64.

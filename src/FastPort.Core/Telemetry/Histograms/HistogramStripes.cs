@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Histograms of the parts of one measurement, recorded together by several threads, with an interval and a lifetime of each.

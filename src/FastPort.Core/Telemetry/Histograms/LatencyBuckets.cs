@@ -1,6 +1,6 @@
 using System.Numerics;
 
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>The bucket layout of all histograms: each power of two (a segment) is divided into 512 equal buckets.</summary>
 /// <remarks>

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Counts latencies in log-linear buckets with three significant digits: every percentile is within 0.1 % of the exact one.

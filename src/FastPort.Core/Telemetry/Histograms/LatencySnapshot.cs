@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>The contents of a histogram at one moment. Immutable, so thread-safe. All values are nanoseconds.</summary>
 /// <remarks>Holds 12 bytes per filled bucket.</remarks>

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>The figures of one set of latencies in tables and files. All values are nanoseconds; all are 0 if the set is empty.</summary>
 internal readonly record struct LatencySummary

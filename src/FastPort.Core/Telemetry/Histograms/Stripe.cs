@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>The part of a striped structure that one processor writes, guarded by a flag that is rarely contended.</summary>
 /// <remarks>

@@ -1,7 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>Stripes by processor, each created when its processor first writes.</summary>
 internal sealed class StripeSet<T>

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Histograms;
+namespace FastPort.Telemetry;
 
 /// <summary>A <see cref="LatencyHistogram"/> that any number of threads may record into and read at the same time.</summary>
 /// <remarks>

@@ -1,5 +1,4 @@
 using System.Diagnostics.Metrics;
-using FastPort.Telemetry.Counters;
 
 namespace FastPort.Telemetry.Metering;
 

@@ -1,6 +1,4 @@
 using System.Diagnostics.Metrics;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
 
 namespace FastPort.Telemetry.Metering;
 

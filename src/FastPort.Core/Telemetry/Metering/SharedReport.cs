@@ -1,4 +1,3 @@
-using FastPort.Telemetry.Reports;
 
 namespace FastPort.Telemetry.Metering;
 

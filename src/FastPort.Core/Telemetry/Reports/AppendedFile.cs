@@ -1,6 +1,6 @@
 using System.Text;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// A text file to which each interval appends. Text that could not be written waits, within limits; text that was written in part is

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>A count of the application over the interval and over the lifetime.</summary>
 /// <param name="Owner">Its owner, such as a device.</param>

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>A table of the application's counts: a row for each owner, a column for each name.</summary>
 internal static class CountTable

@@ -2,9 +2,8 @@ using System.Globalization;
 using System.Numerics;
 using System.Text;
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>Writes histograms and the timeline as JSON: arrays of numbers, each on one line.</summary>
 internal static class DistributionJson

@@ -1,8 +1,7 @@
 using System.Globalization;
 using System.Text;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Formats the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval and latency one

@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Json;
 using FastPort.Telemetry.Reports.Html;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Creates a page of measurements: one HTML file under 1 MB that works offline. It is created from the JSON alone, so it can be created

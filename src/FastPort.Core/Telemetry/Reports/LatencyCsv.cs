@@ -1,8 +1,7 @@
 using System.Globalization;
 using System.Text;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Formats a report's interval as CSV: one row per scope and latency, then one per count; times in microseconds, invariant number format,

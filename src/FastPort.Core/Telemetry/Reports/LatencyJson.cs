@@ -2,9 +2,8 @@ using System.Buffers;
 using System.Runtime;
 using System.Runtime.InteropServices;
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>Writes latencies as JSON.</summary>
 internal static class LatencyJson

@@ -1,7 +1,6 @@
 using System.Text.Json;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>The figures of <see cref="LatencyStats"/> at one moment, as data for tables, files, pages and exporters. Immutable.</summary>
 public sealed class LatencyReport

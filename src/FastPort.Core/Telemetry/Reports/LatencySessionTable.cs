@@ -1,8 +1,7 @@
 using System.Globalization;
 using System.Text;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>
 /// Tables with a row per session: the first latency (round trip, or decode to send), then its two parts. The sessions with the highest P99

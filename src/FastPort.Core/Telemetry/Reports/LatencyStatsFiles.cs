@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>The outcome of writing one report.</summary>
 /// <param name="FailedFiles">Files that could not be written.</param>

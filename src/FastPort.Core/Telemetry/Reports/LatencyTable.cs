@@ -1,8 +1,7 @@
 using System.Globalization;
 using System.Text;
-using FastPort.Telemetry.Histograms;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>Formats a report as aligned text tables, with times in microseconds.</summary>
 public static class LatencyTable

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>Formats of names and numbers in tables and files.</summary>
 internal static class LatencyText

@@ -1,6 +1,6 @@
 using System.Text;
 
-namespace FastPort.Telemetry.Reports;
+namespace FastPort.Telemetry;
 
 /// <summary>Rows of cells in aligned columns: the first column to the left, all others to the right. Heading rows span the grid.</summary>
 internal sealed class TextGrid

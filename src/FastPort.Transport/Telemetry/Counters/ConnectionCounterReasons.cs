@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>Why a connection was rejected.</summary>
 public enum ConnectionRejection

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>The counters of a server that do not depend on its protocol. Thread-safe; adding never blocks or allocates.</summary>
 public sealed class ConnectionCounters

@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>The counts of a <see cref="ConnectionCounters"/> at one moment, since the start of the server. Immutable.</summary>
 public sealed class ConnectionCountersSnapshot

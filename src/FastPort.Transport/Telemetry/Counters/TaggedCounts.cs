@@ -1,4 +1,4 @@
-namespace FastPort.Telemetry.Counters;
+namespace FastPort.Telemetry;
 
 /// <summary>Rare events counted by a small set of tags. Thread-safe.</summary>
 internal sealed class TaggedCounts(int tags)

@@ -1,6 +1,6 @@
 using System.Security.Claims;
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle;

@@ -3,7 +3,6 @@ using FastPort.Dispatch;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Receiving;

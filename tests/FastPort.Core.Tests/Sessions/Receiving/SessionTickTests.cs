@@ -5,7 +5,7 @@ using FastPort.Framing;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Receiving;

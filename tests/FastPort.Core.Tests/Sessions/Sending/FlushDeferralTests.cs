@@ -4,7 +4,7 @@ using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Sending;

@@ -1,5 +1,5 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry.Counters;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Counters;

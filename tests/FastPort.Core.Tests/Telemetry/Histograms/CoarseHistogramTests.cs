@@ -1,6 +1,4 @@
 using FastPort.Telemetry;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Histograms;

@@ -1,4 +1,4 @@
-using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry;
 using HdrHistogram;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using System.Diagnostics.Metrics;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Counters;
 
 namespace FastPort.Core.Tests.Telemetry.Metering;
 

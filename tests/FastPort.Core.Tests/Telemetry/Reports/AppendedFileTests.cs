@@ -1,5 +1,5 @@
 using System.Text;
-using FastPort.Telemetry.Reports;
+using FastPort.Telemetry;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Reports;

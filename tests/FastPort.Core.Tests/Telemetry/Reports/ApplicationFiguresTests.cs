@@ -1,6 +1,5 @@
 using System.Text.Json;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Reports;

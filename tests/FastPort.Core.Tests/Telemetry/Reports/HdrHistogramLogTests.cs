@@ -1,7 +1,6 @@
 using System.Text;
 using FastPort.Core.Tests.Telemetry.Histograms;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Histograms;
 using HdrHistogram;
 using Xunit;
 

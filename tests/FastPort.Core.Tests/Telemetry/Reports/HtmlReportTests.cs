@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Reports;
 using FastPort.Telemetry.Reports.Html;
 using Xunit;
 

@@ -2,8 +2,6 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using FastPort.Telemetry;
-using FastPort.Telemetry.Histograms;
-using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry.Reports;
