@@ -1,5 +1,3 @@
-using FastPort.Dispatch;
-
 namespace FastPort.Testing;
 
 /// <summary>

@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.Framing;
-using FastPort.Sessions;
 
 namespace FastPort;
 

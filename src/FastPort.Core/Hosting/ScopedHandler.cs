@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Dispatch;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort;

@@ -1,10 +1,5 @@
 namespace FastPort.Sessions;
 
-/// <summary>Reads a reply's body on the session's loop, while the body is still in the receive ring. Must not block.</summary>
-/// <typeparam name="TResult">The result of the request.</typeparam>
-/// <param name="reply">The reply, never an error; valid until the call returns.</param>
-public delegate TResult ReplyReader<out TResult>(scoped in InboundReply reply);
-
 /// <summary>A request in flight whose caller awaits a task.</summary>
 /// <param name="reader">Reads the reply.</param>
 /// <param name="continuesOnLoop">

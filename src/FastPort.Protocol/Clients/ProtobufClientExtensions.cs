@@ -1,4 +1,3 @@
-using FastPort.Sessions;
 using Google.Protobuf;
 
 namespace FastPort.Protocol;

@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using FastPort.Transports;
 
 namespace FastPort.Connections;

@@ -1,6 +1,4 @@
-using FastPort.Connections;
-
-namespace FastPort.Hosting;
+namespace FastPort.Connections;
 
 /// <summary>
 /// A step between accepting a connection and its protocol, for example a TLS handshake or reading a PROXY header. Called on the thread

@@ -1,6 +1,5 @@
 using System.Reflection;
 using FastPort.Framing;
-using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;
