@@ -19,7 +19,7 @@ internal sealed class ServerProcess : IDisposable
 
     public Candidate Candidate { get; }
 
-    /// <summary>Where it listens, as URIs in the order in which it was told to.</summary>
+    /// <summary>The endpoints on which the server listens, as URIs in the order of its arguments.</summary>
     public IReadOnlyList<string> Endpoints { get; }
 
     /// <summary>The first of them.</summary>

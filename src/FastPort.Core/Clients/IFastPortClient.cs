@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Clients;
 using FastPort.Framing;
 
 namespace FastPort;
@@ -30,7 +31,7 @@ public interface IFastPortClient
     /// <inheritdoc cref="FastPortClient.RequestAsync(ushort, ReadOnlyMemory{byte}, TimeSpan?, CancellationToken)"/>
     Task<byte[]> RequestAsync(
         ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.RequestAsync{TBody, TResult}"/>
     async Task<TResult> RequestAsync<TBody, TResult>(
@@ -54,7 +55,7 @@ public interface IFastPortClient
 
     /// <inheritdoc cref="FastPortClient.TrySendAsync(ushort, ReadOnlyMemory{byte}, CancellationToken)"/>
     ValueTask<SendStatus> TrySendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.TrySendAsync{TBody}(ushort, TBody, CancellationToken)"/>
     ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
@@ -63,7 +64,7 @@ public interface IFastPortClient
     /// <inheritdoc cref="FastPortClient.RelayAsync(string, ushort, ReadOnlyMemory{byte}, TimeSpan?, CancellationToken)"/>
     Task RelayAsync(
         string to, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.RelayAsync{TBody}(string, ushort, TBody, TimeSpan?, CancellationToken)"/>
     Task RelayAsync<TBody>(
@@ -72,19 +73,19 @@ public interface IFastPortClient
 
     /// <inheritdoc cref="FastPortClient.RelayOneWayAsync(string, ushort, ReadOnlyMemory{byte}, CancellationToken)"/>
     ValueTask RelayOneWayAsync(string to, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.RelayOneWayAsync{TBody}(string, ushort, TBody, CancellationToken)"/>
     ValueTask RelayOneWayAsync<TBody>(string to, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RelayOneWayAsync(to, type, Encode(body), cancellationToken);
 
     /// <inheritdoc cref="FastPortClient.OnRelayed"/>
-    void OnRelayed(ushort type, RoutedHandler handler) => throw new NotSupportedException();
+    void OnRelayed(ushort type, RoutedHandler handler) => throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.PublishAsync(string, ushort, ReadOnlyMemory{byte}, TimeSpan?, CancellationToken)"/>
     Task<int> PublishAsync(
         string topic, ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.PublishAsync{TBody}(string, ushort, TBody, TimeSpan?, CancellationToken)"/>
     Task<int> PublishAsync<TBody>(
@@ -93,7 +94,7 @@ public interface IFastPortClient
 
     /// <inheritdoc cref="FastPortClient.PublishOneWayAsync(string, ushort, ReadOnlyMemory{byte}, CancellationToken)"/>
     ValueTask PublishOneWayAsync(string topic, ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.PublishOneWayAsync{TBody}(string, ushort, TBody, CancellationToken)"/>
     ValueTask PublishOneWayAsync<TBody>(string topic, ushort type, TBody body, CancellationToken cancellationToken = default)
@@ -102,16 +103,16 @@ public interface IFastPortClient
     /// <inheritdoc cref="FastPortClient.SubscribeAsync"/>
     Task SubscribeAsync(
         string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.UnsubscribeAsync"/>
     Task UnsubscribeAsync(string prefix, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     /// <inheritdoc cref="FastPortClient.ListPeersAsync"/>
     IAsyncEnumerable<PeerInfo> ListPeersAsync(
         string prefix = "", string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(IFastPortClient));
 
     private static ReadOnlyMemory<byte> Encode<TBody>(TBody body)
         where TBody : IFrameBody

@@ -154,9 +154,9 @@ public sealed partial class OpcUaClient
         }
     }
 
-    // Null if the client was closed. Each obstacle is a warning, including one that appears when the previous one is resolved: an operator
-    // who has trusted a certificate must see that the password is wrong. None is repeated, and their number is bounded: a server's text may
-    // differ each time.
+    // Null if the client was closed. Each obstacle is a warning, including one that appears when the previous one is resolved: after
+    // an operator trusts a certificate, the log must show that the password is wrong. None is repeated, and their number is bounded: a
+    // server's text may differ each time.
     private async Task<SessionLink?> ReconnectAsync(ReconnectBackoff delays)
     {
         var told = new HashSet<string>(StringComparer.Ordinal);

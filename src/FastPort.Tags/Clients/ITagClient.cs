@@ -1,3 +1,5 @@
+using FastPort.Clients;
+
 namespace FastPort.Tags;
 
 /// <summary>
@@ -25,7 +27,7 @@ public interface ITagClient
 
     /// <inheritdoc cref="TagClient.ResolveAsync(IEnumerable{string}, CancellationToken)"/>
     ValueTask<TagList> ResolveAsync(IEnumerable<string> names, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.ReadAsync(TagList, TagSamples, TimeSpan, TimeSpan, CancellationToken)"/>
     ValueTask ReadAsync(
@@ -33,7 +35,7 @@ public interface ITagClient
         TagSamples samples,
         TimeSpan maxAge = default,
         TimeSpan timeout = default,
-        CancellationToken cancellationToken = default) => throw new NotSupportedException();
+        CancellationToken cancellationToken = default) => throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.ReadAsync(TagList, TimeSpan, TimeSpan, CancellationToken)"/>
     async ValueTask<TagSamples> ReadAsync(
@@ -47,33 +49,33 @@ public interface ITagClient
     /// <inheritdoc cref="TagClient.ReadAsync(string, TimeSpan, TimeSpan, CancellationToken)"/>
     ValueTask<TagSample> ReadAsync(
         string name, TimeSpan maxAge = default, TimeSpan timeout = default, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.WriteAsync(TagList, TagSamples, TimeSpan, CancellationToken)"/>
     ValueTask<TagStatus[]> WriteAsync(
         TagList tags, TagSamples values, TimeSpan timeout = default, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.WriteAsync(string, TagValue, TimeSpan, CancellationToken)"/>
     ValueTask<TagStatus> WriteAsync(
         string name, TagValue value, TimeSpan timeout = default, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.SubscribeAsync(TagList, TagSubscriptionOptions?, CancellationToken)"/>
     ValueTask<ITagSubscription> SubscribeAsync(
         TagList tags, TagSubscriptionOptions? options = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.PublishAsync"/>
     ValueTask<ITagPublication> PublishAsync(
         ITagSource source, TagPublicationOptions? options = null, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.BrowseAsync"/>
     IAsyncEnumerable<TagBrowseNode> BrowseAsync(string path = "", CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
+        throw Substitute.Lacks(nameof(ITagClient));
 
     /// <inheritdoc cref="TagClient.CallAsync"/>
     ValueTask<IReadOnlyList<TagValue>> CallAsync(
-        string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default) => throw new NotSupportedException();
+        string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default) => throw Substitute.Lacks(nameof(ITagClient));
 }

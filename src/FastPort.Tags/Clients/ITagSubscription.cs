@@ -1,3 +1,5 @@
+using FastPort.Clients;
+
 namespace FastPort.Tags;
 
 /// <summary>
@@ -7,17 +9,17 @@ namespace FastPort.Tags;
 public interface ITagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposable
 {
     /// <inheritdoc cref="TagSubscription.Tags"/>
-    TagList Tags => throw new NotSupportedException();
+    TagList Tags => throw Substitute.Lacks(nameof(ITagSubscription));
 
     /// <inheritdoc cref="TagSubscription.Options"/>
-    TagSubscriptionOptions Options => throw new NotSupportedException();
+    TagSubscriptionOptions Options => throw Substitute.Lacks(nameof(ITagSubscription));
 
     /// <inheritdoc cref="TagSubscription.Interval"/>
-    TimeSpan Interval => throw new NotSupportedException();
+    TimeSpan Interval => throw Substitute.Lacks(nameof(ITagSubscription));
 
     /// <inheritdoc cref="TagSubscription.Statuses"/>
-    IReadOnlyList<TagStatus> Statuses => throw new NotSupportedException();
+    IReadOnlyList<TagStatus> Statuses => throw Substitute.Lacks(nameof(ITagSubscription));
 
     /// <inheritdoc cref="TagSubscription.ReadUpdatesAsync"/>
-    IAsyncEnumerable<TagUpdate> ReadUpdatesAsync(CancellationToken cancellationToken = default) => throw new NotSupportedException();
+    IAsyncEnumerable<TagUpdate> ReadUpdatesAsync(CancellationToken cancellationToken = default) => throw Substitute.Lacks(nameof(ITagSubscription));
 }

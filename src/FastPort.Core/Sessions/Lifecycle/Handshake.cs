@@ -8,7 +8,7 @@ using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Lifecycle;
 
-/// <summary>What has become of a Hello.</summary>
+/// <summary>The outcome of a Hello.</summary>
 internal enum HelloOutcome
 {
     /// <summary>The authenticator or the directory of routing ids has not answered; the frame stays in the ring.</summary>

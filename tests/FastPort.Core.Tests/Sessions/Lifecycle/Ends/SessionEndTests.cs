@@ -11,6 +11,32 @@ public sealed class SessionEndTests
 {
     private const int Seeds = 600;
 
+    /// <summary>
+    /// The table of docs/architecture.md ("The end of a session"), by the events of the courses. Moves that follow at once are included:
+    /// from Leaving without a request in flight to Finishing, from Stopping before Hello to Finishing, and from Finishing without work under
+    /// way to Closed. An event that is not listed moves no session.
+    /// </summary>
+    private static readonly Dictionary<string, string> Table = new()
+    {
+        ["leave"] = "Open>Closed Open>Finishing Open>Leaving",
+        ["close"] = "Leaving>Finishing Leaving>Stopping Open>Closed Open>Finishing Open>Stopping",
+        ["server stops"] = "Leaving>Stopping Open>Closed Open>Finishing Open>Stopping",
+        ["peer says Goodbye"] = "Open>Closed Open>Finishing Open>Leaving Stopping>Closed Stopping>Finishing",
+        ["peer ends"] = "Open>Closed Open>Finishing Stopping>Closed Stopping>Finishing",
+        ["peer ends within a frame"] = "Finishing>Closed Leaving>Closed Open>Closed Stopping>Closed",
+        ["kick"] = "Finishing>Closed Open>Closed Stopping>Closed",
+        ["abort"] = "Finishing>Closed Open>Closed Stopping>Closed",
+        ["oldest answers"] = "Finishing>Closed",
+        ["peer replies"] = "Leaving>Finishing",
+        ["200 ms"] = "Stopping>Closed Stopping>Finishing",
+        ["40 seconds"] = "Finishing>Closed Leaving>Closed Leaving>Finishing Open>Closed Stopping>Closed Stopping>Finishing",
+        ["newest answers"] = "Finishing>Closed",
+        ["held requests end"] = "Finishing>Closed",
+        ["100 ms"] = "Stopping>Closed",
+        ["a second"] = "Stopping>Closed Stopping>Finishing",
+        ["two minutes"] = "Open>Closed Stopping>Closed",
+    };
+
     private static readonly Lazy<(string Text, HashSet<EndMove> Moves)> _recorded = new(Courses);
 
     [Fact]
@@ -32,31 +58,15 @@ public sealed class SessionEndTests
         }
     }
 
-    /// <summary>
-    /// The table of docs/architecture.md ("The end of a session"), with what follows at once: Leaving without a request in flight, and
-    /// Stopping that no peer is told of, are Finishing; Finishing without work under way is Closed. Each row occurs, and nothing else does.
-    /// </summary>
-    [Theory]
-    [InlineData("leave", "Open>Leaving Open>Finishing Open>Closed")]
-    [InlineData("close", "Open>Stopping Open>Finishing Open>Closed Leaving>Stopping Leaving>Finishing")]
-    [InlineData("server stops", "Open>Stopping Open>Finishing Open>Closed Leaving>Stopping")]
-    [InlineData("peer says Goodbye", "Open>Leaving Open>Finishing Open>Closed Stopping>Finishing Stopping>Closed")]
-    [InlineData("peer ends", "Open>Finishing Open>Closed Stopping>Finishing Stopping>Closed")]
-    [InlineData("peer ends within a frame", "Open>Closed Leaving>Closed Stopping>Closed Finishing>Closed")]
-    [InlineData("kick", "Open>Closed Stopping>Closed Finishing>Closed")]
-    [InlineData("abort", "Open>Closed Stopping>Closed Finishing>Closed")]
-    [InlineData("oldest answers", "Finishing>Closed")]
-    [InlineData("peer replies", "Leaving>Finishing")]
-    [InlineData("200 ms", "Stopping>Finishing Stopping>Closed")]
-    [InlineData("40 seconds", "Open>Closed Leaving>Finishing Leaving>Closed Stopping>Finishing Stopping>Closed Finishing>Closed")]
-    [InlineData("inline request", "")]
-    [InlineData("queued request", "")]
-    [InlineData("own request", "")]
-    [InlineData("push", "")]
-    public void Sessions_move_as_the_table_of_states_says(string cause, string moves) =>
-        Assert.Equal(
-            moves.Split(' ', StringSplitOptions.RemoveEmptyEntries).Order(),
-            _recorded.Value.Moves.Where(move => move.Cause == cause).Select(static move => $"{move.From}>{move.To}").Distinct().Order());
+    [Fact]
+    public void Sessions_move_as_the_table_of_states_says()
+    {
+        var moves = _recorded.Value.Moves.GroupBy(static move => move.Cause).ToDictionary(
+            static group => group.Key,
+            static group => string.Join(' ', group.Select(static move => $"{move.From}>{move.To}").Distinct().Order()));
+
+        Assert.Equal(Table.OrderBy(static row => row.Key), moves.OrderBy(static row => row.Key));
+    }
 
     private static (string Text, HashSet<EndMove> Moves) Courses()
     {
