@@ -1,8 +1,8 @@
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// The total time in which a loop had no work: it slept, or spun for work. The loop writes it; any thread reads it. One word holds both the
-/// completed waits and the beginning of the current wait, so that a reader needs no lock.
+/// The total time in which a loop had no work: it slept, or spun for work. The loop writes it; any thread reads it. One word holds both
+/// the completed waits and the beginning of the current wait, so that a reader needs no lock.
 /// </summary>
 internal sealed class LoopIdleTime
 {

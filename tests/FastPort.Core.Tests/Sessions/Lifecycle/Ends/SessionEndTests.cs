@@ -13,8 +13,8 @@ public sealed class SessionEndTests
 
     /// <summary>
     /// The table of docs/architecture.md ("The end of a session"), by the events of the courses. Moves that follow at once are included:
-    /// from Leaving without a request in flight to Finishing, from Stopping before Hello to Finishing, and from Finishing without work under
-    /// way to Closed. An event that is not listed moves no session.
+    /// from Leaving without a request in flight to Finishing, from Stopping before Hello to Finishing, and from Finishing without work
+    /// under way to Closed. An event that is not listed moves no session.
     /// </summary>
     private static readonly Dictionary<string, string> Table = new()
     {
