@@ -77,5 +77,6 @@ public interface ITagClient
 
     /// <inheritdoc cref="TagClient.CallAsync"/>
     ValueTask<IReadOnlyList<TagValue>> CallAsync(
-        string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default) => throw Substitute.Lacks(nameof(ITagClient));
+        string method, IReadOnlyList<TagValue> inputs, CancellationToken cancellationToken = default) =>
+        throw Substitute.Lacks(nameof(ITagClient));
 }

@@ -21,5 +21,6 @@ public interface ITagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposabl
     IReadOnlyList<TagStatus> Statuses => throw Substitute.Lacks(nameof(ITagSubscription));
 
     /// <inheritdoc cref="TagSubscription.ReadUpdatesAsync"/>
-    IAsyncEnumerable<TagUpdate> ReadUpdatesAsync(CancellationToken cancellationToken = default) => throw Substitute.Lacks(nameof(ITagSubscription));
+    IAsyncEnumerable<TagUpdate> ReadUpdatesAsync(CancellationToken cancellationToken = default) =>
+        throw Substitute.Lacks(nameof(ITagSubscription));
 }
