@@ -51,7 +51,7 @@ public sealed class CheckTests
 
         Problem problem = Assert.Single(ContractChecks.Check([first, second]));
 
-        AssertAt(problem, Problem.SameNumber, 4, 61, "Trade/Buy", "game.Move/Walk", "0x1000");
+        AssertAt(problem, Problem.SameNumber, 4, 59, "Trade/Buy", "game.Move/Walk", "0x1000");
         Assert.Equal("trade.proto", problem.File);
     }
 

@@ -14,7 +14,8 @@ public sealed class GoldenTests
     {
         string golden = Path.Combine(AppContext.BaseDirectory, "Golden", $"{name}.services.txt");
         using var protoc = new Protoc();
-        Contract contract = protoc.Read($"{name}.proto", File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Golden", $"{name}.proto")));
+        string source = File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Golden", $"{name}.proto"));
+        Contract contract = protoc.Read($"{name}.proto", source);
         Assert.Empty(ContractChecks.Check([contract]));
 
         string actual = ContractWriter.Write(contract, isInternal);

@@ -46,6 +46,7 @@ internal sealed class Protoc : IDisposable
                 $"-I{_directory}", $"-I{Path.Combine(AppContext.BaseDirectory, "include")}", $"-I{Metadata["ProtocImports"]}",
                 "--include_imports", "--include_source_info", $"--descriptor_set_out={set}", name,
             },
+            UseShellExecute = false,
             RedirectStandardError = true,
         };
         using Process process = Process.Start(start)!;

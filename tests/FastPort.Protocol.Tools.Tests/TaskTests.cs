@@ -106,8 +106,8 @@ public sealed class TaskTests : IDisposable
 
         public string ProjectFileOfTaskNode => "";
 
-        public bool BuildProjectFile(string projectFileName, string[] targetNames, IDictionary globalProperties, IDictionary targetOutputs) =>
-            false;
+        public bool BuildProjectFile(
+            string projectFileName, string[] targetNames, IDictionary globalProperties, IDictionary targetOutputs) => false;
 
         public void LogCustomEvent(CustomBuildEventArgs e) => Events.Add(e);
 

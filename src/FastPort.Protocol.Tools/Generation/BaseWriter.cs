@@ -45,8 +45,12 @@ internal static class BaseWriter
         }
         else
         {
-            string blocks = method.Run == MethodRun.BeginsOnLoop ? " The method must not block before its first await." : "";
-            code.Line($"/// <param name=\"context\">Session and cancellation token; valid until the returned task ends.{blocks}</param>");
+            code.Line("/// <param name=\"context\">Session and cancellation token; valid until the returned task ends.</param>");
+            if (method.Run == MethodRun.BeginsOnLoop)
+            {
+                code.Line("/// <remarks>It may begin on the session's loop, and must not block before its first await.</remarks>");
+            }
+
             code.Line($"public virtual global::System.Threading.Tasks.ValueTask<{method.Reply}> {method.Name}Async(");
             code.Continue($"{method.Request} request, global::FastPort.RequestContext context) =>");
         }

@@ -28,7 +28,9 @@ internal static class ClientWriter
 
             code.Lines(Documentation.Summary(method.Source.Comment, $"Calls {method.FullName}."));
             code.Line("/// <param name=\"request\">The request; do not change it until the task ends.</param>");
-            code.Line("/// <param name=\"timeout\">Time for the whole call; zero for no limit. Defaults to the client's timeout.</param>");
+            code.Line("/// <param name=\"timeout\">");
+            code.Line("/// Time for the whole call; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.");
+            code.Line("/// </param>");
             code.Line("/// <param name=\"cancellationToken\">Cancels the call; the peer receives Cancel.</param>");
             code.Line(
                 "/// <exception cref=\"global::FastPort.RequestFailedException\">The peer answered with an error, or no reply came."

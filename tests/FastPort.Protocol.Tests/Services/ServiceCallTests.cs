@@ -1,4 +1,3 @@
-using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using Xunit;
 
@@ -109,7 +108,12 @@ public sealed class ServiceCallTests
     public async Task A_body_that_does_not_parse_is_malformed(string method)
     {
         await using Loopback loop = await StartAsync();
-        ushort type = method switch { "Walk" => WalkingMethods.Walk.Type, "Turn" => WalkingMethods.Turn.Type, _ => WalkingMethods.Look.Type };
+        ushort type = method switch
+        {
+            "Walk" => WalkingMethods.Walk.Type,
+            "Turn" => WalkingMethods.Turn.Type,
+            _ => WalkingMethods.Look.Type,
+        };
 
         RequestFailedException failure = await Loopback.FailureAsync(loop.Client, type, Loopback.NoMessage);
 
@@ -128,6 +132,7 @@ public sealed class ServiceCallTests
         RequestFailedException late = await Assert.ThrowsAsync<RequestFailedException>(
             () => client.WalkAsync(new Step(), TimeSpan.FromMilliseconds(50)));
         Assert.Equal(RequestFailure.TimedOut, late.Failure);
+        Assert.True(await service.Started.WaitAsync(Loopback.Soon));
 
         using var source = new CancellationTokenSource();
         Task<Place> call = client.WalkAsync(new Step(), cancellationToken: source.Token);
@@ -197,11 +202,7 @@ public sealed class ServiceCallTests
         public override async ValueTask<Place> WalkAsync(Step request, RequestContext context)
         {
             CancellationToken aborted = context.Aborted;
-            if (request.CalculateSize() == 0)
-            {
-                Started.Release();
-            }
-
+            Started.Release();
             await Task.Delay(Timeout.Infinite, aborted);
             return new Place();
         }
@@ -209,7 +210,7 @@ public sealed class ServiceCallTests
 
     private sealed class Substitute : IWalkingClient
     {
-        public Task<Place> WalkAsync(Step request, TimeSpan? timeout, CancellationToken cancellationToken) =>
+        public Task<Place> WalkAsync(Step request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
             Task.FromResult(new Place { East = 7 });
     }
 }

@@ -66,7 +66,8 @@ public sealed class ServiceSnippets
 
     private sealed class StandingPlayer : IMoveClient
     {
-        public Task<Position> LookAsync(LookRequest request, TimeSpan? timeout, CancellationToken cancellationToken) =>
+        public Task<Position> LookAsync(
+            LookRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
             Task.FromResult(new Position { East = 5 });
     }
     // docs: end
