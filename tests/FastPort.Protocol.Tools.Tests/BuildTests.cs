@@ -27,7 +27,9 @@ public sealed class BuildTests : IDisposable
     public async Task The_task_runs_when_something_has_changed()
     {
         Assert.Contains("class MoveClient", await GenerateAsync(runs: true), StringComparison.Ordinal);
-        Assert.True(File.Exists(Path.Combine(_directory, "Game", "obj", "Debug", "net10.0", "trade.services.cs")));
+        Assert.All(
+            ["trade.services.cs", "messages/ask.services.cs"],
+            path => Assert.True(File.Exists(Path.Combine(Path.GetDirectoryName(Services)!, path))));
         await GenerateAsync(runs: false);
 
         // The contract itself.
