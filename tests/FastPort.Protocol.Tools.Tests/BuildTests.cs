@@ -9,7 +9,7 @@ namespace FastPort.Protocol.Tools.Tests;
 public sealed class BuildTests : IDisposable
 {
     private static readonly TimeSpan Limit = TimeSpan.FromMinutes(3);
-    private readonly string _directory = Directory.CreateTempSubdirectory("fastport-build-").FullName;
+    private readonly string _directory = Directory.CreateTempSubdirectory("fastport build-").FullName;
 
     public BuildTests()
     {
@@ -56,11 +56,14 @@ public sealed class BuildTests : IDisposable
 
         // What an editor runs.
         WriteGame("rpc Jump(Ask) returns (Answer);");
-        string output = await SucceedAsync(
-            "msbuild", "-t:Compile", "-p:DesignTimeBuild=true", "-p:BuildingProject=false", "-p:SkipCompilerExecution=true",
-            "-p:ProvideCommandLineArgs=true", "-getItem:Compile");
-        Assert.Contains("game.services.cs", output, StringComparison.Ordinal);
+        Assert.Contains("game.services.cs", await EditAsync(), StringComparison.Ordinal);
         Assert.Contains("JumpAsync", await File.ReadAllTextAsync(Services, Token), StringComparison.Ordinal);
+
+        // An error leaves the editor with the code from before, and is an error of the next build.
+        WriteGame("rpc Swim(stream Ask) returns (Answer);");
+        Assert.Contains("game.services.cs", await EditAsync(), StringComparison.Ordinal);
+        Assert.Contains("JumpAsync", await File.ReadAllTextAsync(Services, Token), StringComparison.Ordinal);
+        Assert.Contains($"error {Problem.Streams}", await FailAsync(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -139,6 +142,10 @@ public sealed class BuildTests : IDisposable
         Assert.Equal(runs, File.GetLastWriteTimeUtc(Services) != before);
         return await File.ReadAllTextAsync(Services, Token);
     }
+
+    private Task<string> EditAsync() => SucceedAsync(
+        "msbuild", "-t:Compile", "-p:DesignTimeBuild=true", "-p:BuildingProject=false", "-p:SkipCompilerExecution=true",
+        "-p:ProvideCommandLineArgs=true", "-getItem:Compile");
 
     private async Task<string> SucceedAsync(params string[] arguments)
     {
