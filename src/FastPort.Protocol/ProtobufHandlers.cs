@@ -31,26 +31,7 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
         var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
-        return handlers.MapInline(
-            type,
-            (ref InlineRequest request) =>
-            {
-                if (!bodies.TryParse(ref request, out TRequest? message, out BorrowedBytes? lent, out string? problem))
-                {
-                    request.Fail(ErrorCode.MalformedBody, problem);
-                    return;
-                }
-
-                try
-                {
-                    request.Reply(new ProtobufBody(handler(message, request.Session)));
-                }
-                finally
-                {
-                    lent?.End();
-                }
-            },
-            typeof(TRequest).Name);
+        return handlers.MapInline(type, TypedHandlers.Inline(bodies, handler), typeof(TRequest).Name);
     }
 
     /// <summary>
@@ -124,39 +105,7 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
         var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
-        return handlers.MapQueued(
-            type,
-            context =>
-            {
-                if (!bodies.TryParse(context.Body, out TRequest? message, out BorrowedBytes? lent, out string? problem))
-                {
-                    context.Fail(ErrorCode.MalformedBody, problem);
-                    return ValueTask.CompletedTask;
-                }
-
-                // A handler that completes synchronously needs no async method.
-                bool waits = false;
-                try
-                {
-                    ValueTask<TReply> handling = handler(message, context);
-                    if (handling.IsCompletedSuccessfully)
-                    {
-                        Answer(context, handling.Result);
-                        return ValueTask.CompletedTask;
-                    }
-
-                    waits = true;
-                    return AnswerAsync(handling, context, lent);
-                }
-                finally
-                {
-                    if (!waits)
-                    {
-                        lent?.End();
-                    }
-                }
-            },
-            typeof(TRequest).Name);
+        return handlers.MapQueued(type, TypedHandlers.Queued(bodies, handler), typeof(TRequest).Name);
     }
 
     /// <summary>
@@ -196,28 +145,6 @@ public static class ProtobufHandlers
                 return lent is null ? handler(message, context) : HandleBorrowedAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);
-    }
-
-    private static void Answer<TReply>(RequestContext context, TReply reply)
-        where TReply : IMessage
-    {
-        if (!context.Answered)
-        {
-            context.Reply(new ProtobufBody(reply));
-        }
-    }
-
-    private static async ValueTask AnswerAsync<TReply>(ValueTask<TReply> handling, RequestContext context, BorrowedBytes? lent)
-        where TReply : IMessage
-    {
-        try
-        {
-            Answer(context, await handling.ConfigureAwait(false));
-        }
-        finally
-        {
-            lent?.End();
-        }
     }
 
     private static async ValueTask HandleBorrowedAsync<TMessage>(

@@ -1,0 +1,94 @@
+using FastPort.Protocol.Tools.Contracts;
+
+namespace FastPort.Protocol.Tools.Generation;
+
+/// <summary>Writes a service's client and the client's interface.</summary>
+internal static class ClientWriter
+{
+    public static void Write(CodeWriter code, ContractService service, string access)
+    {
+        WriteInterface(code, service, access);
+        WriteClient(code, service, access);
+    }
+
+    private static void WriteInterface(CodeWriter code, ContractService service, string access)
+    {
+        code.Line();
+        code.Lines(Documentation.Summary(service.Source.Comment, $"Service {service.FullName}."));
+        code.Line("/// <remarks>A test's substitute implements the members that the test uses; the others throw.</remarks>");
+        WriteObsolete(code, service.Source.IsDeprecated, service.FullName);
+        code.Line($"{access} interface {service.Interface}");
+        code.Open();
+        foreach (ContractMethod method in service.Methods)
+        {
+            if (method != service.Methods[0])
+            {
+                code.Line();
+            }
+
+            code.Lines(Documentation.Summary(method.Source.Comment, $"Calls {method.FullName}."));
+            code.Line("/// <param name=\"request\">The request; do not change it until the task ends.</param>");
+            code.Line("/// <param name=\"timeout\">");
+            code.Line("/// Time for the whole call; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.");
+            code.Line("/// </param>");
+            code.Line("/// <param name=\"cancellationToken\">Cancels the call; the peer receives Cancel.</param>");
+            code.Line(
+                "/// <exception cref=\"global::FastPort.RequestFailedException\">The peer answered with an error, or no reply came."
+                + "</exception>");
+            WriteObsolete(code, method.Source.IsDeprecated, method.FullName);
+            WriteSignature(code, method, "");
+            code.Continue(
+                "throw new global::System.NotSupportedException("
+                + $"\"This substitute of {service.Interface} does not implement {method.Name}Async.\");");
+        }
+
+        code.Close();
+    }
+
+    private static void WriteClient(CodeWriter code, ContractService service, string access)
+    {
+        code.Line();
+        code.Lines(Documentation.Summary(service.Source.Comment, $"Service {service.FullName}."));
+        code.Line("/// <remarks>Calls the server of a client, or the peer of a session. Thread-safe.</remarks>");
+        WriteObsolete(code, service.Source.IsDeprecated, service.FullName);
+        code.Line($"{access} sealed class {service.Client} : {service.Interface}");
+        code.Open();
+        code.Line("private readonly global::FastPort.Protocol.ServicePeer _peer;");
+        code.Line();
+        code.Line("/// <summary>Calls the server of a client.</summary>");
+        code.Line("/// <param name=\"client\">The client; it stays the caller's to dispose.</param>");
+        code.Line($"public {service.Client}(global::FastPort.IFastPortClient client) => _peer = new(client);");
+        code.Line();
+        code.Line("/// <summary>Calls the peer of a session, for example from a server to its client.</summary>");
+        code.Line("/// <param name=\"session\">The session.</param>");
+        code.Line($"public {service.Client}(global::FastPort.Session session) => _peer = new(session);");
+        foreach (ContractMethod method in service.Methods)
+        {
+            code.Line();
+            code.Line("/// <inheritdoc/>");
+            WriteObsolete(code, method.Source.IsDeprecated, method.FullName);
+            WriteSignature(code, method, "public ");
+            code.Continue($"_peer.CallAsync({service.Descriptors}.{method.Name}, request, timeout, cancellationToken);");
+        }
+
+        code.Close();
+    }
+
+    // The kinds of streams get their signatures here.
+    private static void WriteSignature(CodeWriter code, ContractMethod method, string modifiers)
+    {
+        code.Line($"{modifiers}global::System.Threading.Tasks.Task<{method.Reply}> {method.Name}Async(");
+        code.Continue(
+            $"{method.Request} request,",
+            "global::System.TimeSpan? timeout = null,",
+            "global::System.Threading.CancellationToken cancellationToken = default) =>");
+    }
+
+    private static void WriteObsolete(CodeWriter code, bool isDeprecated, string name)
+    {
+        if (isDeprecated)
+        {
+            code.Line($"[global::System.Obsolete(\"{name} is deprecated.\")]");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+namespace FastPort.Protocol.Services;
+
+/// <summary>One instance serves all messages.</summary>
+internal sealed class InstanceServiceMap(MessageHandlers handlers, object service) : ServiceMap(handlers)
+{
+    private protected override Func<TRequest, Session, TReply> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, Session, TReply> call)
+    {
+        var instance = (TService)service;
+        return (request, session) => call(instance, request, session);
+    }
+
+    private protected override Func<TRequest, RequestContext, ValueTask<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, RequestContext, ValueTask<TReply>> call)
+    {
+        var instance = (TService)service;
+        return (request, context) => call(instance, request, context);
+    }
+}

@@ -1,0 +1,46 @@
+using Google.Protobuf;
+
+namespace FastPort.Protocol;
+
+/// <summary>The peer that a generated client calls: the server of a client, or the peer of a session. Thread-safe.</summary>
+public readonly struct ServicePeer
+{
+    private readonly IFastPortClient? _client;
+    private readonly Session? _session;
+
+    /// <summary>The server of a client.</summary>
+    /// <param name="client">The client.</param>
+    public ServicePeer(IFastPortClient client)
+    {
+        ArgumentNullException.ThrowIfNull(client);
+        _client = client;
+    }
+
+    /// <summary>The peer of a session, for example for a server that calls its client.</summary>
+    /// <param name="session">The session; on the accepting side its peer must have sent Hello.</param>
+    public ServicePeer(Session session)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        _session = session;
+    }
+
+    /// <summary>Calls a method. Do not await it in an inline handler.</summary>
+    /// <param name="method">The method.</param>
+    /// <param name="request">The request; do not change it until the task ends.</param>
+    /// <param name="timeout">
+    /// Time for the whole call; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call; the peer receives Cancel.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came.</exception>
+    public Task<TReply> CallAsync<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method, TRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(request);
+        return _client is not null
+            ? _client.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken)
+            : _session!.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken);
+    }
+}

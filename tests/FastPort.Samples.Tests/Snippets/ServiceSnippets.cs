@@ -1,0 +1,124 @@
+using System.Collections.Concurrent;
+using FastPort.Protocol;
+using FastPort.Testing;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Walking;
+using Xunit;
+
+namespace FastPort.Samples.Tests.Snippets;
+
+// docs: service
+public sealed class MoveService : MoveBase
+{
+    private readonly ConcurrentDictionary<long, Position> _players = new();
+
+    public override ValueTask<Position> WalkAsync(Step request, RequestContext context)
+    {
+        if (request.East is < -1 or > 1 || request.North is < -1 or > 1)
+        {
+            throw new RequestRefusedException(ErrorCode.Forbidden, "A step is at most 1 long.");
+        }
+
+        Position position = _players.GetValueOrDefault(context.Session.Id) ?? new Position();
+        position = new Position { East = position.East + request.East, North = position.North + request.North };
+        _players[context.Session.Id] = position;
+        return ValueTask.FromResult(position);
+    }
+
+    public override Position Look(LookRequest request, Session session) =>
+        _players.GetValueOrDefault(session.Id) ?? new Position();
+}
+// docs: end
+
+/// <summary>The snippets of docs/services.md.</summary>
+public sealed class ServiceSnippets
+{
+    [Fact]
+    public async Task A_program_calls_its_server()
+    {
+        Assert.Equal("at 1, 0", await RunAsync());
+    }
+
+    // docs: test
+    [Fact]
+    public async Task A_step_is_at_most_1_long()
+    {
+        await using TestServer test = await TestServer.StartAsync(
+            builder => builder.MapService<MoveService>(ServiceLifetime.Singleton));
+        var move = new MoveClient(test.Client);
+
+        await Assert.ThrowsAsync<RequestFailedException>(() => move.WalkAsync(new Step { East = 2 }));
+        await move.WalkAsync(new Step { North = 1 });
+
+        Assert.Equal(new Position { North = 1 }, await move.LookAsync(new LookRequest()));
+    }
+    // docs: end
+
+    // docs: substitute
+    [Fact]
+    public async Task A_scout_looks_before_it_walks()
+    {
+        string report = await Scout.ReportAsync(new StandingPlayer());
+
+        Assert.Equal("5 east", report);
+    }
+
+    private sealed class StandingPlayer : IMoveClient
+    {
+        public Task<Position> LookAsync(
+            LookRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+            Task.FromResult(new Position { East = 5 });
+    }
+    // docs: end
+
+    [Fact]
+    public async Task A_host_maps_a_service()
+    {
+        var services = new ServiceCollection();
+        AddServer(services, new ConfigurationBuilder().Build());
+        await using ServiceProvider provider = services.BuildServiceProvider();
+
+        Assert.Equal([0x1000, 0x1001], provider.GetRequiredService<FastPortServer>().Handlers.Types.Where(static type => type >= 0x1000));
+    }
+
+    private static async Task<string> RunAsync()
+    {
+        // docs: program
+        await using var server = new FastPortServer(new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } });
+        server.Handlers.MapService(new MoveService());
+        await server.StartAsync();
+
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() });
+        await client.ConnectAsync();
+        var move = new MoveClient(client);
+        Position position = await move.WalkAsync(new Step { East = 1 }, timeout: TimeSpan.FromSeconds(5));
+        Console.WriteLine($"at {position.East}, {position.North}");
+        // docs: end
+        return $"at {position.East}, {position.North}";
+    }
+
+    private static void AddServer(IServiceCollection services, IConfiguration configuration)
+    {
+        // docs: host
+        services.AddFastPort(configuration).MapService<MoveService>(ServiceLifetime.Singleton);
+        // docs: end
+    }
+
+    private static class Scout
+    {
+        public static async Task<string> ReportAsync(IMoveClient move) => $"{(await move.LookAsync(new LookRequest())).East} east";
+    }
+}
+
+/// <summary>A server that calls its client.</summary>
+public sealed class CallingServiceSnippet : MoveBase
+{
+    // docs: callback
+    public override async ValueTask<Position> WalkAsync(Step request, RequestContext context)
+    {
+        var player = new PlayerClient(context.Session);
+        return await player.RestAsync(new LookRequest(), cancellationToken: context.Aborted);
+    }
+    // docs: end
+}
