@@ -56,11 +56,11 @@ public sealed partial class FastPortClient
             }
 
             AwaitedReply<TResult> pending = AwaitedReply<TResult>.Rent(reader, _options.RunContinuationsOnLoop);
-            SendStatus status = session.TryRequest(type, in body, pending, _options.Timing, limit.Left, out uint correlation);
+            SendStatus status = session.TryRequest(type, in body, pending, _options.Timing, limit.Left, out _);
             if (status == SendStatus.Queued)
             {
                 limit.Waits(pending);
-                CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, session, correlation);
+                CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, session);
                 try
                 {
                     return await pending.ReplyAsync().ConfigureAwait(false);

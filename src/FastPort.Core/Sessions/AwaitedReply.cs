@@ -16,7 +16,6 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
     private ReplyReader<TResult>? _reader;
     private bool _continuesOnLoop;
     private Session? _session;
-    private uint _correlation;
     private TResult? _result;
     private Exception? _exception;
 
@@ -65,7 +64,7 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
     }
 
     /// <summary>Lets the token cancel the request, which was sent. Dispose the registration before <see cref="Return"/>.</summary>
-    public CancellationTokenRegistration CancelBy(CancellationToken cancellationToken, Session session, uint correlation)
+    public CancellationTokenRegistration CancelBy(CancellationToken cancellationToken, Session session)
     {
         if (!cancellationToken.CanBeCanceled)
         {
@@ -73,12 +72,11 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
         }
 
         _session = session;
-        _correlation = correlation;
         return cancellationToken.UnsafeRegister(
             static state =>
             {
                 var reply = (AwaitedReply<TResult>)state!;
-                reply._session!.Cancel(reply._correlation);
+                reply._session!.Cancel(reply.Correlation);
             },
             this);
     }

@@ -54,8 +54,7 @@ public sealed partial class Session
         var limit = new TimeLimit(timeout ?? DefaultRequestTimeout);
         AwaitedReply<TResult> pending = AwaitedReply<TResult>.Rent(reader, _protocol.Settings.ContinuesOnLoop);
         SendStatus status;
-        uint correlation;
-        while ((status = TryRequest(type, in body, pending, timing: false, limit.Left, out correlation)) != SendStatus.Queued)
+        while ((status = TryRequest(type, in body, pending, timing: false, limit.Left, out _)) != SendStatus.Queued)
         {
             switch (status)
             {
@@ -74,7 +73,7 @@ public sealed partial class Session
             }
         }
 
-        CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, this, correlation);
+        CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, this);
         try
         {
             return await pending.ReplyAsync().ConfigureAwait(false);
