@@ -60,7 +60,7 @@ public sealed partial class FastPortClient
             if (status == SendStatus.Queued)
             {
                 limit.Waits(pending);
-                CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, session);
+                CancellationTokenRegistration canceling = pending.CancelThrough(session, cancellationToken);
                 try
                 {
                     return await pending.ReplyAsync().ConfigureAwait(false);

@@ -4,6 +4,7 @@ using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
+using FastPort.Sessions.Requests;
 
 namespace FastPort;
 

@@ -73,7 +73,7 @@ public sealed partial class Session
             }
         }
 
-        CancellationTokenRegistration canceling = pending.CancelBy(cancellationToken, this);
+        CancellationTokenRegistration canceling = pending.CancelThrough(this, cancellationToken);
         try
         {
             return await pending.ReplyAsync().ConfigureAwait(false);
