@@ -104,6 +104,12 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate KestrelTls(TestCertificate certificate) =>
         DotNet("Kestrel", "benchmarks", "KestrelPeer", "0", certificate.CertificateFile, certificate.KeyFile);
 
+    /// <summary>Grpc.AspNetCore on Kestrel, HTTP/2 without TLS. For its own client only.</summary>
+    public Candidate Grpc => DotNet("gRPC", "benchmarks", "ServicePeer", "serve", "grpc");
+
+    /// <summary>StreamJsonRpc on TCP. For its own client only.</summary>
+    public Candidate StreamJsonRpc => DotNet("StreamJsonRpc", "benchmarks", "ServicePeer", "serve", "json-rpc");
+
     /// <summary>SocketAsyncEventArgs with the runtime's default completions, raw bytes.</summary>
     public Candidate SocketEvents => DotNet("SocketAsyncEventArgs raw", "benchmarks", "SocketPeer") with { RepliesAsSent = true };
 

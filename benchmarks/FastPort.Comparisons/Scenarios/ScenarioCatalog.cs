@@ -6,8 +6,8 @@ internal static class ScenarioCatalog
     /// <summary>What <c>all</c> runs, in this order.</summary>
     public static IReadOnlyList<IScenario> Usual { get; } =
     [
-        new EchoScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(), new SpinningScenario(),
-        new SecurityScenario(), new OpcUaScenario(),
+        new EchoScenario(), new ServicesScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(),
+        new SpinningScenario(), new SecurityScenario(), new OpcUaScenario(),
     ];
 
     /// <summary>

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Diagnostics;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Requests;
 using FastPort.Sessions.Tracing;
 
 namespace FastPort;
@@ -43,45 +44,55 @@ public sealed partial class FastPortClient
     {
         ArgumentNullException.ThrowIfNull(reader);
         cancellationToken.ThrowIfCancellationRequested();
-        TimeSpan limit = timeout ?? _options.RequestTimeout;
-        long started = _clock.PreciseMilliseconds;
+        var limit = new TimeLimit(timeout ?? _options.RequestTimeout);
         while (true)
         {
-            TimeSpan left = Left(limit, started);
-            Session session = await WaitForSessionAsync(left, cancellationToken).ConfigureAwait(false);
-            var pending = new AwaitedReply<TResult>(reader, _options.RunContinuationsOnLoop);
-            switch (session.TryRequest(type, in body, pending, _options.Timing, Left(limit, started), out uint correlation))
+            Session? session = _slot.ForRequests;
+            if (session is null)
             {
-                case SendStatus.Queued:
-                    using (cancellationToken.UnsafeRegister(
-                        static state =>
-                        {
-                            (Session s, uint c) = ((Session, uint))state!;
-                            s.Cancel(c);
-                        },
-                        (session, correlation)))
-                    {
-                        try
-                        {
-                            return await pending.Task.ConfigureAwait(false);
-                        }
-                        catch (RequestFailedException) when (
-                            pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
-                        {
-                            // The server has not run the request: retry it on the next session. This one ends when its other requests
-                            // have their replies, also if the server says no Goodbye.
-                            session.Protocol.Leave(CloseReason.LocalClosed);
-                            _slot.Retire(session);
-                            continue;
-                        }
-                        catch (OperationCanceledException)
-                        {
-                            throw new OperationCanceledException(cancellationToken);
-                        }
-                    }
+                limit.Waits(_clock);
+                session = await WaitForSessionAsync(limit.Left, cancellationToken).ConfigureAwait(false);
+                limit.Waited(_clock);
+            }
 
+            AwaitedReply<TResult> pending = AwaitedReply<TResult>.Rent(reader, _options.RunContinuationsOnLoop);
+            SendStatus status = session.TryRequest(type, in body, pending, _options.Timing, limit.Left, out _);
+            if (status == SendStatus.Queued)
+            {
+                limit.Waits(pending);
+                CancellationTokenRegistration canceling = pending.CancelThrough(session, cancellationToken);
+                try
+                {
+                    return await pending.ReplyAsync().ConfigureAwait(false);
+                }
+                catch (RequestFailedException) when (
+                    pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
+                {
+                    // The server has not run the request: retry it on the next session. This one ends when its other requests have their
+                    // replies, also if the server says no Goodbye.
+                    session.Protocol.Leave(CloseReason.LocalClosed);
+                    _slot.Retire(session);
+                    limit.Waited(_clock);
+                    continue;
+                }
+                catch (OperationCanceledException)
+                {
+                    throw new OperationCanceledException(cancellationToken);
+                }
+                finally
+                {
+                    canceling.Dispose();
+                    pending.Return();
+                }
+            }
+
+            pending.Return();
+            switch (status)
+            {
                 case SendStatus.Full:
-                    await session.WaitForRoomAsync(Left(limit, started), _clock.Time, cancellationToken).ConfigureAwait(false);
+                    limit.Waits(_clock);
+                    await session.WaitForRoomAsync(limit.Left, _clock.Time, cancellationToken).ConfigureAwait(false);
+                    limit.Waited(_clock);
                     break;
                 case SendStatus.TooLarge:
                     throw new ArgumentException(
@@ -170,9 +181,4 @@ public sealed partial class FastPortClient
                 RequestFailure.TimedOut, $"There was no connection to {_options.Endpoint} in time.", e);
         }
     }
-
-    // Zero means no limit, so the rest of a limit is at least 1 ms.
-    private TimeSpan Left(TimeSpan limit, long started) => limit <= TimeSpan.Zero
-        ? TimeSpan.Zero
-        : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));
 }

@@ -4,6 +4,7 @@ using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Routing;
 using FastPort.Sessions;
+using FastPort.Sessions.Requests;
 
 namespace FastPort;
 
@@ -232,18 +233,19 @@ public sealed partial class FastPortClient
     // The request is idempotent, so it is retried when the connection is lost in the meantime.
     private async Task RequestTopicAsync(ushort type, string prefix, TimeSpan? timeout, CancellationToken cancellationToken)
     {
-        TimeSpan limit = timeout ?? _options.RequestTimeout;
-        long started = _clock.PreciseMilliseconds;
+        var limit = new TimeLimit(timeout ?? _options.RequestTimeout);
+        limit.Waits(_clock);
         while (true)
         {
             try
             {
-                await RequestAsync(type, new TopicBody(prefix), ReadNothing, Left(limit, started), cancellationToken).ConfigureAwait(false);
+                await RequestAsync(type, new TopicBody(prefix), ReadNothing, limit.Left, cancellationToken).ConfigureAwait(false);
                 return;
             }
             catch (RequestFailedException e) when (e.Failure == RequestFailure.ConnectionLost && _options.Reconnect)
             {
                 // Retried on the next session.
+                limit.Waited(_clock);
             }
         }
     }
@@ -254,10 +256,10 @@ public sealed partial class FastPortClient
     private async Task<List<string>> SubscribeAgainAsync(Session session, string[] prefixes, CancellationToken cancellationToken)
     {
         List<string> later = [];
-        List<(string Prefix, AwaitedReply<bool> Reply)> requests = [];
+        List<(string Prefix, Task<bool> Reply)> requests = [];
         foreach (string prefix in prefixes.Intersect(_routing.Prefixes, StringComparer.Ordinal))
         {
-            var reply = new AwaitedReply<bool>(ReadNothing);
+            var reply = AwaitedReply<bool>.Rent(ReadNothing);
             SendStatus status;
             while ((status = session.TryRequest(
                 ControlType.Subscribe, new TopicBody(prefix), reply, timing: false, _options.ConnectTimeout, out _)) == SendStatus.Full)
@@ -267,15 +269,15 @@ public sealed partial class FastPortClient
 
             if (status == SendStatus.Queued)
             {
-                requests.Add((prefix, reply));
+                requests.Add((prefix, reply.AsTask()));
             }
         }
 
-        foreach ((string prefix, AwaitedReply<bool> reply) in requests)
+        foreach ((string prefix, Task<bool> reply) in requests)
         {
             try
             {
-                await reply.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+                await reply.WaitAsync(cancellationToken).ConfigureAwait(false);
             }
             catch (RequestFailedException e)
             {

@@ -59,11 +59,11 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
 
     private Task<WelcomeBody> SayHello(FrameProtocol protocol, string token)
     {
-        var pending = new AwaitedReply<WelcomeBody>((scoped in InboundReply reply) => ReadWelcome(protocol, in reply));
+        var pending = AwaitedReply<WelcomeBody>.Rent((scoped in InboundReply reply) => ReadWelcome(protocol, in reply));
         var hello = new HelloBody(options.RoutingId, token, options.ClientName, Extensions.Known);
         return protocol.Requests.TrySend(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
         {
-            SendStatus.Queued => pending.Task,
+            SendStatus.Queued => pending.AsTask(),
             SendStatus.TooLarge => throw new FastPortOptionsException(
                 [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(options.Session.MaxFrameBytes)}. "
                     + $"Shorten RoutingId, the token or ClientName."]),

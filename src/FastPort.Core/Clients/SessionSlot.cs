@@ -14,6 +14,7 @@ internal sealed class SessionSlot
     private TaskCompletionSource<Session> _ready = NewReady();
     private TaskCompletionSource _retired = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _current;
+    private Session? _forRequests;
 
     // Why requests fail at once; null while they wait for a session.
     private (RequestFailure Failure, string Message)? _none =
@@ -21,6 +22,9 @@ internal sealed class SessionSlot
 
     /// <summary>The current session; null while there is none.</summary>
     public Session? Current => Volatile.Read(ref _current);
+
+    /// <summary>As <see cref="GetAsync"/> without a wait or an exception: null if requests have to wait or fail.</summary>
+    public Session? ForRequests => Volatile.Read(ref _forRequests);
 
     /// <summary>The current session, or the task of the next one.</summary>
     /// <exception cref="RequestFailedException">The client is not connecting, or has ended.</exception>
@@ -46,7 +50,7 @@ internal sealed class SessionSlot
                 return null;
             }
 
-            _current = session;
+            _current = _forRequests = session;
             _open.Add(session, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
             return _ready;
         }
@@ -59,7 +63,7 @@ internal sealed class SessionSlot
         {
             if (ReferenceEquals(_current, session))
             {
-                _current = null;
+                _current = _forRequests = null;
                 _ready = NewReady();
                 _retired.TrySetResult();
                 _retired = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -141,6 +145,7 @@ internal sealed class SessionSlot
             }
 
             _none = (failure, message);
+            _forRequests = null;
             _ready.TrySetException(new RequestFailedException(failure, message));
 
             // Observe the exception: possibly no request waits for the task.

@@ -80,6 +80,9 @@ public abstract class PendingReply
 
     internal long DeadlineMilliseconds { get; set; }
 
+    /// <summary>Set by <see cref="Sessions.Requests.OutstandingRequests"/>.</summary>
+    internal uint Correlation { get; set; }
+
     internal ushort Type { get; set; }
 
     /// <summary>The reply arrived, possibly an error reply. Called on the session's loop. Must not block.</summary>

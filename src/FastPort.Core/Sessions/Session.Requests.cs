@@ -3,6 +3,7 @@ using System.Diagnostics;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Requests;
 using FastPort.Sessions.Tracing;
 
 namespace FastPort;
@@ -50,21 +51,17 @@ public sealed partial class Session
         ArgumentNullException.ThrowIfNull(reader);
         cancellationToken.ThrowIfCancellationRequested();
         ConnectionClock clock = _protocol.Settings.Clock;
-        TimeSpan limit = timeout ?? DefaultRequestTimeout;
-        long started = clock.PreciseMilliseconds;
-        var pending = new AwaitedReply<TResult>(reader, _protocol.Settings.ContinuesOnLoop);
-        while (true)
+        var limit = new TimeLimit(timeout ?? DefaultRequestTimeout);
+        AwaitedReply<TResult> pending = AwaitedReply<TResult>.Rent(reader, _protocol.Settings.ContinuesOnLoop);
+        SendStatus status;
+        while ((status = TryRequest(type, in body, pending, timing: false, limit.Left, out _)) != SendStatus.Queued)
         {
-            // Zero means no limit, so a limit that has passed becomes the smallest possible one.
-            TimeSpan left = limit <= TimeSpan.Zero
-                ? TimeSpan.Zero
-                : TimeSpan.FromMilliseconds(Math.Max(limit.TotalMilliseconds - (clock.PreciseMilliseconds - started), 1));
-            switch (TryRequest(type, in body, pending, timing: false, left, out uint correlation))
+            switch (status)
             {
-                case SendStatus.Queued:
-                    return await AwaitAsync(pending, correlation, cancellationToken).ConfigureAwait(false);
                 case SendStatus.Full:
-                    await WaitForRoomAsync(left, clock.Time, cancellationToken).ConfigureAwait(false);
+                    limit.Waits(clock);
+                    await WaitForRoomAsync(limit.Left, clock.Time, cancellationToken).ConfigureAwait(false);
+                    limit.Waited(clock);
                     break;
                 case SendStatus.TooLarge:
                     throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {MaxBodyBytes}.", nameof(body));
@@ -74,6 +71,21 @@ public sealed partial class Session
                 default:
                     throw new RequestFailedException(RequestFailure.Closed, "The session is closed.");
             }
+        }
+
+        CancellationTokenRegistration canceling = pending.CancelThrough(this, cancellationToken);
+        try
+        {
+            return await pending.ReplyAsync().ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            throw new OperationCanceledException(cancellationToken);
+        }
+        finally
+        {
+            canceling.Dispose();
+            pending.Return();
         }
     }
 
@@ -93,25 +105,6 @@ public sealed partial class Session
             static (scoped in InboundReply reply) => reply.Body.ToArray(),
             timeout,
             cancellationToken);
-
-    private async Task<TResult> AwaitAsync<TResult>(AwaitedReply<TResult> pending, uint correlation, CancellationToken cancellationToken)
-    {
-        using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
-            static state =>
-            {
-                (Session session, uint number) = ((Session, uint))state!;
-                session.Cancel(number);
-            },
-            (this, correlation));
-        try
-        {
-            return await pending.Task.ConfigureAwait(false);
-        }
-        catch (OperationCanceledException)
-        {
-            throw new OperationCanceledException(cancellationToken);
-        }
-    }
 
     /// <summary>Waits for room in the send queue.</summary>
     /// <param name="left">The time left; zero for no limit.</param>

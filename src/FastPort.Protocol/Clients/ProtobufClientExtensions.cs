@@ -15,7 +15,7 @@ public static class ProtobufClientExtensions
     /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
     /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
-    public static async Task<TReply> RequestAsync<TReply>(
+    public static Task<TReply> RequestAsync<TReply>(
         this IFastPortClient client,
         ushort type,
         IMessage request,
@@ -27,10 +27,9 @@ public static class ProtobufClientExtensions
         ArgumentNullException.ThrowIfNull(client);
         ArgumentNullException.ThrowIfNull(parser);
         var body = new ProtobufBody(request);
-        Task<TReply> reply = client is FastPortClient known
+        return client is FastPortClient known
             ? known.RequestAsync(type, body, Reader(parser), timeout, cancellationToken)
             : client.RequestAsync(type, body, Reader(parser), timeout, cancellationToken);
-        return await reply.ConfigureAwait(false);
     }
 
     /// <summary>Sends a one-way message; waits for a connection and for room.</summary>
@@ -75,7 +74,7 @@ public static class ProtobufClientExtensions
     /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to 30 s.</param>
     /// <param name="cancellationToken">Cancels the request; the session sends Cancel to the peer.</param>
     /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came.</exception>
-    public static async Task<TReply> RequestAsync<TReply>(
+    public static Task<TReply> RequestAsync<TReply>(
         this Session session,
         ushort type,
         IMessage request,
@@ -86,8 +85,7 @@ public static class ProtobufClientExtensions
     {
         ArgumentNullException.ThrowIfNull(session);
         ArgumentNullException.ThrowIfNull(parser);
-        return await session
-            .RequestAsync(type, new ProtobufBody(request), Reader(parser), timeout, cancellationToken).ConfigureAwait(false);
+        return session.RequestAsync(type, new ProtobufBody(request), Reader(parser), timeout, cancellationToken);
     }
 
     /// <summary>
@@ -141,7 +139,32 @@ public static class ProtobufClientExtensions
     }
 
     private static ReplyReader<TReply> Reader<TReply>(MessageParser<TReply> parser)
-        where TReply : IMessage<TReply> =>
-        (scoped in InboundReply reply) =>
-            reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body);
+        where TReply : IMessage<TReply>
+    {
+        ReplyParser<TReply>? last = ReplyParser<TReply>.Last;
+        return last is not null && ReferenceEquals(last.Parser, parser) ? last.Reader : new ReplyParser<TReply>(parser).Reader;
+    }
+
+    // A message type has one parser in most programs: its reader is created once.
+    private sealed class ReplyParser<TReply>
+        where TReply : IMessage<TReply>
+    {
+        private static ReplyParser<TReply>? _last;
+
+        public ReplyParser(MessageParser<TReply> parser)
+        {
+            Parser = parser;
+            Reader = Read;
+            Volatile.Write(ref _last, this);
+        }
+
+        public static ReplyParser<TReply>? Last => Volatile.Read(ref _last);
+
+        public MessageParser<TReply> Parser { get; }
+
+        public ReplyReader<TReply> Reader { get; }
+
+        private TReply Read(scoped in InboundReply reply) =>
+            reply.Body.IsSingleSegment ? Parser.ParseFrom(reply.Body.FirstSpan) : Parser.ParseFrom(reply.Body);
+    }
 }

@@ -246,9 +246,9 @@ public sealed partial class ClientRequestTests
 
         Assert.Equal(SendStatus.Queued, session.TrySend(0x2001, [1, 2, 3]));
         Assert.Equal([1, 2, 3], await pushed.Task.InTimeAsync());
-        var reply = new AwaitedReply<byte[]>(static (scoped in InboundReply r) => System.Buffers.BuffersExtensions.ToArray(r.Body));
+        var reply = AwaitedReply<byte[]>.Rent(static (scoped in InboundReply r) => System.Buffers.BuffersExtensions.ToArray(r.Body));
         Assert.Equal(SendStatus.Queued, session.TryRequest(0x2002, new RawBody([5]), reply, timing: false, TimeSpan.Zero, out _));
-        Assert.Equal([5, 99], await reply.Task.InTimeAsync());
+        Assert.Equal([5, 99], await reply.AsTask().InTimeAsync());
     }
 
     [Fact]

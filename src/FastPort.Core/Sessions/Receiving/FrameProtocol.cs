@@ -142,6 +142,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             }
 
             Dispatcher.EndBurst();
+            Requests.EndBurst();
             FrameOutput.EndDeferral();
             if (_rates is not null)
             {

@@ -28,6 +28,9 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
     // peer's frames may exceed the limit by a block.
     private int _expected;
 
+    // Loop only: whether the burst has delivered replies.
+    private bool _hasDelivered;
+
     public OutstandingRequests Outstanding { get; } = new();
 
     /// <summary>The blocks that the peer's frames may have.</summary>
@@ -136,6 +139,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
 
         if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
         {
+            _hasDelivered = true;
             try
             {
                 pending!.OnReply(in reply);
@@ -151,6 +155,16 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
         else
         {
             settings.Telemetry.Counters.ReplyToNothing();
+        }
+    }
+
+    /// <summary>The burst has ended: the callers of its replies are resumed. Loop only.</summary>
+    public void EndBurst()
+    {
+        if (_hasDelivered)
+        {
+            _hasDelivered = false;
+            ContinuationQueue.OfLoop.EndBurst();
         }
     }
 

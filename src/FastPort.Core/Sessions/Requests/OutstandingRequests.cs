@@ -5,13 +5,19 @@ namespace FastPort.Sessions.Requests;
 /// <summary>
 /// This side's requests in flight, by correlation. The thread that removes an entry completes it, so each is completed exactly once.
 /// <see cref="_gate"/> guards all fields; no callback runs under it.
+/// <para>
+/// A request is in the slot that the low bits of its correlation name. Correlations are consecutive, so a slot is free again before its turn
+/// comes, unless its request is older than the table's size: then its number is skipped.
+/// </para>
 /// </summary>
 internal sealed class OutstandingRequests
 {
     private readonly Lock _gate = new();
 
-    // Allocated for the first request: many sessions of a server never send one.
-    private Dictionary<uint, PendingReply>? _pending;
+    // A power of two, at most half full, so that few numbers are skipped. Allocated for the first request: many sessions of a server never
+    // send one.
+    private PendingReply?[] _slots = [];
+    private int _count;
     private uint _last;
     private int _withDeadline;
 
@@ -26,7 +32,7 @@ internal sealed class OutstandingRequests
         {
             lock (_gate)
             {
-                return _pending?.Count ?? 0;
+                return _count;
             }
         }
     }
@@ -42,13 +48,21 @@ internal sealed class OutstandingRequests
                 return false;
             }
 
-            _pending ??= [];
+            if (2 * _count >= _slots.Length)
+            {
+                Grow();
+            }
+
+            PendingReply?[] slots = _slots;
+            uint mask = (uint)slots.Length - 1;
             do
             {
-                _last = _last == uint.MaxValue ? 1 : _last + 1;
+                _last++;
             }
-            while (!_pending.TryAdd(_last, pending));
-            correlation = _last;
+            while (slots[_last & mask] is not null || _last == 0);
+            slots[_last & mask] = pending;
+            _count++;
+            pending.Correlation = correlation = _last;
             if (pending.DeadlineMilliseconds != 0)
             {
                 _withDeadline++;
@@ -64,18 +78,16 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            if (_pending is null || !_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
+            PendingReply?[] slots = _slots;
+            uint slot = correlation & ((uint)slots.Length - 1);
+            pending = slot < (uint)slots.Length ? slots[slot] : null;
+            if (pending is null || pending.Correlation != correlation || (type is not null && pending.Type != type))
             {
                 pending = null;
                 return false;
             }
 
-            _pending.Remove(correlation);
-            if (pending.DeadlineMilliseconds != 0)
-            {
-                _withDeadline--;
-            }
-
+            Remove(pending);
             return true;
         }
     }
@@ -87,7 +99,7 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            next = _withDeadline == 0 || _pending is null ? ConnectionClock.Never : _nextDeadline;
+            next = _withDeadline == 0 ? ConnectionClock.Never : _nextDeadline;
             if (nowMilliseconds < next)
             {
                 _nextDeadline = next;
@@ -96,16 +108,17 @@ internal sealed class OutstandingRequests
 
             next = ConnectionClock.Never;
             List<(uint, PendingReply)>? expired = null;
-            foreach ((uint correlation, PendingReply pending) in _pending!)
+            foreach (PendingReply? pending in _slots)
             {
-                if (pending.DeadlineMilliseconds == 0)
+                if (pending is null || pending.DeadlineMilliseconds == 0)
                 {
                     continue;
                 }
 
                 if (nowMilliseconds >= pending.DeadlineMilliseconds)
                 {
-                    (expired ??= []).Add((correlation, pending));
+                    (expired ??= []).Add((pending.Correlation, pending));
+                    Remove(pending);
                 }
                 else
                 {
@@ -114,13 +127,6 @@ internal sealed class OutstandingRequests
             }
 
             _nextDeadline = next;
-
-            foreach ((uint correlation, _) in expired ?? [])
-            {
-                _pending.Remove(correlation);
-                _withDeadline--;
-            }
-
             return expired;
         }
     }
@@ -131,10 +137,34 @@ internal sealed class OutstandingRequests
         lock (_gate)
         {
             _closed = true;
-            PendingReply[] all = _pending is null ? [] : [.. _pending.Values];
-            _pending = null;
-            _withDeadline = 0;
+            PendingReply[] all = [.. _slots.OfType<PendingReply>()];
+            _slots = [];
+            _count = _withDeadline = 0;
             return all;
+        }
+    }
+
+    private void Remove(PendingReply pending)
+    {
+        _slots[pending.Correlation & ((uint)_slots.Length - 1)] = null;
+        _count--;
+        if (pending.DeadlineMilliseconds != 0)
+        {
+            _withDeadline--;
+        }
+    }
+
+    // Requests in different slots of the smaller table are in different slots of the larger one.
+    private void Grow()
+    {
+        PendingReply?[] all = _slots;
+        _slots = new PendingReply?[Math.Max(16, 2 * all.Length)];
+        foreach (PendingReply? pending in all)
+        {
+            if (pending is not null)
+            {
+                _slots[pending.Correlation & ((uint)_slots.Length - 1)] = pending;
+            }
         }
     }
 }

@@ -1,3 +1,5 @@
+using FastPort.Sessions.Requests;
+
 namespace FastPort.Sessions.Sending;
 
 /// <content>What one thread sends to many sessions, see <see cref="FlushGroup"/>.</content>
@@ -10,6 +12,20 @@ internal sealed partial class FrameOutput
     // A set is kept for the thread's next group.
     [ThreadStatic]
     private static HashSet<FrameOutput>? _spareGroup;
+
+    private int _isFlushPending;
+
+    /// <summary>
+    /// A <see cref="ContinuationQueue"/> flushes this output soon; false if one does already. A full fence, as the next method: a thread
+    /// that gets false has written its frame before that flush begins.
+    /// </summary>
+    public bool TryBeginFlush() => Interlocked.Exchange(ref _isFlushPending, 1) == 0;
+
+    public void EndFlush()
+    {
+        Interlocked.Exchange(ref _isFlushPending, 0);
+        _connection.Flush();
+    }
 
     public static HashSet<FrameOutput> BeginGroup()
     {

@@ -362,6 +362,10 @@ internal sealed partial class FrameOutput
             {
                 group.Add(this);
             }
+            else if (ContinuationQueue.Running is { } continuations)
+            {
+                continuations.Flush(this);
+            }
             else
             {
                 _connection.Flush();

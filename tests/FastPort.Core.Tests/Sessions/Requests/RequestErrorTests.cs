@@ -159,8 +159,13 @@ public sealed class RequestErrorTests
         Assert.Equal(0, unobserved);
 
         [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
-        static void Abandon(string message) =>
-            new AwaitedReply<int>(static (scoped in InboundReply _) => 0).OnFailed(RequestFailure.ConnectionLost, message);
+        static void Abandon(string message)
+        {
+            AwaitedReply<int> reply = AwaitedReply<int>.Rent(static (scoped in InboundReply _) => 0);
+            IAsyncResult task = reply.AsTask();
+            reply.OnFailed(RequestFailure.ConnectionLost, message);
+            task.AsyncWaitHandle.WaitOne();
+        }
     }
 
     private static void Register(MessageHandlers handlers) => handlers

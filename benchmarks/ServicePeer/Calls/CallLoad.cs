@@ -1,0 +1,95 @@
+using System.Diagnostics;
+using System.Text.Json;
+using FastPort.Telemetry;
+
+namespace ServicePeer.Calls;
+
+/// <summary>How much to call.</summary>
+internal sealed record CallLoadSettings
+{
+    /// <summary>Creates one connection.</summary>
+    public required Func<ICalls> Create { get; init; }
+
+    public required int Connections { get; init; }
+
+    /// <summary>Callers on each connection.</summary>
+    public required int Callers { get; init; }
+
+    /// <summary>Bytes of a payload.</summary>
+    public required int Size { get; init; }
+
+    public required TimeSpan Duration { get; init; }
+
+    public required TimeSpan WarmUp { get; init; }
+
+    /// <summary>The process whose CPU time and memory are reported as the server's.</summary>
+    public required int ServerId { get; init; }
+}
+
+/// <summary>Callers that each await their reply; reports as benchmarks/Native/echo_load.c does.</summary>
+internal static class CallLoad
+{
+    private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
+
+    public static async Task RunAsync(CallLoadSettings settings)
+    {
+        ICalls[] connections = [.. Enumerable.Range(0, settings.Connections).Select(_ => settings.Create())];
+        foreach (ICalls connection in connections)
+        {
+            await connection.ConnectAsync();
+        }
+
+        using Process server = Process.GetProcessById(settings.ServerId);
+        using var trips = new RoundTrips();
+        Task callers = Task.WhenAll(Enumerable.Range(0, settings.Connections * settings.Callers).Select(
+            number => Task.Run(() => connections[number % connections.Length].RunCallerAsync(new Payload(settings.Size, number), trips))));
+        await WaitAsync(callers, settings.WarmUp);
+        TimeSpan serverCpu = server.TotalProcessorTime;
+        TimeSpan ownCpu = Environment.CpuUsage.TotalTime;
+        long allocated = GC.GetTotalAllocatedBytes();
+        trips.Begin();
+        long began = Stopwatch.GetTimestamp();
+        await WaitAsync(callers, settings.Duration);
+        double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
+        LatencySnapshot roundTrips = trips.Take();
+        allocated = GC.GetTotalAllocatedBytes() - allocated;
+        ownCpu = Environment.CpuUsage.TotalTime - ownCpu;
+        server.Refresh();
+        serverCpu = server.TotalProcessorTime - serverCpu;
+        trips.End();
+        await callers;
+        foreach (ICalls connection in connections)
+        {
+            await connection.DisposeAsync();
+        }
+
+        Console.WriteLine(JsonSerializer.Serialize(
+            new
+            {
+                Messages = roundTrips.Count,
+                Seconds = seconds,
+                MessagesPerS = roundTrips.Count / seconds,
+                Errors = 0,
+                P50Us = roundTrips.P50 / 1e3,
+                P95Us = roundTrips.P95 / 1e3,
+                P99Us = roundTrips.P99 / 1e3,
+                MaxUs = roundTrips.Max / 1e3,
+                ClientCpuS = ownCpu.TotalSeconds,
+                ClientPeakRssKb = Process.GetCurrentProcess().PeakWorkingSet64 / 1024,
+                ClientAllocatedBytes = allocated,
+                ServerCpuS = serverCpu.TotalSeconds,
+                ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / roundTrips.Count,
+                ServerPeakRssKb = server.PeakWorkingSet64 / 1024,
+            },
+            Format));
+    }
+
+    // A caller that fails ends the run at once.
+    private static async Task WaitAsync(Task callers, TimeSpan time)
+    {
+        if (await Task.WhenAny(callers, Task.Delay(time)) == callers)
+        {
+            await callers;
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using System.Diagnostics;
+using Google.Protobuf;
+using Grpc.Net.Client;
+using ServicePeer.Grpc;
+
+namespace ServicePeer.Calls;
+
+/// <summary>Unary calls of Grpc.Net.Client, on a channel with a connection of its own.</summary>
+internal sealed class GrpcCalls : ICalls
+{
+    private readonly SocketsHttpHandler _handler = new() { EnableMultipleHttp2Connections = false };
+    private readonly GrpcChannel _channel;
+    private readonly Grpc.Calls.CallsClient _client;
+
+    public GrpcCalls(string endpoint)
+    {
+        _channel = GrpcChannel.ForAddress(
+            $"http://{new Uri(endpoint).Authority}", new GrpcChannelOptions { HttpHandler = _handler, DisposeHttpClient = true });
+        _client = new Grpc.Calls.CallsClient(_channel);
+    }
+
+    public async Task ConnectAsync() => await _client.EchoAsync(new Message());
+
+    public async Task RunCallerAsync(Payload payload, RoundTrips trips)
+    {
+        while (!trips.Ended)
+        {
+            var request = new Message { Payload = ByteString.CopyFrom(payload.Next()) };
+            long began = Stopwatch.GetTimestamp();
+            Message reply = await _client.EchoAsync(request);
+            trips.Record(began);
+            payload.Verify(reply.Payload.Span);
+        }
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        _channel.Dispose();
+        _handler.Dispose();
+        return ValueTask.CompletedTask;
+    }
+}

@@ -1,0 +1,40 @@
+using System.Diagnostics;
+using FastPort.Telemetry;
+
+namespace ServicePeer.Calls;
+
+/// <summary>Counts and times the calls of all callers. A histogram per thread: callers are resumed on any.</summary>
+internal sealed class RoundTrips : IDisposable
+{
+    private volatile ThreadLocal<LatencyHistogram> _histograms = New();
+    private volatile bool _ended;
+
+    /// <summary>Whether callers make no more calls.</summary>
+    public bool Ended => _ended;
+
+    /// <summary>A call that began at this time has its reply.</summary>
+    public void Record(long began) => _histograms.Value!.Record((long)Stopwatch.GetElapsedTime(began).TotalNanoseconds);
+
+    /// <summary>Counts anew. Calls in flight count to the new measurement.</summary>
+    public void Begin() => _histograms = New();
+
+    /// <summary>What was counted since <see cref="Begin"/>; recording threads may add a last call each to what was merged.</summary>
+    public LatencySnapshot Take()
+    {
+        ThreadLocal<LatencyHistogram> taken = _histograms;
+        _histograms = New();
+        var all = new LatencyHistogram();
+        foreach (LatencyHistogram one in taken.Values)
+        {
+            all.Merge(one.Snapshot());
+        }
+
+        return all.Snapshot();
+    }
+
+    public void End() => _ended = true;
+
+    public void Dispose() => _histograms.Dispose();
+
+    private static ThreadLocal<LatencyHistogram> New() => new(static () => new LatencyHistogram(), trackAllValues: true);
+}

@@ -1,0 +1,102 @@
+using System.CommandLine;
+using ServicePeer.Calls;
+using ServicePeer.Servers;
+
+namespace ServicePeer;
+
+/// <summary>The servers of other libraries, and the callers of all.</summary>
+internal static class PeerCommands
+{
+    private static readonly Argument<string> Library = new("library") { Description = "fastport, fastport-on-loop, grpc or json-rpc." };
+
+    private static readonly Option<string> Endpoint = new("--endpoint")
+    {
+        Description = "The server, as tcp://host:port.",
+        Required = true,
+    };
+
+    private static readonly Option<int> Connections = new("--connections") { Description = "Connections.", DefaultValueFactory = _ => 32 };
+
+    private static readonly Option<int> Callers = new("--callers")
+    {
+        Description = "Callers on each connection; each awaits its reply before it calls again.",
+        DefaultValueFactory = _ => 16,
+    };
+
+    private static readonly Option<int> Size = new("--size")
+    {
+        Description = "Bytes of a message's payload, 8 or more.",
+        DefaultValueFactory = _ => 64,
+    };
+
+    private static readonly Option<double> Duration = new("--duration") { Description = "Measured seconds.", DefaultValueFactory = _ => 3 };
+
+    private static readonly Option<double> WarmUp = new("--warmup") { Description = "Seconds before.", DefaultValueFactory = _ => 0.5 };
+
+    private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
+
+    public static RootCommand Create()
+    {
+        var serve = new Command("serve", "Serves until its standard input ends.") { Library };
+        serve.SetAction((parsed, cancellation) => ServeAsync(parsed.GetRequiredValue(Library), cancellation));
+        var load = new Command("load", "Calls a server, and prints what it has measured as one line of JSON.")
+        {
+            Library, Endpoint, Connections, Callers, Size, Duration, WarmUp, ServerId,
+        };
+        load.SetAction((parsed, _) => CallLoad.RunAsync(new CallLoadSettings
+        {
+            Create = Choose(parsed.GetRequiredValue(Library), parsed.GetRequiredValue(Endpoint)),
+            Connections = parsed.GetValue(Connections),
+            Callers = parsed.GetValue(Callers),
+            Size = parsed.GetValue(Size),
+            Duration = TimeSpan.FromSeconds(parsed.GetValue(Duration)),
+            WarmUp = TimeSpan.FromSeconds(parsed.GetValue(WarmUp)),
+            ServerId = parsed.GetValue(ServerId),
+        }));
+        return new RootCommand("Calls through FastPort, gRPC and JSON-RPC.") { serve, load };
+    }
+
+    private static Func<ICalls> Choose(string library, string endpoint) => library switch
+    {
+        "fastport" => () => new FastPortCalls(endpoint, continuesOnLoop: false),
+        "fastport-on-loop" => () => new FastPortCalls(endpoint, continuesOnLoop: true),
+        "grpc" => () => new GrpcCalls(endpoint),
+        "json-rpc" => () => new JsonRpcCalls(endpoint),
+        _ => throw new PeerException($"'{library}' is none of the libraries fastport, fastport-on-loop, grpc and json-rpc."),
+    };
+
+    private static async Task ServeAsync(string library, CancellationToken cancellation)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+
+        // The program that started this one holds the other end of its standard input. A thread of its own waits for it: the thread pool
+        // has one thread per core, and the server needs them all.
+        var watcher = new Thread(() =>
+        {
+            while (Console.In.Read() >= 0)
+            {
+                // What is written there does not matter.
+            }
+
+            ending.Cancel();
+        })
+        {
+            IsBackground = true,
+            Name = "standard input",
+        };
+        watcher.Start();
+        try
+        {
+            await (library switch
+            {
+                "grpc" => GrpcServer.RunAsync(ending.Token),
+                "json-rpc" => JsonRpcServer.RunAsync(ending.Token),
+                _ => throw new PeerException($"'{library}' is not served here; grpc and json-rpc are."),
+            });
+        }
+        catch (OperationCanceledException) when (ending.IsCancellationRequested)
+        {
+            // The end.
+        }
+    }
+}
