@@ -4,7 +4,7 @@ using ServicePeer.Servers;
 
 namespace ServicePeer;
 
-/// <summary>The servers of other libraries, and the callers of all.</summary>
+/// <summary>The servers and the callers of the compared libraries.</summary>
 internal static class PeerCommands
 {
     private static readonly Argument<string> Library = new("library") { Description = "fastport, fastport-on-loop, grpc or json-rpc." };
@@ -89,9 +89,10 @@ internal static class PeerCommands
         {
             await (library switch
             {
+                "fastport" => FastPortServers.RunAsync(ending.Token),
                 "grpc" => GrpcServer.RunAsync(ending.Token),
                 "json-rpc" => JsonRpcServer.RunAsync(ending.Token),
-                _ => throw new PeerException($"'{library}' is not served here; grpc and json-rpc are."),
+                _ => throw new PeerException($"'{library}' is none of the servers fastport, grpc and json-rpc."),
             });
         }
         catch (OperationCanceledException) when (ending.IsCancellationRequested)

@@ -104,6 +104,9 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate KestrelTls(TestCertificate certificate) =>
         DotNet("Kestrel", "benchmarks", "KestrelPeer", "0", certificate.CertificateFile, certificate.KeyFile);
 
+    /// <summary>A service of FastPort, for the clients of ServicePeer.</summary>
+    public Candidate FastPortService => DotNet("FastPort", "benchmarks", "ServicePeer", "serve", "fastport");
+
     /// <summary>Grpc.AspNetCore on Kestrel, HTTP/2 without TLS. For its own client only.</summary>
     public Candidate Grpc => DotNet("gRPC", "benchmarks", "ServicePeer", "serve", "grpc");
 

@@ -36,9 +36,9 @@ internal sealed class ServicesScenario : ContestScenario
         CandidateCatalog candidates = context.Candidates;
         (Candidate Server, string Library)[] all =
         [
-            (candidates.FastPort, "fastport"), (candidates.Grpc, "grpc"), (candidates.StreamJsonRpc, "json-rpc"),
+            (candidates.FastPortService, "fastport"), (candidates.Grpc, "grpc"), (candidates.StreamJsonRpc, "json-rpc"),
         ];
-        string subject = candidates.FastPort.Name;
+        string subject = candidates.FastPortService.Name;
         return new Workload(
             title,
             [.. all.Select(one => new ServerContestant(

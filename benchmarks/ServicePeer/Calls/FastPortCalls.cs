@@ -1,16 +1,21 @@
 using System.Diagnostics;
 using FastPort;
-using FastPort.Protocol;
-using FastPort.Protocol.Diagnostics;
 using Google.Protobuf;
+using ServicePeer.Contract;
 
 namespace ServicePeer.Calls;
 
-/// <summary>Awaited requests of <see cref="FastPortClient"/> with its default options.</summary>
-internal sealed class FastPortCalls(string endpoint, bool continuesOnLoop) : ICalls
+/// <summary>Calls of the generated client, with the default options.</summary>
+internal sealed class FastPortCalls : ICalls
 {
-    private readonly FastPortClient _client =
-        new(new FastPortClientOptions { Endpoint = endpoint, RunContinuationsOnLoop = continuesOnLoop, Reconnect = false });
+    private readonly FastPortClient _client;
+    private readonly CallsClient _calls;
+
+    public FastPortCalls(string endpoint, bool continuesOnLoop)
+    {
+        _client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RunContinuationsOnLoop = continuesOnLoop });
+        _calls = new CallsClient(_client);
+    }
 
     public Task ConnectAsync() => _client.ConnectAsync();
 
@@ -18,9 +23,9 @@ internal sealed class FastPortCalls(string endpoint, bool continuesOnLoop) : ICa
     {
         while (!trips.Ended)
         {
-            var request = new Echo { Payload = ByteString.CopyFrom(payload.Next()) };
+            var request = new Message { Payload = ByteString.CopyFrom(payload.Next()) };
             long began = Stopwatch.GetTimestamp();
-            Echo reply = await _client.RequestAsync(DiagnosticType.Echo, request, Echo.Parser);
+            Message reply = await _calls.EchoAsync(request);
             trips.Record(began);
             payload.Verify(reply.Payload.Span);
         }

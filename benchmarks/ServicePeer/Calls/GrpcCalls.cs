@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Google.Protobuf;
 using Grpc.Net.Client;
-using ServicePeer.Grpc;
+using ServicePeer.Contract;
 
 namespace ServicePeer.Calls;
 
@@ -10,13 +10,13 @@ internal sealed class GrpcCalls : ICalls
 {
     private readonly SocketsHttpHandler _handler = new() { EnableMultipleHttp2Connections = false };
     private readonly GrpcChannel _channel;
-    private readonly Grpc.Calls.CallsClient _client;
+    private readonly Contract.Calls.CallsClient _client;
 
     public GrpcCalls(string endpoint)
     {
         _channel = GrpcChannel.ForAddress(
             $"http://{new Uri(endpoint).Authority}", new GrpcChannelOptions { HttpHandler = _handler, DisposeHttpClient = true });
-        _client = new Grpc.Calls.CallsClient(_channel);
+        _client = new Contract.Calls.CallsClient(_channel);
     }
 
     public async Task ConnectAsync() => await _client.EchoAsync(new Message());

@@ -4,9 +4,10 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
-using ServicePeer.Grpc;
+using ServicePeer.Contract;
 
 namespace ServicePeer.Servers;
 
@@ -31,7 +32,7 @@ internal static class GrpcServer
         await Task.Delay(Timeout.Infinite, cancellation);
     }
 
-    private sealed class CallsService : Grpc.Calls.CallsBase
+    private sealed class CallsService : Contract.Calls.CallsBase
     {
         public override Task<Message> Echo(Message request, ServerCallContext context) => Task.FromResult(request);
     }
