@@ -92,6 +92,40 @@ internal sealed class OutstandingRequests
         }
     }
 
+    /// <summary>The request, which stays in flight; false if it is not.</summary>
+    public bool TryFind(uint correlation, ushort? type, out PendingReply? pending)
+    {
+        lock (_gate)
+        {
+            if (_pending is null || !_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
+            {
+                pending = null;
+                return false;
+            }
+
+            return true;
+        }
+    }
+
+    /// <summary>Changes the deadline of a request, in milliseconds of the clock, if it is in flight; 0 for none.</summary>
+    public void SetDeadline(uint correlation, PendingReply pending, long milliseconds)
+    {
+        lock (_gate)
+        {
+            if (_pending is null || !_pending.TryGetValue(correlation, out PendingReply? found) || !ReferenceEquals(found, pending))
+            {
+                return;
+            }
+
+            _withDeadline += (milliseconds != 0 ? 1 : 0) - (pending.DeadlineMilliseconds != 0 ? 1 : 0);
+            pending.DeadlineMilliseconds = milliseconds;
+            if (milliseconds != 0)
+            {
+                _nextDeadline = Math.Min(_nextDeadline, milliseconds);
+            }
+        }
+    }
+
     /// <summary>
     /// Removes and returns the requests whose deadline has passed; null if there are none. Also returns when to check next.
     /// </summary>
