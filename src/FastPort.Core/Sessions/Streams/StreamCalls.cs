@@ -28,18 +28,24 @@ internal static class StreamCalls
     /// <param name="requests">The requests; enumerated on the pool, with a token that is canceled when the call ends before.</param>
     /// <param name="encode">Makes the body of a request.</param>
     /// <param name="parse">Reads the reply on the session's loop.</param>
-    /// <param name="timeout">Time to the reply; zero or less for no limit. Null for the target's.</param>
-    /// <param name="wholeTimeout">As the time to the reply; the shorter one applies.</param>
+    /// <param name="timeout">Time to the reply, which is the whole call; zero or less for no limit. Null for the target's.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     public static Task<TResult> Send<TItem, TBody, TResult>(
         IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, StreamItemReader<TResult> parse,
-        TimeSpan? timeout, TimeSpan? wholeTimeout, CancellationToken cancellationToken)
+        TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody => new RequestStream<TResult>(
-            new StreamStart(target, type, new RequestItems<TItem, TBody>(requests, encode), timeout, wholeTimeout, cancellationToken),
+            new StreamStart(target, type, new RequestItems<TItem, TBody>(requests, encode), timeout, null, cancellationToken),
             parse).CallAsync();
 
     /// <summary>A stream of requests, a stream of replies.</summary>
-    /// <inheritdoc cref="Send"/>
+    /// <param name="target">Where the call goes.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="requests">The requests; enumerated on the pool, with a token that is canceled when the call ends before.</param>
+    /// <param name="encode">Makes the body of a request.</param>
+    /// <param name="parse">Reads a reply on the session's loop.</param>
+    /// <param name="timeout">Time to the first reply; zero or less for no limit. Null for the target's.</param>
+    /// <param name="wholeTimeout">Time for the whole call; null, or zero or less, for no limit.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
     public static IAsyncEnumerable<TResult> Exchange<TItem, TBody, TResult>(
         IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, StreamItemReader<TResult> parse,
         TimeSpan? timeout, TimeSpan? wholeTimeout, CancellationToken cancellationToken)

@@ -8,6 +8,12 @@ namespace FastPort.Sessions.Streams;
 /// <summary>The side of a <see cref="StreamReader{TItem}"/> that the session's loop uses.</summary>
 internal abstract class StreamReader
 {
+    /// <summary>The items come from this session. Before its peer can send one.</summary>
+    /// <param name="output">Grants are written there.</param>
+    /// <param name="correlation">The call's correlation; 0 if it is not known yet.</param>
+    /// <param name="of">The value of <see cref="CreditBody.Of"/> for this direction.</param>
+    public abstract void Open(FrameOutput output, uint correlation, uint of);
+
     /// <summary>
     /// Takes an item that has arrived. Returns why the stream must end; null if it goes on, or has ended already. Loop only, within a burst.
     /// </summary>
@@ -57,11 +63,7 @@ internal sealed class StreamReader<TItem>(StreamItemReader<TItem> parse, StreamW
     /// <inheritdoc/>
     public TItem Current { get; private set; } = default!;
 
-    /// <summary>The items come from this session. Before its peer can send one.</summary>
-    /// <param name="output">Grants are written there.</param>
-    /// <param name="correlation">The call's correlation; 0 if it is not known yet.</param>
-    /// <param name="of">The value of <see cref="CreditBody.Of"/> for this direction.</param>
-    public void Open(FrameOutput output, uint correlation, uint of)
+    public override void Open(FrameOutput output, uint correlation, uint of)
     {
         _output = output;
         _correlation = correlation;
