@@ -201,8 +201,8 @@ public static class ProtobufStreamExtensions
             target, type, requests, static request => new ProtobufBody(request), Reader(parser), timeout, wholeTimeout, cancellationToken);
     }
 
-    private static StreamItemReader<TReply> Reader<TReply>(MessageParser<TReply> parser)
-        where TReply : IMessage<TReply> => (in ReadOnlySequence<byte> body) => ItemParser.Parse(parser, in body);
+    private static ItemParser<TReply> Reader<TReply>(MessageParser<TReply> parser)
+        where TReply : IMessage<TReply> => (in ReadOnlySequence<byte> body) => StreamBodies.Parse(parser, in body);
 
     private static IStreamTarget Target(IFastPortClient client)
     {

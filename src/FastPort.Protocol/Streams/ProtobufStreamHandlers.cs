@@ -34,7 +34,7 @@ public static class ProtobufStreamHandlers
         return handlers.MapStream(
             type,
             new ReplyStreamHandler<TRequest, TReply, ProtobufBody>(
-                (in ReadOnlySequence<byte> body) => ItemParser.ParseRequest(type, parser, in body), ToBody, handler),
+                (in ReadOnlySequence<byte> body) => StreamBodies.ParseRequest(type, parser, in body), ToBody, handler),
             typeof(TRequest).Name);
     }
 
@@ -61,7 +61,7 @@ public static class ProtobufStreamHandlers
         return handlers.MapStream(
             type,
             new RequestStreamHandler<TRequest, TReply, ProtobufBody>(
-                (in ReadOnlySequence<byte> body) => ItemParser.ParseRequest(type, parser, in body), ToBody, handler),
+                (in ReadOnlySequence<byte> body) => StreamBodies.ParseRequest(type, parser, in body), ToBody, handler),
             typeof(TRequest).Name);
     }
 
@@ -88,7 +88,7 @@ public static class ProtobufStreamHandlers
         return handlers.MapStream(
             type,
             new ExchangeHandler<TRequest, TReply, ProtobufBody>(
-                (in ReadOnlySequence<byte> body) => ItemParser.ParseRequest(type, parser, in body), ToBody, handler),
+                (in ReadOnlySequence<byte> body) => StreamBodies.ParseRequest(type, parser, in body), ToBody, handler),
             typeof(TRequest).Name);
     }
 

@@ -50,7 +50,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem
         Window = new StreamWindow(options);
         Reader = handler.Stream!.CreateReader(Window);
         Writer = handler.Stream.WritesItems
-            ? new StreamWriter(protocol.Output, options.SendQueueFull, header.Type, FrameFlags.Reply | FrameFlags.More)
+            ? new ItemWriter(protocol.Output, options.SendQueueFull, header.Type, FrameFlags.Reply | FrameFlags.More)
             {
                 Correlation = header.Correlation,
             }
@@ -75,10 +75,10 @@ internal sealed class StreamCall : IThreadPoolWorkItem
     public ReadOnlyMemory<byte> Body => _body.Memory;
 
     /// <summary>The requests; null if there is one.</summary>
-    public StreamReader? Reader { get; }
+    public ItemReader? Reader { get; }
 
     /// <summary>The replies; null if there is one.</summary>
-    public StreamWriter? Writer { get; }
+    public ItemWriter? Writer { get; }
 
     /// <summary>Whether all requests have come. Written by the loop.</summary>
     public bool HasAllRequests { get; private set; }

@@ -14,7 +14,7 @@ internal abstract class StreamHandler
     public abstract bool WritesItems { get; }
 
     /// <summary>The reader of a call's requests; null if there is one request.</summary>
-    public abstract StreamReader? CreateReader(StreamWindow window);
+    public abstract ItemReader? CreateReader(StreamWindow window);
 
     /// <summary>Handles a call. What it throws is answered.</summary>
     public abstract Task RunAsync(StreamCall call);
@@ -22,7 +22,7 @@ internal abstract class StreamHandler
 
 /// <summary>One request, a stream of replies.</summary>
 internal sealed class ReplyStreamHandler<TRequest, TReply, TBody>(
-    StreamItemReader<TRequest> parse,
+    ItemParser<TRequest> parse,
     Func<TReply, TBody> encode,
     Func<TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> handler) : StreamHandler
     where TBody : IFrameBody
@@ -31,7 +31,7 @@ internal sealed class ReplyStreamHandler<TRequest, TReply, TBody>(
 
     public override bool WritesItems => true;
 
-    public override StreamReader? CreateReader(StreamWindow window) => null;
+    public override ItemReader? CreateReader(StreamWindow window) => null;
 
     public override Task RunAsync(StreamCall call)
     {
@@ -44,7 +44,7 @@ internal sealed class ReplyStreamHandler<TRequest, TReply, TBody>(
 
 /// <summary>A stream of requests, one reply.</summary>
 internal sealed class RequestStreamHandler<TRequest, TReply, TBody>(
-    StreamItemReader<TRequest> parse,
+    ItemParser<TRequest> parse,
     Func<TReply, TBody> encode,
     Func<IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, ValueTask<TReply>> handler) : StreamHandler
     where TBody : IFrameBody
@@ -53,12 +53,12 @@ internal sealed class RequestStreamHandler<TRequest, TReply, TBody>(
 
     public override bool WritesItems => false;
 
-    public override StreamReader CreateReader(StreamWindow window) =>
-        new StreamReader<TRequest>(parse, window, continuesOnLoop: false);
+    public override ItemReader CreateReader(StreamWindow window) =>
+        new ItemReader<TRequest>(parse, window, continuesOnLoop: false);
 
     public override async Task RunAsync(StreamCall call)
     {
-        var requests = (StreamReader<TRequest>)call.Reader!;
+        var requests = (ItemReader<TRequest>)call.Reader!;
         TReply reply = await handler(requests, call.Context, call.Canceled).ConfigureAwait(false);
         call.End(encode(reply));
     }
@@ -66,7 +66,7 @@ internal sealed class RequestStreamHandler<TRequest, TReply, TBody>(
 
 /// <summary>A stream of requests, a stream of replies.</summary>
 internal sealed class ExchangeHandler<TRequest, TReply, TBody>(
-    StreamItemReader<TRequest> parse,
+    ItemParser<TRequest> parse,
     Func<TReply, TBody> encode,
     Func<IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> handler) : StreamHandler
     where TBody : IFrameBody
@@ -75,9 +75,9 @@ internal sealed class ExchangeHandler<TRequest, TReply, TBody>(
 
     public override bool WritesItems => true;
 
-    public override StreamReader CreateReader(StreamWindow window) =>
-        new StreamReader<TRequest>(parse, window, continuesOnLoop: false);
+    public override ItemReader CreateReader(StreamWindow window) =>
+        new ItemReader<TRequest>(parse, window, continuesOnLoop: false);
 
     public override Task RunAsync(StreamCall call) =>
-        call.SendAsync(handler((StreamReader<TRequest>)call.Reader!, call.Context, call.Canceled), encode);
+        call.SendAsync(handler((ItemReader<TRequest>)call.Reader!, call.Context, call.Canceled), encode);
 }

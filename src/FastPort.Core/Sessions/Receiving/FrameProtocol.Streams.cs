@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Sessions.Receiving;

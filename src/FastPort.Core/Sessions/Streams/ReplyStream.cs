@@ -7,10 +7,10 @@ namespace FastPort.Sessions.Streams;
 /// A call whose replies are a stream. The call begins with the first item that is asked for, and ends at the latest when the enumerator
 /// is disposed. Enumerated once, by one consumer.
 /// </summary>
-internal sealed class ReplyStream<TItem>(StreamStart start, StreamItemReader<TItem> parse)
+internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> parse)
     : StreamReply(start), IAsyncEnumerable<TItem>, IAsyncEnumerator<TItem>
 {
-    private StreamReader<TItem>? _reader;
+    private ItemReader<TItem>? _reader;
     private CancellationToken _canceled;
     private int _enumerated;
     private bool _isOpen;
@@ -55,7 +55,7 @@ internal sealed class ReplyStream<TItem>(StreamStart start, StreamItemReader<TIt
     {
         SessionSettings settings = session.Protocol.Settings;
         var window = new StreamWindow(settings.Options);
-        _reader = new StreamReader<TItem>(parse, window, settings.ContinuesOnLoop);
+        _reader = new ItemReader<TItem>(parse, window, settings.ContinuesOnLoop);
         _reader.Open(session.Protocol.Output, correlation: 0, CreditOf.ReplyItems);
         return window.Grant(correlation: 0, CreditOf.Opening);
     }

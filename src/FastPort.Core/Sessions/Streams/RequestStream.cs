@@ -4,7 +4,7 @@ using FastPort.Framing;
 namespace FastPort.Sessions.Streams;
 
 /// <summary>A call whose requests are a stream, with one reply.</summary>
-internal sealed class RequestStream<TResult>(StreamStart start, StreamItemReader<TResult> parse) : StreamReply(start)
+internal sealed class RequestStream<TResult>(StreamStart start, ItemParser<TResult> parse) : StreamReply(start)
 {
     private readonly TaskCompletionSource<TResult> _reply = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TResult _result = default!;

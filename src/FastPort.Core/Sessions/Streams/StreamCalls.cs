@@ -17,7 +17,7 @@ internal static class StreamCalls
     /// <param name="wholeTimeout">Time for the whole call; null, or zero or less, for no limit.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     public static IAsyncEnumerable<TItem> Stream<TBody, TItem>(
-        IStreamTarget target, ushort type, TBody request, StreamItemReader<TItem> parse, TimeSpan? timeout, TimeSpan? wholeTimeout,
+        IStreamTarget target, ushort type, TBody request, ItemParser<TItem> parse, TimeSpan? timeout, TimeSpan? wholeTimeout,
         CancellationToken cancellationToken)
         where TBody : IFrameBody => new ReplyStream<TItem>(
             new StreamStart(target, type, new OneRequest<TBody>(request), timeout, wholeTimeout, cancellationToken), parse);
@@ -31,7 +31,7 @@ internal static class StreamCalls
     /// <param name="timeout">Time to the reply, which is the whole call; zero or less for no limit. Null for the target's.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     public static Task<TResult> Send<TItem, TBody, TResult>(
-        IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, StreamItemReader<TResult> parse,
+        IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, ItemParser<TResult> parse,
         TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody => new RequestStream<TResult>(
             new StreamStart(target, type, new RequestItems<TItem, TBody>(requests, encode), timeout, null, cancellationToken),
@@ -47,7 +47,7 @@ internal static class StreamCalls
     /// <param name="wholeTimeout">Time for the whole call; null, or zero or less, for no limit.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     public static IAsyncEnumerable<TResult> Exchange<TItem, TBody, TResult>(
-        IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, StreamItemReader<TResult> parse,
+        IStreamTarget target, ushort type, IAsyncEnumerable<TItem> requests, Func<TItem, TBody> encode, ItemParser<TResult> parse,
         TimeSpan? timeout, TimeSpan? wholeTimeout, CancellationToken cancellationToken)
         where TBody : IFrameBody => new ReplyStream<TResult>(
             new StreamStart(target, type, new RequestItems<TItem, TBody>(requests, encode), timeout, wholeTimeout, cancellationToken),

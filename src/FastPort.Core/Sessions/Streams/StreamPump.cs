@@ -19,7 +19,7 @@ internal static class StreamPump
     /// <param name="cancellationToken">Canceled when the stream ends before its last item.</param>
     /// <exception cref="ItemTooLargeException">An item exceeds the frame limit.</exception>
     public static async Task<bool> RunAsync<TItem, TBody>(
-        IAsyncEnumerable<TItem> items, Func<TItem, TBody> encode, StreamWriter writer, Action? written,
+        IAsyncEnumerable<TItem> items, Func<TItem, TBody> encode, ItemWriter writer, Action? written,
         CancellationToken cancellationToken)
         where TBody : IFrameBody
     {

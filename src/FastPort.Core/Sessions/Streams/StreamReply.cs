@@ -37,7 +37,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
     private CancellationTokenRegistration _cancelingOther;
 
     /// <summary>Sends the requests; null if there is only one, or the call has not begun.</summary>
-    public StreamWriter? Requests { get; private set; }
+    public ItemWriter? Requests { get; private set; }
 
     /// <summary>The deadline once the first item has come, in milliseconds of the clock; 0 for none.</summary>
     public long WholeDeadlineMilliseconds { get; private set; }
@@ -159,7 +159,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
                     return false;
                 case SendStatus.TooLarge:
                     throw new ArgumentException(
-                        $"The body has {start.Request.Size} bytes; the frame limit allows {session.MaxBodyBytes}.", "request");
+                        $"The body has {start.Request.Size} bytes; the frame limit allows {session.MaxBodyBytes}.", nameof(start));
                 case SendStatus.NotReady:
                     throw new RequestFailedException(
                         RequestFailure.NotReady, "The peer has not said Hello; requests to it are refused until then.");
@@ -202,7 +202,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         // All of it before the call is outstanding: its replies may come at once.
         _session = session;
         Requests = start.Request.IsStream
-            ? new StreamWriter(session.Protocol.Output, session.Protocol.Settings.Options.SendQueueFull, start.Type, FrameFlags.More)
+            ? new ItemWriter(session.Protocol.Output, session.Protocol.Settings.Options.SendQueueFull, start.Type, FrameFlags.More)
             : null;
         return start.Request.TryOpen(session, start.Type, Prepare(session), this, left, out correlation);
     }
@@ -238,7 +238,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         }
         catch (ItemTooLargeException e)
         {
-            outgoing.Abandon(_correlation, this, new ArgumentException(e.Message, "requests"));
+            outgoing.Abandon(_correlation, this, new ArgumentException(e.Message, e));
         }
         catch (Exception e)
         {

@@ -19,7 +19,7 @@ internal abstract class StreamRequest
         Session session, ushort type, in CreditBody grant, StreamReply reply, TimeSpan left, out uint correlation);
 
     /// <inheritdoc cref="StreamPump.RunAsync"/>
-    public abstract Task<bool> SendAsync(StreamWriter writer, CancellationToken cancellationToken);
+    public abstract Task<bool> SendAsync(ItemWriter writer, CancellationToken cancellationToken);
 }
 
 /// <summary>One request, whose replies are a stream.</summary>
@@ -36,7 +36,7 @@ internal sealed class OneRequest<TBody>(TBody body) : StreamRequest
         Session session, ushort type, in CreditBody grant, StreamReply reply, TimeSpan left, out uint correlation) =>
         session.Protocol.Requests.TryOpen(type, FrameFlags.None, in body, grant, reply, left, out correlation);
 
-    public override Task<bool> SendAsync(StreamWriter writer, CancellationToken cancellationToken) =>
+    public override Task<bool> SendAsync(ItemWriter writer, CancellationToken cancellationToken) =>
         throw new InvalidOperationException("One request opens the call; no other follows.");
 }
 
@@ -52,6 +52,6 @@ internal sealed class RequestItems<TItem, TBody>(IAsyncEnumerable<TItem> items, 
         Session session, ushort type, in CreditBody grant, StreamReply reply, TimeSpan left, out uint correlation) =>
         session.Protocol.Requests.TryOpen(type, FrameFlags.More, default(EmptyBody), grant, reply, left, out correlation);
 
-    public override Task<bool> SendAsync(StreamWriter writer, CancellationToken cancellationToken) =>
+    public override Task<bool> SendAsync(ItemWriter writer, CancellationToken cancellationToken) =>
         StreamPump.RunAsync(items, encode, writer, written: null, cancellationToken);
 }

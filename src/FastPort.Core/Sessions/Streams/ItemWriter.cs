@@ -10,10 +10,10 @@ internal enum StreamWrite
     /// <summary>It is in the send queue. The caller flushes.</summary>
     Written,
 
-    /// <summary>The peer has granted no credit: await <see cref="StreamWriter.WhenGrantedAsync"/>.</summary>
+    /// <summary>The peer has granted no credit: await <see cref="ItemWriter.WhenGrantedAsync"/>.</summary>
     NoCredit,
 
-    /// <summary>The send queue is full: await <see cref="StreamWriter.WhenRoomAsync"/>.</summary>
+    /// <summary>The send queue is full: await <see cref="ItemWriter.WhenRoomAsync"/>.</summary>
     NoRoom,
 
     /// <summary>The item exceeds the frame limit.</summary>
@@ -34,7 +34,7 @@ internal enum StreamWrite
 /// <param name="policy">The session's policy for a full send queue.</param>
 /// <param name="type">Message type of the call.</param>
 /// <param name="flags">Flags of an item.</param>
-internal sealed class StreamWriter(FrameOutput output, SendQueueFullPolicy policy, ushort type, FrameFlags flags)
+internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy, ushort type, FrameFlags flags)
     : IValueTaskSource<bool>, IAwaitedStream
 {
     private readonly Lock _gate = new();

@@ -8,4 +8,4 @@ namespace FastPort.Sessions.Streams;
 /// </summary>
 /// <typeparam name="TItem">The item.</typeparam>
 /// <param name="body">The body; valid until the call returns.</param>
-internal delegate TItem StreamItemReader<out TItem>(in ReadOnlySequence<byte> body);
+internal delegate TItem ItemParser<out TItem>(in ReadOnlySequence<byte> body);

@@ -5,8 +5,8 @@ using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Streams;
 
-/// <summary>The side of a <see cref="StreamReader{TItem}"/> that the session's loop uses.</summary>
-internal abstract class StreamReader
+/// <summary>The side of a <see cref="ItemReader{TItem}"/> that the session's loop uses.</summary>
+internal abstract class ItemReader
 {
     /// <summary>The items come from this session. Before its peer can send one.</summary>
     /// <param name="output">Grants are written there.</param>
@@ -36,8 +36,8 @@ internal abstract class StreamReader
 /// <param name="parse">Reads an item on the loop.</param>
 /// <param name="window">The window, which the peer has been granted.</param>
 /// <param name="continuesOnLoop">Whether a waiting consumer continues on the loop; otherwise on the pool.</param>
-internal sealed class StreamReader<TItem>(StreamItemReader<TItem> parse, StreamWindow window, bool continuesOnLoop)
-    : StreamReader, IAsyncEnumerable<TItem>, IAsyncEnumerator<TItem>, IValueTaskSource<bool>, IAwaitedStream
+internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow window, bool continuesOnLoop)
+    : ItemReader, IAsyncEnumerable<TItem>, IAsyncEnumerator<TItem>, IValueTaskSource<bool>, IAwaitedStream
 {
     private const int SmallestCapacity = 4;
 
@@ -154,7 +154,7 @@ internal sealed class StreamReader<TItem>(StreamItemReader<TItem> parse, StreamW
         }
 
         _canceling = cancellationToken.UnsafeRegister(
-            static (state, token) => ((StreamReader<TItem>)state!).Abandon(new OperationCanceledException(token)), this);
+            static (state, token) => ((ItemReader<TItem>)state!).Abandon(new OperationCanceledException(token)), this);
         return this;
     }
 

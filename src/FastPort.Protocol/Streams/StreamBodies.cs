@@ -5,7 +5,7 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Streams;
 
 /// <summary>Parses the messages of a stream on the session's loop. The message owns its memory. Thread-safe.</summary>
-internal static class ItemParser
+internal static class StreamBodies
 {
     /// <summary>Parses a reply. An exception of the parser is the call's failure, as for one reply.</summary>
     public static T Parse<T>(MessageParser<T> parser, in ReadOnlySequence<byte> body)
