@@ -56,7 +56,7 @@ public static class ProtobufStreamExtensions
         TimeSpan? timeout = null,
         TimeSpan? wholeTimeout = null,
         CancellationToken cancellationToken = default)
-        where TReply : IMessage<TReply> => Stream(session, type, request, parser, timeout, wholeTimeout, cancellationToken);
+        where TReply : IMessage<TReply> => Stream(Target(session), type, request, parser, timeout, wholeTimeout, cancellationToken);
 
     /// <summary>Sends a stream of requests and reads one reply.</summary>
     /// <param name="client">The client; a <see cref="FastPortClient"/>.</param>
@@ -102,7 +102,7 @@ public static class ProtobufStreamExtensions
         TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
         where TRequest : IMessage
-        where TReply : IMessage<TReply> => Send(session, type, requests, parser, timeout, cancellationToken);
+        where TReply : IMessage<TReply> => Send(Target(session), type, requests, parser, timeout, cancellationToken);
 
     /// <summary>Sends a stream of requests and reads a stream of replies. The two are independent: either may end before the other.</summary>
     /// <param name="client">The client; a <see cref="FastPortClient"/>.</param>
@@ -161,14 +161,13 @@ public static class ProtobufStreamExtensions
         CancellationToken cancellationToken = default)
         where TRequest : IMessage
         where TReply : IMessage<TReply> =>
-        Exchange(session, type, requests, parser, timeout, wholeTimeout, cancellationToken);
+        Exchange(Target(session), type, requests, parser, timeout, wholeTimeout, cancellationToken);
 
     private static IAsyncEnumerable<TReply> Stream<TReply>(
         IStreamTarget target, ushort type, IMessage request, MessageParser<TReply> parser, TimeSpan? timeout, TimeSpan? wholeTimeout,
         CancellationToken cancellationToken)
         where TReply : IMessage<TReply>
     {
-        ArgumentNullException.ThrowIfNull(target, "session");
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(parser);
         return StreamCalls.Stream(
@@ -181,7 +180,6 @@ public static class ProtobufStreamExtensions
         where TRequest : IMessage
         where TReply : IMessage<TReply>
     {
-        ArgumentNullException.ThrowIfNull(target, "session");
         ArgumentNullException.ThrowIfNull(requests);
         ArgumentNullException.ThrowIfNull(parser);
         return StreamCalls.Send(
@@ -194,7 +192,6 @@ public static class ProtobufStreamExtensions
         where TRequest : IMessage
         where TReply : IMessage<TReply>
     {
-        ArgumentNullException.ThrowIfNull(target, "session");
         ArgumentNullException.ThrowIfNull(requests);
         ArgumentNullException.ThrowIfNull(parser);
         return StreamCalls.Exchange(
@@ -203,6 +200,12 @@ public static class ProtobufStreamExtensions
 
     private static ItemParser<TReply> Reader<TReply>(MessageParser<TReply> parser)
         where TReply : IMessage<TReply> => (in ReadOnlySequence<byte> body) => StreamBodies.Parse(parser, in body);
+
+    private static Session Target(Session session)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        return session;
+    }
 
     private static IStreamTarget Target(IFastPortClient client)
     {

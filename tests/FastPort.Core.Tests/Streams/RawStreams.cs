@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using FastPort.Dispatch.Streams;
 using FastPort.Framing;
 using FastPort.Sessions.Streams;
@@ -29,8 +30,8 @@ internal static class RawStreams
 
     public static IAsyncEnumerable<byte[]> Stream(
         IStreamTarget target, byte[]? request = null, TimeSpan? timeout = null, TimeSpan? whole = null,
-        CancellationToken cancellationToken = default, ushort type = Replies) =>
-        StreamCalls.Stream(target, type, ToBody(request ?? []), ParseReply, timeout, whole, cancellationToken);
+        CancellationToken cancellationToken = default) =>
+        StreamCalls.Stream(target, Replies, ToBody(request ?? []), ParseReply, timeout, whole, cancellationToken);
 
     public static Task<byte[]> SendAsync(
         IStreamTarget target, IAsyncEnumerable<byte[]> requests, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
@@ -55,9 +56,10 @@ internal static class RawStreams
     public static int Number(byte[] item) => BitConverter.ToInt32(item);
 
     /// <summary>Echoes what it reads.</summary>
-    public static async IAsyncEnumerable<byte[]> Echo(IAsyncEnumerable<byte[]> requests, StreamContext context, CancellationToken token)
+    public static async IAsyncEnumerable<byte[]> Echo(
+        IAsyncEnumerable<byte[]> requests, StreamContext context, [EnumeratorCancellation] CancellationToken token)
     {
-        await foreach (byte[] request in requests)
+        await foreach (byte[] request in requests.WithCancellation(token))
         {
             yield return request;
         }

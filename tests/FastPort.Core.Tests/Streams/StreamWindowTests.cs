@@ -119,7 +119,7 @@ public sealed class StreamWindowTests
         async Task RunAsync(int streams)
         {
             int left = streams;
-            await Task.WhenAll(Enumerable.Range(0, 16).Select(async _ =>
+            await Task.WhenAll(Enumerable.Range(0, 16).Select(async caller =>
             {
                 int number;
                 while ((number = Interlocked.Decrement(ref left)) >= 0)

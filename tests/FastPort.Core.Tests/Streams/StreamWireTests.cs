@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
 using Xunit;
@@ -106,9 +107,10 @@ public sealed class StreamWireTests
         await peer.ExpectItemAsync(Exchange, 7, 9);
         await peer.ExpectEndAsync(Exchange, 7);
 
-        static async IAsyncEnumerable<byte[]> Late(IAsyncEnumerable<byte[]> requests, StreamContext context, CancellationToken token)
+        static async IAsyncEnumerable<byte[]> Late(
+            IAsyncEnumerable<byte[]> requests, StreamContext context, [EnumeratorCancellation] CancellationToken token)
         {
-            await foreach (byte[] request in requests)
+            await foreach (byte[] request in requests.WithCancellation(token))
             {
                 yield return request;
             }
@@ -465,14 +467,14 @@ public sealed class StreamWireTests
     }
 
     private static async IAsyncEnumerable<byte[]> ForeverAsync(
-        byte[] request, StreamContext context, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken token)
+        byte[] request, StreamContext context, [EnumeratorCancellation] CancellationToken token)
     {
         await Task.Delay(Timeout.Infinite, token);
         yield return request;
     }
 
     private static async IAsyncEnumerable<byte[]> WaitAsync(
-        TaskCompletionSource canceled, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken token)
+        TaskCompletionSource canceled, [EnumeratorCancellation] CancellationToken token)
     {
         try
         {

@@ -13,7 +13,6 @@ internal sealed partial class OutgoingRequests
     // Loop only: the stream of the burst's previous item. Items often come one after the other, and a look-up takes a lock. A stream that
     // has ended since takes no item.
     private StreamReply? _stream;
-    private uint _streamCorrelation;
 
     /// <summary>As <see cref="TrySend"/>, for a call that streams: Credit and the request are written together.</summary>
     /// <param name="type">Message type.</param>
@@ -55,23 +54,23 @@ internal sealed partial class OutgoingRequests
     }
 
     /// <summary>All requests of the call were sent. Any thread.</summary>
-    public void EndRequests(ushort type, uint correlation)
+    public void EndRequests(StreamReply stream)
     {
-        if (Outstanding.TryFind(correlation, type, out _))
+        if (Outstanding.TryFind(stream.Correlation, stream.Type, out _))
         {
-            output.WriteAndFlush(type, FrameFlags.None, correlation, default(EmptyBody));
+            output.WriteAndFlush(stream.Type, FrameFlags.None, stream.Correlation, default(EmptyBody));
         }
     }
 
     /// <summary>Ends a call that cannot go on here, and cancels it at the peer; nothing if it has ended. Any thread.</summary>
-    public void Abandon(uint correlation, StreamReply stream, Exception failure)
+    public void Abandon(StreamReply stream, Exception failure)
     {
-        if (!Outstanding.TryRemove(correlation, stream.Type, out _))
+        if (!Outstanding.TryRemove(stream.Correlation, stream.Type, out _))
         {
             return;
         }
 
-        SendCancel(correlation);
+        SendCancel(stream.Correlation);
         try
         {
             NoContext.Run(static one => one.stream.Fail(one.failure), (stream, failure));
@@ -95,7 +94,7 @@ internal sealed partial class OutgoingRequests
             if (!requests.Grant(credit.Messages, credit.Bytes))
             {
                 Abandon(
-                    credit.Correlation, stream,
+                    stream,
                     new RequestFailedException(ErrorCode.MalformedBody, "The peer has granted more credit than a stream may have."));
             }
         }
@@ -105,7 +104,7 @@ internal sealed partial class OutgoingRequests
     private void DeliverItem(in FrameHeader header, in ReadOnlySequence<byte> body, long received)
     {
         StreamReply? stream = _stream;
-        if (stream is null || _streamCorrelation != header.Correlation || stream.Type != header.Type)
+        if (stream is null || stream.Correlation != header.Correlation || stream.Type != header.Type)
         {
             if (!Outstanding.TryFind(header.Correlation, header.Type, out PendingReply? pending))
             {
@@ -120,7 +119,6 @@ internal sealed partial class OutgoingRequests
             }
 
             _stream = stream;
-            _streamCorrelation = header.Correlation;
         }
 
         ResumeCallers();
@@ -128,13 +126,13 @@ internal sealed partial class OutgoingRequests
         if (!stream.HasItems)
         {
             stream.HasItems = true;
-            Outstanding.SetDeadline(header.Correlation, stream, stream.WholeDeadlineMilliseconds);
+            Outstanding.SetDeadline(stream, stream.WholeDeadlineMilliseconds);
         }
 
         if (failure is not null)
         {
             Abandon(
-                header.Correlation, stream,
+                stream,
                 failure is RequestRefusedException refusal ? new RequestFailedException(refusal.Code, refusal.Message) : failure);
         }
 

@@ -78,12 +78,9 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            PendingReply?[] slots = _slots;
-            uint slot = correlation & ((uint)slots.Length - 1);
-            pending = slot < (uint)slots.Length ? slots[slot] : null;
-            if (pending is null || pending.Correlation != correlation || (type is not null && pending.Type != type))
+            pending = Find(correlation, type);
+            if (pending is null)
             {
-                pending = null;
                 return false;
             }
 
@@ -97,22 +94,17 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            if (_pending is null || !_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
-            {
-                pending = null;
-                return false;
-            }
-
-            return true;
+            pending = Find(correlation, type);
+            return pending is not null;
         }
     }
 
     /// <summary>Changes the deadline of a request, in milliseconds of the clock, if it is in flight; 0 for none.</summary>
-    public void SetDeadline(uint correlation, PendingReply pending, long milliseconds)
+    public void SetDeadline(PendingReply pending, long milliseconds)
     {
         lock (_gate)
         {
-            if (_pending is null || !_pending.TryGetValue(correlation, out PendingReply? found) || !ReferenceEquals(found, pending))
+            if (!ReferenceEquals(Find(pending.Correlation, pending.Type), pending))
             {
                 return;
             }
@@ -176,6 +168,16 @@ internal sealed class OutstandingRequests
             _count = _withDeadline = 0;
             return all;
         }
+    }
+
+    private PendingReply? Find(uint correlation, ushort? type)
+    {
+        PendingReply?[] slots = _slots;
+        uint slot = correlation & ((uint)slots.Length - 1);
+        return slot < (uint)slots.Length && slots[slot] is { } pending && pending.Correlation == correlation
+            && (type is null || pending.Type == type)
+            ? pending
+            : null;
     }
 
     private void Remove(PendingReply pending)

@@ -25,10 +25,9 @@ internal sealed partial class FrameOutput
     public StreamCounts Streams { get; } = new();
 
     /// <summary>
-    /// As <see cref="WriteRequest"/>, with the Credit that opens a stream just before the request: no other frame comes between them.
+    /// As <see cref="WriteRequest"/>, with the Credit that opens a stream just before the request: no other frame comes between them. The
+    /// correlation of the grant, which is for the reply items, is set here.
     /// </summary>
-    /// <param name="grant">The grant for the reply items; its correlation is set here.</param>
-    /// <inheritdoc cref="WriteRequest"/>
     public SendStatus WriteOpening<TBody>(
         ushort type, FrameFlags flags, scoped in TBody body, in CreditBody grant, PendingReply pending, OutstandingRequests outstanding,
         out uint correlation)

@@ -60,7 +60,7 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
         return window.Grant(correlation: 0, CreditOf.Opening);
     }
 
-    protected override void OnOpened(uint correlation) => _reader!.Correlate(correlation);
+    protected override void OnOpened() => _reader!.Correlate(Correlation);
 
     protected override Exception? OnLast(in ReadOnlySequence<byte> body) => body.IsEmpty
         ? null

@@ -27,7 +27,6 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
     // Canceled when the call ends: the producer of the requests.
     private readonly CancellationTokenSource? _sending = start.Request.IsStream ? new CancellationTokenSource() : null;
     private Session? _session;
-    private uint _correlation;
     private Activity? _activity;
     private CancellationToken _otherCanceled;
 
@@ -82,7 +81,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
     protected abstract CreditBody Prepare(Session session);
 
     /// <summary>The call is open.</summary>
-    protected virtual void OnOpened(uint correlation)
+    protected virtual void OnOpened()
     {
     }
 
@@ -146,11 +145,10 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
             WholeDeadlineMilliseconds = whole.Left > TimeSpan.Zero
                 ? clock.PreciseMilliseconds + (long)whole.Left.TotalMilliseconds
                 : 0;
-            SendStatus status = TryOpen(session, limit.Left, out uint correlation);
-            switch (status)
+            switch (TryOpen(session, limit.Left))
             {
                 case SendStatus.Queued:
-                    Opened(correlation);
+                    Opened();
                     return true;
                 case SendStatus.Full:
                     limit.Waits(clock);
@@ -158,8 +156,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
                     limit.Waited(clock);
                     return false;
                 case SendStatus.TooLarge:
-                    throw new ArgumentException(
-                        $"The body has {start.Request.Size} bytes; the frame limit allows {session.MaxBodyBytes}.", nameof(start));
+                    throw TooLarge($"The body has {start.Request.Size} bytes; the frame limit allows {session.MaxBodyBytes}.");
                 case SendStatus.NotReady:
                     throw new RequestFailedException(
                         RequestFailure.NotReady, "The peer has not said Hello; requests to it are refused until then.");
@@ -171,7 +168,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
     }
 
     /// <summary>Cancels the call if it has not ended. Any thread.</summary>
-    protected void Cancel() => _session?.Cancel(_correlation);
+    protected void Cancel() => _session?.Cancel(Correlation);
 
     /// <summary>The tokens cancel the call no more.</summary>
     protected void Unregister()
@@ -180,9 +177,8 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         _cancelingOther.Unregister();
     }
 
-    private SendStatus TryOpen(Session session, TimeSpan left, out uint correlation)
+    private SendStatus TryOpen(Session session, TimeSpan left)
     {
-        correlation = 0;
         if (session.IsClosed)
         {
             return SendStatus.Closed;
@@ -204,13 +200,12 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         Requests = start.Request.IsStream
             ? new ItemWriter(session.Protocol.Output, session.Protocol.Settings.Options.SendQueueFull, start.Type, FrameFlags.More)
             : null;
-        return start.Request.TryOpen(session, start.Type, Prepare(session), this, left, out correlation);
+        return start.Request.TryOpen(session, start.Type, Prepare(session), this, left, out _);
     }
 
-    private void Opened(uint correlation)
+    private void Opened()
     {
-        _correlation = correlation;
-        OnOpened(correlation);
+        OnOpened();
         SessionCounters counters = _session!.Protocol.Settings.Telemetry.Counters;
         counters.StreamOpened();
         if (Interlocked.Exchange(ref _isCounted, 1) != 0)
@@ -221,7 +216,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
         if (Requests is not null)
         {
-            Requests.Correlation = correlation;
+            Requests.Correlation = Correlation;
             _ = Task.Run(SendRequestsAsync);
         }
     }
@@ -233,16 +228,16 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         {
             if (await start.Request.SendAsync(Requests!, _sending!.Token).ConfigureAwait(false))
             {
-                outgoing.EndRequests(start.Type, _correlation);
+                outgoing.EndRequests(this);
             }
         }
         catch (ItemTooLargeException e)
         {
-            outgoing.Abandon(_correlation, this, new ArgumentException(e.Message, e));
+            outgoing.Abandon(this, TooLarge(e.Message));
         }
         catch (Exception e)
         {
-            outgoing.Abandon(_correlation, this, e);
+            outgoing.Abandon(this, e);
         }
     }
 
@@ -270,6 +265,9 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
             NoContext.Run(static activity => activity.Stop(), activity);
         }
     }
+
+    // The caller's argument "request" is too large; this parameter is the sentence.
+    private static ArgumentException TooLarge(string request) => new(request, nameof(request));
 
     private CancellationTokenRegistration CancelBy(CancellationToken token) =>
         token.UnsafeRegister(static reply => ((StreamReply)reply!).Cancel(), this);
