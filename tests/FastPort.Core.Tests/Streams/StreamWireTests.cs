@@ -307,16 +307,17 @@ public sealed class StreamWireTests
     [MemberData(nameof(Violations))]
     public async Task A_violation_ends_its_stream_and_cancels_its_handler(string name, byte[] frames, uint code)
     {
-        var canceled = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => WaitAsync(canceled, token)));
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
         using RawPeer peer = await server.ConnectStreamingAsync();
         await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
         await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
 
         await peer.SendAsync(frames);
 
         Assert.NotEmpty(await peer.ExpectErrorAsync(Exchange, 7, code));
-        await canceled.Task.InTimeAsync();
+        await waiting.Canceled.Task.InTimeAsync();
         await peer.PingAsync();
         Assert.NotEmpty(name);
         await Patience.UntilAsync(() => server.Counts.StreamsOpen == 0, "no stream is open");
@@ -325,15 +326,16 @@ public sealed class StreamWireTests
     [Fact]
     public async Task Cancel_ends_the_call_at_once_and_no_frame_follows()
     {
-        var canceled = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => WaitAsync(canceled, token)));
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
         using RawPeer peer = await server.ConnectStreamingAsync();
         await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
         await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
 
         await peer.SendAsync(Wire.CancelPost(7));
 
-        await canceled.Task.InTimeAsync();
+        await waiting.Canceled.Task.InTimeAsync();
         await peer.PingAsync();
         Assert.Equal((1, 1), (server.Counts.StreamsOpened, server.Counts.StreamsEnded));
     }
@@ -401,15 +403,16 @@ public sealed class StreamWireTests
     [Fact]
     public async Task The_end_of_the_peers_output_ends_its_streams()
     {
-        var canceled = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => WaitAsync(canceled, token)));
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
         using RawPeer peer = await server.ConnectStreamingAsync();
         await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
         await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
 
         peer.ShutdownSend();
 
-        await canceled.Task.InTimeAsync();
+        await waiting.Canceled.Task.InTimeAsync();
         await peer.ExpectEndAsync();
         Assert.Equal(CloseKind.PeerClosed, (await server.CloseReasonAsync()).Kind);
     }
@@ -473,25 +476,33 @@ public sealed class StreamWireTests
         yield return request;
     }
 
-    private static async IAsyncEnumerable<byte[]> WaitAsync(
-        TaskCompletionSource canceled, [EnumeratorCancellation] CancellationToken token)
-    {
-        try
-        {
-            await Task.Delay(Timeout.Infinite, token);
-        }
-        finally
-        {
-            canceled.SetResult();
-        }
-
-        yield return [];
-    }
-
     private static async IAsyncEnumerable<byte[]> FailAsync(Exception failure)
     {
         yield return [1];
         await Task.Yield();
         throw failure;
+    }
+
+    /// <summary>A handler that waits for its end.</summary>
+    private sealed class Waiting
+    {
+        public TaskCompletionSource Begun { get; } = new();
+
+        public TaskCompletionSource Canceled { get; } = new();
+
+        public async IAsyncEnumerable<byte[]> WaitAsync([EnumeratorCancellation] CancellationToken token)
+        {
+            Begun.SetResult();
+            try
+            {
+                await Task.Delay(Timeout.Infinite, token);
+            }
+            finally
+            {
+                Canceled.SetResult();
+            }
+
+            yield return [];
+        }
     }
 }
