@@ -4,8 +4,12 @@ using static FastPort.Core.Tests.Streams.RawStreams;
 namespace FastPort.Core.Tests.Streams;
 
 /// <summary>A reader's speed is its sender's: what is under way or waits stays within the window, however much there is.</summary>
+[Collection(Alone)]
+[CollectionDefinition(Alone, DisableParallelization = true)]
 public sealed class StreamWindowTests
 {
+    // Other tests would allocate meanwhile.
+    private const string Alone = "Memory of streams";
     private const int Million = 1_000_000;
     private const int Window = 256;
 
