@@ -104,7 +104,9 @@ public static class ProtobufStreamExtensions
         where TRequest : IMessage
         where TReply : IMessage<TReply> => Send(Target(session), type, requests, parser, timeout, cancellationToken);
 
-    /// <summary>Sends a stream of requests and reads a stream of replies. The two are independent: either may end before the other.</summary>
+    /// <summary>
+    /// Sends a stream of requests and reads a stream of replies. The two are independent: either may end before the other.
+    /// </summary>
     /// <param name="client">The client; a <see cref="FastPortClient"/>.</param>
     /// <param name="type">Message type.</param>
     /// <param name="requests">

@@ -209,7 +209,8 @@ public sealed class StreamEndTests
     public async Task A_stream_is_work_until_its_handler_has_ended()
     {
         var release = new TaskCompletionSource();
-        await using StreamPair pair = await StreamPair.StartAsync(inProcess: false, h => h.MapReplies((_, _, _) => IgnoreTokenAsync(release.Task)));
+        await using StreamPair pair = await StreamPair.StartAsync(
+            inProcess: false, h => h.MapReplies((_, _, _) => IgnoreTokenAsync(release.Task)));
         Task<int> reading = CountInOrderAsync(Stream(pair.Client));
         await Patience.UntilAsync(() => pair.Server.Counts.StreamsOpen == 1, "the stream is open");
 
@@ -285,7 +286,8 @@ public sealed class StreamEndTests
     [Fact]
     public async Task A_stream_without_a_session_waits_for_one_and_a_closed_client_refuses()
     {
-        await using StreamPair pair = await StreamPair.StartAsync(inProcess: false, static h => h.MapReplies(static (_, _, _) => Numbers(3)));
+        await using StreamPair pair = await StreamPair.StartAsync(
+            inProcess: false, static h => h.MapReplies(static (_, _, _) => Numbers(3)));
         var fresh = new FastPortClient(new FastPortClientOptions { Endpoint = pair.Server.Endpoint.ToString() });
 
         Assert.Equal(

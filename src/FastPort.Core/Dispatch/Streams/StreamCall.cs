@@ -123,14 +123,18 @@ internal sealed class StreamCall : IThreadPoolWorkItem
             return;
         }
 
-        if (failure is RequestRefusedException refusal)
+        switch (failure)
         {
-            Abort(refusal.Code, refusal.Message);
-        }
-        else
-        {
-            Threw(failure);
-            Abort(ErrorCode.Internal, "The request failed inside the server.");
+            case StreamViolationException broken:
+                Abort(broken.Code, broken.Message);
+                break;
+            case RequestRefusedException refusal:
+                Abort(refusal.Code, refusal.Message);
+                break;
+            default:
+                Threw(failure);
+                Abort(ErrorCode.Internal, "The request failed inside the server.");
+                break;
         }
     }
 

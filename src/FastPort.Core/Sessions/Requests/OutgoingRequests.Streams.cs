@@ -133,7 +133,7 @@ internal sealed partial class OutgoingRequests
         {
             Abandon(
                 stream,
-                failure is RequestRefusedException refusal ? new RequestFailedException(refusal.Code, refusal.Message) : failure);
+                failure is StreamViolationException broken ? new RequestFailedException(broken.Code, broken.Message) : failure);
         }
 
         NoContext.Restore();

@@ -15,11 +15,11 @@ internal abstract class ItemReader
     public abstract void Open(FrameOutput output, uint correlation, uint of);
 
     /// <summary>
-    /// Takes an item that has arrived. Returns why the stream must end; null if it goes on, or has ended already. Loop only, within a burst.
+    /// Takes an item that has arrived. Returns why the stream must end; null if it continues or has ended already. Loop only, in a burst.
     /// </summary>
     public abstract Exception? Add(in ReadOnlySequence<byte> body);
 
-    /// <summary>No item follows. What has arrived is read first, then the failure. Loop only, within a burst; the first end stays.</summary>
+    /// <summary>No item follows. What has arrived is read first, then the failure. Loop only, in a burst; the first end stays.</summary>
     /// <param name="failure">Null for the end in order.</param>
     public abstract void End(Exception? failure = null);
 
@@ -98,7 +98,7 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
 
             if (!_account.TryTake(size))
             {
-                return new RequestRefusedException(ErrorCode.Overloaded, "An item was sent without credit.");
+                return new StreamViolationException(ErrorCode.Overloaded, "An item was sent without credit.");
             }
 
             if (failure is not null)

@@ -64,7 +64,7 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
 
     protected override Exception? OnLast(in ReadOnlySequence<byte> body) => body.IsEmpty
         ? null
-        : new RequestFailedException(ErrorCode.MalformedBody, "The peer ended a stream of replies with a body: it has answered one request.");
+        : new RequestFailedException(ErrorCode.MalformedBody, "The peer ended a stream of replies with a body.");
 
     protected override void OnEnded(Exception? failure, bool inBurst)
     {
