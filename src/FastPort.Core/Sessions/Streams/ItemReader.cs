@@ -30,8 +30,11 @@ internal abstract class ItemReader
 
 /// <summary>
 /// The received items of one direction of a stream, from the loop that parses them to one consumer. At most a window of items waits here:
-/// the account refuses more, and credit is granted again when half of the window was consumed. <see cref="_gate"/> guards all fields; no
-/// other code is called under it.
+/// the account refuses more, and credit is granted again when half of the window was consumed.
+/// <para>
+/// The loop appends under <see cref="_gate"/>. The consumer takes all that wait at once, by exchanging the arrays, and reads them without
+/// the lock. No other code is called under it.
+/// </para>
 /// </summary>
 /// <param name="parse">Reads an item on the loop.</param>
 /// <param name="window">The window, which the peer has been granted.</param>
@@ -45,20 +48,29 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
     private FrameOutput _output = null!;
     private uint _correlation;
     private uint _of;
+    private int _enumerated;
+    private CancellationTokenRegistration _canceling;
+
+    // Guarded by the gate.
     private StreamAccount _account;
     private (TItem Item, int Size)[] _items = [];
-    private int _head;
     private int _count;
-    private int _consumedMessages;
-    private long _consumedBytes;
-    private bool _enumerated;
+    private bool _consumerHasItems;
     private bool _waits;
     private bool _ended;
-    private bool _abandoned;
     private Exception? _failure;
     private ManualResetValueTaskSourceCore<bool> _source;
     private Resumption? _resumption;
-    private CancellationTokenRegistration _canceling;
+
+    // Whether the consumer gets no more items. Written under the gate.
+    private volatile bool _drops;
+
+    // The consumer's.
+    private (TItem Item, int Size)[] _taken = [];
+    private int _takenCount;
+    private int _next;
+    private int _consumedMessages;
+    private long _consumedBytes;
 
     /// <inheritdoc/>
     public TItem Current { get; private set; } = default!;
@@ -107,12 +119,17 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
             }
 
             _output.Streams.Received();
-            if (_abandoned)
+            if (_drops)
             {
                 return null;
             }
 
-            Append(item, size);
+            if (_count == _items.Length)
+            {
+                Array.Resize(ref _items, Math.Min(Math.Max(_count * 2, SmallestCapacity), Math.Max(window.Messages, SmallestCapacity)));
+            }
+
+            _items[_count++] = (item, size);
             if (!_waits)
             {
                 return null;
@@ -143,14 +160,9 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
 
     public IAsyncEnumerator<TItem> GetAsyncEnumerator(CancellationToken cancellationToken = default)
     {
-        lock (_gate)
+        if (Interlocked.Exchange(ref _enumerated, 1) != 0)
         {
-            if (_enumerated)
-            {
-                throw new InvalidOperationException("The items of a stream can be enumerated once.");
-            }
-
-            _enumerated = true;
+            throw new InvalidOperationException("The items of a stream can be enumerated once.");
         }
 
         _canceling = cancellationToken.UnsafeRegister(
@@ -160,30 +172,25 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
 
     public ValueTask<bool> MoveNextAsync()
     {
-        bool isGrantDue;
-        CreditBody grant;
-        lock (_gate)
+        if (_next == _takenCount || _drops)
         {
-            if (_count == 0)
+            lock (_gate)
             {
-                if (_ended || _abandoned)
+                if (!TryTakeAll())
                 {
-                    return _failure is null ? new ValueTask<bool>(false) : ValueTask.FromException<bool>(_failure);
+                    if (_ended || _drops)
+                    {
+                        return _failure is null ? new ValueTask<bool>(false) : ValueTask.FromException<bool>(_failure);
+                    }
+
+                    _source.Reset();
+                    _waits = true;
+                    return new ValueTask<bool>(this, _source.Version);
                 }
-
-                _source.Reset();
-                _waits = true;
-                return new ValueTask<bool>(this, _source.Version);
             }
-
-            isGrantDue = Take(out grant);
         }
 
-        if (isGrantDue)
-        {
-            Grant(grant);
-        }
-
+        Step();
         return new ValueTask<bool>(true);
     }
 
@@ -192,27 +199,24 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
     {
         _canceling.Unregister();
         Abandon(failure: null);
+        _taken = [];
+        _next = _takenCount = 0;
         return ValueTask.CompletedTask;
     }
 
     void IAwaitedStream.Resume()
     {
-        bool hasItem, isGrantDue = false;
-        CreditBody grant = default;
+        bool hasItem;
         Exception? failure;
         lock (_gate)
         {
-            hasItem = _count != 0;
+            hasItem = TryTakeAll();
             failure = hasItem ? null : _failure;
-            if (hasItem)
-            {
-                isGrantDue = Take(out grant);
-            }
         }
 
-        if (isGrantDue)
+        if (hasItem)
         {
-            Grant(grant);
+            Step();
         }
 
         if (failure is null)
@@ -235,20 +239,19 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
 
     private void Abandon(Exception? failure)
     {
-        bool resumes;
         lock (_gate)
         {
-            _abandoned = true;
             _failure ??= failure;
-            Clear();
-            resumes = _waits;
+            Drop();
+            if (!_waits)
+            {
+                return;
+            }
+
             _waits = false;
         }
 
-        if (resumes)
-        {
-            (_resumption ??= new Resumption(this)).OnPool();
-        }
+        (_resumption ??= new Resumption(this)).OnPool();
     }
 
     // True if a consumer waits, which the caller resumes.
@@ -256,23 +259,17 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
     {
         lock (_gate)
         {
-            if (_ended)
+            // All items have come before, but the consumer does not see all.
+            bool isCut = _ended && drops && (_count != 0 || _consumerHasItems);
+            if (!_ended || isCut)
             {
-                if (drops && _count != 0)
-                {
-                    // All have arrived, but the consumer will not see all.
-                    _failure ??= failure;
-                    Clear();
-                }
-
-                return false;
+                _failure ??= failure;
             }
 
             _ended = true;
-            _failure ??= failure;
             if (drops)
             {
-                Clear();
+                Drop();
             }
 
             bool resumes = _waits;
@@ -293,53 +290,57 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
         }
     }
 
-    private void Append(TItem item, int size)
+    // With the gate, by the consumer, which has read what it had taken. False if none waits.
+    private bool TryTakeAll()
     {
-        if (_count == _items.Length)
+        if (_drops)
         {
-            var larger = new (TItem, int)[Math.Clamp(_count * 2, SmallestCapacity, Math.Max(SmallestCapacity, window.Messages))];
-            for (int i = 0; i < _count; i++)
-            {
-                larger[i] = _items[(_head + i) % _items.Length];
-            }
-
-            _items = larger;
-            _head = 0;
+            _taken = [];
         }
 
-        int tail = _head + _count;
-        _items[tail < _items.Length ? tail : tail - _items.Length] = (item, size);
-        _count++;
+        (_items, _taken) = (_taken, _items);
+        _takenCount = _count;
+        _next = _count = 0;
+        _consumerHasItems = _takenCount != 0;
+        return _consumerHasItems;
     }
 
-    // Makes the next item the current one. True if credit is to be granted.
-    private bool Take(out CreditBody grant)
+    private void Drop()
     {
-        ref (TItem Item, int Size) next = ref _items[_head];
+        _drops = true;
+        _items = [];
+        _count = 0;
+    }
+
+    // Makes the next item the current one.
+    private void Step()
+    {
+        ref (TItem Item, int Size) next = ref _taken[_next++];
         Current = next.Item;
         _consumedMessages++;
         _consumedBytes += next.Size;
         next = default;
-        _head = _head + 1 == _items.Length ? 0 : _head + 1;
-        _count--;
-        if (_ended || !window.IsGrantDue(_consumedMessages, _consumedBytes))
+        if (window.IsGrantDue(_consumedMessages, _consumedBytes))
         {
-            grant = default;
-            return false;
+            Grant();
         }
+    }
 
-        grant = new CreditBody(_correlation, (uint)_consumedMessages, (uint)_consumedBytes, _of);
-        _account.TryGrant(grant.Messages, grant.Bytes);
+    private void Grant()
+    {
+        var grant = new CreditBody(_correlation, (uint)_consumedMessages, (uint)_consumedBytes, _of);
         _consumedMessages = 0;
         _consumedBytes = 0;
-        return true;
-    }
+        lock (_gate)
+        {
+            if (_ended)
+            {
+                return;
+            }
 
-    private void Clear()
-    {
-        _items = [];
-        _head = _count = 0;
-    }
+            _account.TryGrant(grant.Messages, grant.Bytes);
+        }
 
-    private void Grant(in CreditBody grant) => _output.WriteAndFlush(ControlType.Credit, FrameFlags.OneWay, 0, grant);
+        _output.WriteAndFlush(ControlType.Credit, FrameFlags.OneWay, 0, grant);
+    }
 }

@@ -24,8 +24,8 @@ internal enum StreamWrite
 }
 
 /// <summary>
-/// Sends the items of one direction of a stream within the credit that the peer grants. One producer writes and waits; any thread grants
-/// and ends. <see cref="_gate"/> guards the fields; no other code is called under it.
+/// Sends the items of one direction of a stream within the credit that the peer grants. One producer writes and waits, the loop grants, any
+/// thread ends. <see cref="_gate"/> guards grants, the end and the wait, and is not taken for an item; no other code is called under it.
 /// <para>
 /// An item that is being written when the stream ends on another thread may follow the last frame. The peer ignores it.
 /// </para>
@@ -38,8 +38,13 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
     : IValueTaskSource<bool>, IAwaitedStream
 {
     private readonly Lock _gate = new();
-    private StreamAccount _account;
     private bool _waits;
+
+    // The sums since the opening: the credit is their difference. The producer adds what it sends before the peer can see it.
+    private long _grantedMessages;
+    private long _grantedBytes;
+    private long _sentMessages;
+    private long _sentBytes;
     private volatile bool _ended;
     private ManualResetValueTaskSourceCore<bool> _source;
     private Resumption? _resumption;
@@ -49,6 +54,9 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
 
     /// <summary>Whether the stream takes no more items.</summary>
     public bool HasEnded => _ended;
+
+    private bool HasCredit =>
+        Volatile.Read(ref _grantedMessages) > _sentMessages && Volatile.Read(ref _grantedBytes) > _sentBytes;
 
     /// <summary>Writes an item if there is credit and room for it now. By the producer.</summary>
     public StreamWrite TryWrite<TBody>(scoped in TBody body)
@@ -72,30 +80,24 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
             return StreamWrite.Ended;
         }
 
-        lock (_gate)
+        if (_ended)
         {
-            if (_ended)
-            {
-                return StreamWrite.Ended;
-            }
-
-            if (!_account.TryTake(size))
-            {
-                return StreamWrite.NoCredit;
-            }
+            return StreamWrite.Ended;
         }
 
+        if (!HasCredit)
+        {
+            return StreamWrite.NoCredit;
+        }
+
+        Take(1, size);
         switch (output.TryWriteItem(type, flags, Correlation, in body, size))
         {
             case SendStatus.Queued:
                 output.Streams.Sent();
                 return StreamWrite.Written;
             case SendStatus.Full:
-                lock (_gate)
-                {
-                    _account.Undo(size);
-                }
-
+                Take(-1, -size);
                 return StreamWrite.NoRoom;
             default:
                 return StreamWrite.Ended;
@@ -109,7 +111,7 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
     {
         lock (_gate)
         {
-            if (_ended || _account.HasCredit)
+            if (_ended || HasCredit)
             {
                 return new ValueTask<bool>(!_ended);
             }
@@ -139,12 +141,15 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
                 return true;
             }
 
-            if (!_account.TryGrant(messages, bytes))
+            if (_grantedMessages + messages - Volatile.Read(ref _sentMessages) > int.MaxValue
+                || _grantedBytes + bytes - Volatile.Read(ref _sentBytes) > int.MaxValue)
             {
                 return false;
             }
 
-            if (!_waits || !_account.HasCredit)
+            Volatile.Write(ref _grantedMessages, _grantedMessages + messages);
+            Volatile.Write(ref _grantedBytes, _grantedBytes + bytes);
+            if (!_waits || !HasCredit)
             {
                 return true;
             }
@@ -172,6 +177,12 @@ internal sealed class ItemWriter(FrameOutput output, SendQueueFullPolicy policy,
         }
 
         (_resumption ??= new Resumption(this)).OnPool();
+    }
+
+    private void Take(int messages, int bytes)
+    {
+        Volatile.Write(ref _sentMessages, _sentMessages + messages);
+        Volatile.Write(ref _sentBytes, _sentBytes + bytes);
     }
 
     void IAwaitedStream.Resume() => _source.SetResult(!_ended);
