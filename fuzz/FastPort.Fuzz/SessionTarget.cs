@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using FastPort.Dispatch.Streams;
 using FastPort.Framing;
 
 namespace FastPort.Fuzz;
@@ -11,6 +12,15 @@ namespace FastPort.Fuzz;
 internal static class SessionTarget
 {
     private const ushort Inline = 0x1000;
+    private const ushort Stream = 0x1001;
+
+    // It reads and writes nothing: the fake connection has one thread.
+    private static readonly StreamHandler Handler = new ExchangeHandler<byte[], byte[], SequenceBody>(
+        static (in ReadOnlySequence<byte> body) => body.IsSingleSegment && body.FirstSpan is [0xFF, ..]
+            ? throw new RequestRefusedException(ErrorCode.MalformedBody, "No item.")
+            : body.ToArray(),
+        static item => new SequenceBody(new ReadOnlySequence<byte>(item)),
+        static (_, _, _) => Never());
 
     public static Target Create() => new("session", Run, Seeds);
 
@@ -22,7 +32,9 @@ internal static class SessionTarget
         }
 
         using var session = new QuietSession(
-            static handlers => handlers.MapInline(Inline, static (ref InlineRequest r) => r.Reply(r.Body.ToArray())),
+            static handlers => handlers
+                .MapInline(Inline, static (ref InlineRequest r) => r.Reply(r.Body.ToArray()))
+                .MapStream(Stream, Handler, "Stream"),
             static options => options.Session.MaxFrameBytes = 64 * 1024);
         byte[] rest = input[1..];
         foreach (byte[] piece in input[0] == 0 ? [rest] : rest.Chunk(input[0]))
@@ -54,6 +66,12 @@ internal static class SessionTarget
         byte[] goodbye = Frame(ControlType.Goodbye, 4, 0, [.. Number(1, 0), .. Text(2, "bye")]);
         byte[] traced = Frame(Inline, 16, 8, [.. new byte[16], .. new byte[8], 1, 9]);
         byte[] reply = Frame(Inline, 1, 9, [1]);
+        byte[] streams = Frame(ControlType.Hello, 0, 1, Number(4, 3));
+        byte[] opening = [.. Credit(10, 2), .. Frame(Stream, 32, 10, [])];
+        byte[] item = Frame(Stream, 32, 10, [1]);
+        byte[] end = Frame(Stream, 0, 10, []);
+        yield return [0, .. streams, .. opening, .. item, .. Credit(10, 0), .. Credit(10, 1), .. end, .. item];
+        yield return [5, .. streams, .. opening, .. item, .. Frame(ControlType.Cancel, 4, 0, Number(1, 10)), .. item, .. end];
         yield return [0, .. hello, .. subscribe, .. publish, .. relay, .. echo, .. post, .. unsubscribe, .. cancel, .. goodbye];
         yield return [3, .. hello, .. traced, .. ping];
         foreach (byte[] one in (byte[][])[hello, ping, echo, post, subscribe, publish, relay, cancel, goodbye, traced, reply])
@@ -68,6 +86,15 @@ internal static class SessionTarget
         new FrameHeader((uint)(8 + body.Length), type, (FrameFlags)flags, FrameHeader.CurrentVersion, correlation).Write(frame);
         body.CopyTo(frame, 12);
         return frame;
+    }
+
+    private static byte[] Credit(byte correlation, byte of) => Frame(
+        ControlType.Credit, 4, 0, [.. Number(1, correlation), .. Number(2, 3), .. Number(3, 100), .. Number(4, of)]);
+
+    private static async IAsyncEnumerable<byte[]> Never()
+    {
+        await new TaskCompletionSource().Task;
+        yield break;
     }
 
     private static byte[] Number(int field, byte value) => [(byte)(field << 3), value];

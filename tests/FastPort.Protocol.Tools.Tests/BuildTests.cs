@@ -60,10 +60,10 @@ public sealed class BuildTests : IDisposable
         Assert.Contains("JumpAsync", await File.ReadAllTextAsync(Services, Token), StringComparison.Ordinal);
 
         // An error leaves the editor with the code from before, and is an error of the next build.
-        WriteGame("rpc Swim(stream Ask) returns (Answer);");
+        WriteGame("rpc Swim(stream Ask) returns (Answer) { option (fastport.run) = RUN_INLINE; }");
         Assert.Contains("game.services.cs", await EditAsync(), StringComparison.Ordinal);
         Assert.Contains("JumpAsync", await File.ReadAllTextAsync(Services, Token), StringComparison.Ordinal);
-        Assert.Contains($"error {Problem.Streams}", await FailAsync(), StringComparison.Ordinal);
+        Assert.Contains($"error {Problem.RunOfStream}", await FailAsync(), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -101,12 +101,13 @@ public sealed class CheckTests
     [InlineData("stream Ask", "Answer")]
     [InlineData("Ask", "stream Answer")]
     [InlineData("stream Ask", "stream Answer")]
-    public void A_stream_is_not_supported_yet(string request, string reply)
+    public void A_stream_runs_on_the_pool(string request, string reply)
     {
         Problem problem = Assert.Single(Check(
-            $"service Move {{\n  option (fastport.first_type) = 0x1000;\n  rpc Walk({request}) returns ({reply});\n}}"));
+            $"service Move {{\n  option (fastport.first_type) = 0x1000;\n  rpc Walk({request}) returns ({reply}) "
+            + "{ option (fastport.run) = RUN_INLINE; }\n}"));
 
-        AssertAt(problem, Problem.Streams, 7, 7, "game.Move/Walk", "not supported yet", "stream");
+        AssertAt(problem, Problem.RunOfStream, 7, 7, "game.Move/Walk", "thread pool", "(fastport.run)");
     }
 
     [Fact]

@@ -81,11 +81,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
             throw new RequestFailedException(ErrorCode.MalformedBody, "The server's Welcome is malformed.");
         }
 
-        if ((welcome.Extensions & Extensions.Trace) != 0)
-        {
-            protocol.CarryTraces();
-        }
-
+        protocol.Agree(welcome.Extensions);
         return welcome;
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Dispatch.Streams;
 using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
@@ -6,7 +7,7 @@ namespace FastPort.Dispatch;
 /// <summary>Reads the topic or target of a message for the authorizer; false if the body has none that the handler would accept.</summary>
 internal delegate bool AddressReader(in ReadOnlySequence<byte> body, ref AuthorizationRequest request);
 
-/// <summary>The handler of one message type: exactly one of the two delegates is set.</summary>
+/// <summary>The handler of one message type: exactly one of the two delegates is set, or <see cref="Stream"/>.</summary>
 internal class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
 {
     /// <summary>A copy that records the latencies elsewhere.</summary>
@@ -16,6 +17,7 @@ internal class HandlerEntry(ushort type, string name, InlineHandler? inline, Que
         StaysOnLoop = handler.StaysOnLoop;
         BeginsOnLoop = handler.BeginsOnLoop;
         ReadAddress = handler.ReadAddress;
+        Stream = handler.Stream;
         Series = series;
     }
 
@@ -27,6 +29,9 @@ internal class HandlerEntry(ushort type, string name, InlineHandler? inline, Que
     public InlineHandler? Inline { get; } = inline;
 
     public QueuedHandler? Queued { get; } = queued;
+
+    /// <summary>Handles calls that stream; null if calls of this type have one request and one reply.</summary>
+    public StreamHandler? Stream { get; init; }
 
     /// <summary>
     /// Whether an inline handler runs on the session's loop only. If earlier requests of the session are waiting, reading pauses until they

@@ -1,4 +1,5 @@
 using FastPort.Dispatch;
+using FastPort.Dispatch.Streams;
 using FastPort.Framing;
 using FastPort.Telemetry;
 
@@ -55,6 +56,10 @@ public sealed class MessageHandlers
         ArgumentNullException.ThrowIfNull(handler);
         return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler) { BeginsOnLoop = beginsOnLoop });
     }
+
+    /// <summary>Registers a handler of calls that stream. It starts on the pool as soon as a call arrives.</summary>
+    internal MessageHandlers MapStream(ushort type, StreamHandler handler, string name) =>
+        Add(new HandlerEntry(type, name, null, null) { Stream = handler });
 
     /// <summary>The registered name of a type, or the framework's name for one of its own types; null for an unknown type.</summary>
     /// <param name="type">Message type.</param>

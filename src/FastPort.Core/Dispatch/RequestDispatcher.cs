@@ -17,7 +17,7 @@ namespace FastPort.Dispatch;
 /// the session's <see cref="RequestQueue"/>, and inline ones follow them if requests are waiting there. Loop only, except
 /// <see cref="RunQueuedInline"/> and <see cref="HandlerFailed"/>, which the queue calls.
 /// </summary>
-internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
+internal sealed partial class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
     private readonly SessionSettings _settings = protocol.Settings;
     private readonly SessionEnd _end = protocol.End;
@@ -61,6 +61,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         Handled.End();
         _watch.EndBurst(protocol.Session);
+        _itemsOf = null;
     }
 
     public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
@@ -83,6 +84,17 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         HandlerEntry? handler = Find(header.Type);
+        if (_opening is { } opening && (header.IsOneWay || opening.Correlation != header.Correlation))
+        {
+            // The announced call has not come.
+            _opening = null;
+        }
+
+        if (_opening is not null || handler is { Stream: not null })
+        {
+            return TryDispatchStream(handler, header, input, received);
+        }
+
         if (handler is null || refuses)
         {
             EndPostponed(nameof(ErrorCode.ShuttingDown));
@@ -159,7 +171,11 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         return true;
     }
 
-    public override void Cancel(uint correlation) => _queue?.Cancel(correlation);
+    public override void Cancel(uint correlation)
+    {
+        _queue?.Cancel(correlation);
+        _streams?.Find(correlation)?.Abort();
+    }
 
     /// <summary>
     /// Runs an inline handler that had to wait, on the queue's worker. Handlers that postpone stay on the loop and never get here.
@@ -220,6 +236,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     public override void OnClosed()
     {
         _queue?.Complete();
+        EndStreams(ErrorCode.None);
         _gate?.OnClosed();
         EndPostponed(nameof(RequestFailure.Canceled));
     }

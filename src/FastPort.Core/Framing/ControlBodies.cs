@@ -161,3 +161,61 @@ internal readonly record struct CancelBody(uint Correlation) : IFrameBody
         return !reader.Malformed;
     }
 }
+
+/// <summary>What a <see cref="CreditBody"/> is for; the numbers are part of the protocol.</summary>
+internal static class CreditOf
+{
+    /// <summary>Reply items of a request of the sender.</summary>
+    public const uint ReplyItems = 0;
+
+    /// <summary>Request items of a request of the receiver.</summary>
+    public const uint RequestItems = 1;
+
+    /// <summary>The next frame is the request that opens the call, with this grant for its reply items.</summary>
+    public const uint Opening = 2;
+}
+
+/// <summary>Body of Credit (type 10): the receiver may send so many more items, with so many more bytes of bodies.</summary>
+internal readonly record struct CreditBody(uint Correlation, uint Messages, uint Bytes, uint Of) : IFrameBody
+{
+    /// <summary>The largest size: four fields with a tag and five bytes.</summary>
+    public const int LargestSize = 4 * 6;
+
+    public int Size => ProtoBody.FieldSize(Correlation) + ProtoBody.FieldSize(Messages) + ProtoBody.FieldSize(Bytes)
+        + ProtoBody.FieldSize(Of);
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, Correlation);
+        at += ProtoBody.WriteField(destination[at..], 2, Messages);
+        at += ProtoBody.WriteField(destination[at..], 3, Bytes);
+        ProtoBody.WriteField(destination[at..], 4, Of);
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out CreditBody credit)
+    {
+        uint correlation = 0, messages = 0, bytes = 0, of = 0;
+        var reader = new ProtoBodyReader(body);
+        while (reader.Read())
+        {
+            switch (reader.Field)
+            {
+                case 1:
+                    correlation = (uint)reader.Value;
+                    break;
+                case 2:
+                    messages = (uint)reader.Value;
+                    break;
+                case 3:
+                    bytes = (uint)reader.Value;
+                    break;
+                case 4:
+                    of = (uint)reader.Value;
+                    break;
+            }
+        }
+
+        credit = new CreditBody(correlation, messages, bytes, of);
+        return !reader.Malformed;
+    }
+}

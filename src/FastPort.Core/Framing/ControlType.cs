@@ -30,6 +30,9 @@ public static class ControlType
     /// <summary>One-way: cancels a request.</summary>
     public const ushort Cancel = 0x0009;
 
+    /// <summary>One-way: allows the peer to send items of a stream, or announces the request that opens one.</summary>
+    public const ushort Credit = 0x000A;
+
     /// <summary>The last type reserved for the framework.</summary>
     internal const ushort LastReserved = 0x00FF;
 

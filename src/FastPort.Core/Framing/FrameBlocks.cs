@@ -1,6 +1,9 @@
 namespace FastPort.Framing;
 
-/// <summary>The blocks between header and body that frames to this side may have. They do not count for the frame limit.</summary>
+/// <summary>
+/// What frames to this side may have beyond the plain ones: blocks between header and body, which do not count for the frame limit, and
+/// the flag More.
+/// </summary>
 [Flags]
 internal enum FrameBlocks
 {
@@ -11,6 +14,9 @@ internal enum FrameBlocks
 
     /// <summary>The trace extension is in force: requests and one-way frames may have a trace block.</summary>
     Trace = 2,
+
+    /// <summary>No block: the stream extension is in force, and frames may have the flag More.</summary>
+    More = 4,
 }
 
 /// <summary>The optional parts of the protocol, as the bits of <c>extensions</c> in Hello and Welcome.</summary>
@@ -19,6 +25,9 @@ internal static class Extensions
     /// <summary>Requests and one-way frames may have a trace block.</summary>
     public const uint Trace = 1;
 
+    /// <summary>Calls may stream: the flag More, and the control message Credit.</summary>
+    public const uint Streams = 2;
+
     /// <summary>All that this version knows.</summary>
-    public const uint Known = Trace;
+    public const uint Known = Trace | Streams;
 }

@@ -1,6 +1,6 @@
 namespace FastPort.Framing;
 
-/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bits 5 to 7 must be 0.</summary>
+/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bits 6 and 7 must be 0.</summary>
 [Flags]
 public enum FrameFlags : byte
 {
@@ -24,6 +24,12 @@ public enum FrameFlags : byte
     /// </summary>
     Trace = 16,
 
+    /// <summary>
+    /// The frame is an item of a stream, or the request that opens a stream of requests. Never with <see cref="OneWay"/> or
+    /// <see cref="Error"/>. Only where both sides have agreed on streams in Hello and Welcome.
+    /// </summary>
+    More = 32,
+
     /// <summary>All bits that this version knows.</summary>
-    Known = Reply | Error | OneWay | Timing | Trace,
+    Known = Reply | Error | OneWay | Timing | Trace | More,
 }

@@ -31,8 +31,8 @@ internal static class FrameReader
     /// <param name="second">Unread bytes after the wrap; empty if they do not wrap.</param>
     /// <param name="limit">Frame limit in bytes: the largest allowed length without blocks.</param>
     /// <param name="expected">
-    /// The blocks that may come. Only by the bytes of such a block may a length exceed <paramref name="limit"/>; otherwise 4 bytes are
-    /// enough to refuse an oversized frame.
+    /// The blocks that may come, and whether More may. Only by the bytes of such a block may a length exceed <paramref name="limit"/>;
+    /// otherwise 4 bytes are enough to refuse an oversized frame.
     /// </param>
     /// <param name="header">The header: complete if 12 bytes are available, otherwise only its length.</param>
     public static FrameReadStatus TryRead(
@@ -131,6 +131,8 @@ internal static class FrameReader
             || (header.Flags & ~FrameFlags.Known) != 0
             || (header.Flags & (FrameFlags.Error | FrameFlags.Reply)) == FrameFlags.Error
             || ((header.Flags & FrameFlags.Trace) != 0 && (!traces || header.IsReply))
+            || ((header.Flags & FrameFlags.More) != 0
+                && ((expected & FrameBlocks.More) == 0 || (header.Flags & (FrameFlags.OneWay | FrameFlags.Error)) != 0))
             || (header.Correlation == 0 && (header.Flags & (FrameFlags.Reply | FrameFlags.OneWay)) == 0))
         {
             return FrameReadStatus.Malformed;

@@ -30,6 +30,9 @@ public enum RequestFailure
 
     /// <summary>The peer has not said Hello yet, so unsolicited messages are not sent to it. The request was not sent.</summary>
     NotReady,
+
+    /// <summary>The call streams, and the peer has not agreed on streams in its Hello or Welcome. The request was not sent.</summary>
+    NotSupported,
 }
 
 /// <summary>A reply during its delivery on the session's loop. The body is valid until the call returns.</summary>

@@ -35,6 +35,16 @@ internal abstract class SessionDispatcher
     /// <summary>Handles one frame; false to be called again with the same frame after a resume.</summary>
     public abstract bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received);
 
+    /// <summary>As <see cref="TryDispatch"/>, for a request with More: it opens a stream of requests or is an item of one.</summary>
+    public abstract bool TryDispatchItem(in FrameHeader header, ArrayPoolCircularBuffer input, long received);
+
+    /// <summary>The peer grants credit for the replies of one of its calls, or announces a call.</summary>
+    public abstract void OnCredit(in CreditBody credit);
+
+    /// <summary>Ends the streams that the peer has opened.</summary>
+    /// <param name="code">The code that the peer receives for each; None to send nothing, because it can receive or grant no more.</param>
+    public abstract void EndStreams(ErrorCode code);
+
     /// <summary>The requester canceled a request.</summary>
     public abstract void Cancel(uint correlation);
 

@@ -65,6 +65,23 @@ public sealed class SessionOptions
     public int MaxConcurrency { get; set; } = 1;
 
     /// <summary>
+    /// Streams that the peer of one session may have open at the same time; one more is refused with <see cref="ErrorCode.Overloaded"/>.
+    /// They do not count as <see cref="MaxInFlightRequests"/>. 0 to 1,000,000. Defaults to 128.
+    /// </summary>
+    public int MaxStreams { get; set; } = 128;
+
+    /// <summary>
+    /// Items of one direction of a stream that may be under way to this side or wait here for their reader. 1 to 1,000,000. Defaults to
+    /// 256.
+    /// </summary>
+    public int StreamWindowMessages { get; set; } = 256;
+
+    /// <summary>
+    /// Bytes of those items' bodies; the last item may exceed it. 1 to 256 MiB. Defaults to 128 KiB.
+    /// </summary>
+    public int StreamWindowBytes { get; set; } = 128 * 1024;
+
+    /// <summary>
     /// Time for the first Hello, if one is required, until it is accepted; a component that has not answered by then is abandoned. Zero
     /// disables it. Defaults to 10 s.
     /// </summary>
@@ -147,6 +164,9 @@ public sealed class SessionOptions
         MaxInFlightRequests = section.Number(nameof(MaxInFlightRequests), MaxInFlightRequests, 1, 1_000_000);
         MaxQueuedBytes = section.Number(nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
         MaxConcurrency = section.Number(nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
+        MaxStreams = section.Number(nameof(MaxStreams), MaxStreams, 0, 1_000_000);
+        StreamWindowMessages = section.Number(nameof(StreamWindowMessages), StreamWindowMessages, 1, 1_000_000);
+        StreamWindowBytes = section.Number(nameof(StreamWindowBytes), StreamWindowBytes, 1, 256 * 1024 * 1024);
         HandshakeTimeout = section.Timeout(nameof(HandshakeTimeout), HandshakeTimeout);
         AuthorizationTimeout = section.Timeout(nameof(AuthorizationTimeout), AuthorizationTimeout);
         FrameTimeout = section.Timeout(nameof(FrameTimeout), FrameTimeout);

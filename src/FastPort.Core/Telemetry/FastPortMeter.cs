@@ -143,6 +143,13 @@ internal sealed class FastPortMeter : IDisposable
             counters.Snapshot().RelaysWaited);
         Count("fastport.publications", "{message}", "Publish messages", () => counters.Snapshot().Published);
         Count("fastport.deliveries", "{message}", "Send queues that took a Publish message", () => counters.Snapshot().Delivered);
+        _meter.CreateObservableUpDownCounter(
+            "fastport.streams.open", () => counters.Snapshot().StreamsOpen, "{stream}", "Open streams");
+        Count("fastport.streams.opened", "{stream}", "Streams opened, by either side", () => counters.Snapshot().StreamsOpened);
+        Count("fastport.streams.items.received", "{item}", "Items of streams received", () => counters.Snapshot().StreamItemsIn);
+        Count("fastport.streams.items.sent", "{item}", "Items of streams sent", () => counters.Snapshot().StreamItemsOut);
+        Count("fastport.streams.stalls", "{stall}", "How often a stream waited for its peer's credit", () =>
+            counters.Snapshot().StreamStalls);
         Count("fastport.replies.unmatched", "{reply}", "Replies without a matching request", () => counters.Snapshot().RepliesToNothing);
     }
 

@@ -95,6 +95,10 @@ internal sealed class ContractMethod
 
     public MethodKind Kind { get; }
 
+    public bool HasRequestStream => Kind is MethodKind.ClientStream or MethodKind.Duplex;
+
+    public bool HasReplyStream => Kind is MethodKind.ServerStream or MethodKind.Duplex;
+
     public MethodRun Run => Source.Run;
 
     /// <summary>The message type; null if nothing gives it one. Not checked for its range.</summary>
@@ -106,6 +110,11 @@ internal sealed class ContractMethod
     public string Request => CSharpNames.ClassOf(Source.Request, Service.Contract.Files);
 
     public string Reply => CSharpNames.ClassOf(Source.Reply, Service.Contract.Files);
+
+    /// <summary>The parameter for the request, or for the stream of requests.</summary>
+    public string RequestParameter => HasRequestStream
+        ? $"global::System.Collections.Generic.IAsyncEnumerable<{Request}> requests"
+        : $"{Request} request";
 }
 
 /// <summary>In which directions a method streams.</summary>

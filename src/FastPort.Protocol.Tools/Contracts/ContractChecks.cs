@@ -14,10 +14,12 @@ internal static class ContractChecks
 
     private static IEnumerable<Problem> CheckMethod(ContractMethod method)
     {
-        if (method.Kind != MethodKind.Unary)
+        if (method.Kind != MethodKind.Unary && method.Run != MethodRun.Queued)
         {
             yield return Problem.Of(
-                method, Problem.Streams, $"{method.FullName} streams, which is not supported yet; remove 'stream' from the method.");
+                method,
+                Problem.RunOfStream,
+                $"{method.FullName} streams, so it always runs on the thread pool; remove (fastport.run) from it.");
         }
 
         if (method.Run is not (MethodRun.Queued or MethodRun.BeginsOnLoop or MethodRun.Inline))

@@ -9,7 +9,7 @@ internal sealed class Problem(string code, string file, Place place, string mess
     public const string SameName = "FASTPORT104";
     public const string NumberChanged = "FASTPORT105";
     public const string NumberReserved = "FASTPORT106";
-    public const string Streams = "FASTPORT107";
+    public const string RunOfStream = "FASTPORT107";
     public const string UnknownRun = "FASTPORT108";
     public const string BadList = "FASTPORT109";
     public const string NotListed = "FASTPORT110";

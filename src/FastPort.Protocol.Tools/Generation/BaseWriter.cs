@@ -36,8 +36,14 @@ internal static class BaseWriter
     private static void WriteMethod(CodeWriter code, ContractMethod method)
     {
         code.Lines(Documentation.Summary(method.Source.Comment, $"Serves {method.FullName}."));
-        code.Line("/// <param name=\"request\">The request; the method may keep it.</param>");
-        if (method.Run == MethodRun.Inline)
+        code.Line(method.HasRequestStream
+            ? "/// <param name=\"requests\">The requests. Enumerate them once; the caller sends as the method reads.</param>"
+            : "/// <param name=\"request\">The request; the method may keep it.</param>");
+        if (method.Kind != MethodKind.Unary)
+        {
+            WriteStreamSignature(code, method);
+        }
+        else if (method.Run == MethodRun.Inline)
         {
             code.Line("/// <param name=\"session\">The session. The method runs on its loop and must not block.</param>");
             code.Line($"public virtual {method.Reply} {method.Name}(");
@@ -58,11 +64,36 @@ internal static class BaseWriter
         code.Continue($"throw {method.Service.Descriptors}.{method.Name}.NotImplemented();");
     }
 
+    private static void WriteStreamSignature(CodeWriter code, ContractMethod method)
+    {
+        code.Line("/// <param name=\"context\">The session and the call.</param>");
+        code.Line("/// <param name=\"cancellationToken\">Canceled when the call ends before the method.</param>");
+        if (method.HasReplyStream)
+        {
+            code.Line("/// <returns>The replies, which are sent as the caller reads them.</returns>");
+        }
+
+        string result = method.HasReplyStream
+            ? $"global::System.Collections.Generic.IAsyncEnumerable<{method.Reply}>"
+            : $"global::System.Threading.Tasks.ValueTask<{method.Reply}>";
+        code.Line($"public virtual {result} {method.Name}Async(");
+        code.Continue(
+            $"{method.RequestParameter},",
+            "global::FastPort.StreamContext context,",
+            "global::System.Threading.CancellationToken cancellationToken) =>");
+    }
+
     private static void WriteMapping(CodeWriter code, ContractMethod method)
     {
         string arguments = $"<{method.Service.Base}, {method.Request}, {method.Reply}>";
         string descriptor = $"{method.Service.Descriptors}.{method.Name}";
-        if (method.Run == MethodRun.Inline)
+        if (method.Kind != MethodKind.Unary)
+        {
+            code.Line($"map.Map{method.Kind}{arguments}(");
+            code.Continue(
+                $"{descriptor}, static (service, request, context, canceled) => service.{method.Name}Async(request, context, canceled));");
+        }
+        else if (method.Run == MethodRun.Inline)
         {
             code.Line($"map.MapInline{arguments}(");
             code.Continue($"{descriptor}, static (service, request, session) => service.{method.Name}(request, session));");

@@ -26,15 +26,7 @@ internal static class ClientWriter
                 code.Line();
             }
 
-            code.Lines(Documentation.Summary(method.Source.Comment, $"Calls {method.FullName}."));
-            code.Line("/// <param name=\"request\">The request; do not change it until the task ends.</param>");
-            code.Line("/// <param name=\"timeout\">");
-            code.Line("/// Time for the whole call; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.");
-            code.Line("/// </param>");
-            code.Line("/// <param name=\"cancellationToken\">Cancels the call; the peer receives Cancel.</param>");
-            code.Line(
-                "/// <exception cref=\"global::FastPort.RequestFailedException\">The peer answered with an error, or no reply came."
-                + "</exception>");
+            WriteDocumentation(code, method);
             WriteObsolete(code, method.Source.IsDeprecated, method.FullName);
             WriteSignature(code, method, "");
             code.Continue(
@@ -68,20 +60,76 @@ internal static class ClientWriter
             code.Line("/// <inheritdoc/>");
             WriteObsolete(code, method.Source.IsDeprecated, method.FullName);
             WriteSignature(code, method, "public ");
-            code.Continue($"_peer.CallAsync({service.Descriptors}.{method.Name}, request, timeout, cancellationToken);");
+            code.Continue($"_peer.{Call(method)};");
         }
 
         code.Close();
     }
 
-    // The kinds of streams get their signatures here.
+    private static void WriteDocumentation(CodeWriter code, ContractMethod method)
+    {
+        code.Lines(Documentation.Summary(method.Source.Comment, $"Calls {method.FullName}."));
+        if (method.HasRequestStream)
+        {
+            code.Line("/// <param name=\"requests\">The requests, enumerated on the thread pool as the peer reads them.</param>");
+        }
+        else
+        {
+            string until = method.HasReplyStream ? "the first reply has come" : "the task ends";
+            code.Line($"/// <param name=\"request\">The request; do not change it until {until}.</param>");
+        }
+
+        code.Line("/// <param name=\"timeout\">");
+        code.Line(
+            $"/// Time {(method.HasReplyStream ? "to the first reply" : "for the whole call")}; zero for no limit. Defaults to the client's "
+            + "request timeout; with a session to 30 s.");
+        code.Line("/// </param>");
+        if (method.HasReplyStream)
+        {
+            code.Line("/// <param name=\"wholeTimeout\">Time for the whole call; zero for no limit. Defaults to no limit.</param>");
+        }
+
+        code.Line("/// <param name=\"cancellationToken\">Cancels the call; the peer receives Cancel.</param>");
+        if (method.HasReplyStream)
+        {
+            code.Line("/// <returns>");
+            code.Line("/// The replies. Enumerate them once: the call begins with the first one that is asked for, and ends with the enumeration. It");
+            code.Line("/// throws <see cref=\"global::FastPort.RequestFailedException\"/> if the call fails.");
+            code.Line("/// </returns>");
+        }
+        else
+        {
+            code.Line(
+                "/// <exception cref=\"global::FastPort.RequestFailedException\">The peer answered with an error, or no reply came."
+                + "</exception>");
+        }
+    }
+
     private static void WriteSignature(CodeWriter code, ContractMethod method, string modifiers)
     {
-        code.Line($"{modifiers}global::System.Threading.Tasks.Task<{method.Reply}> {method.Name}Async(");
+        string result = method.HasReplyStream
+            ? $"global::System.Collections.Generic.IAsyncEnumerable<{method.Reply}>"
+            : $"global::System.Threading.Tasks.Task<{method.Reply}>";
+        code.Line($"{modifiers}{result} {method.Name}Async(");
         code.Continue(
-            $"{method.Request} request,",
+        [
+            method.RequestParameter + ",",
             "global::System.TimeSpan? timeout = null,",
-            "global::System.Threading.CancellationToken cancellationToken = default) =>");
+            .. method.HasReplyStream ? (string[])["global::System.TimeSpan? wholeTimeout = null,"] : [],
+            "global::System.Threading.CancellationToken cancellationToken = default) =>",
+        ]);
+    }
+
+    private static string Call(ContractMethod method)
+    {
+        string descriptor = $"{method.Service.Descriptors}.{method.Name}";
+        return method.Kind switch
+        {
+            MethodKind.ServerStream => $"StreamAsync({descriptor}, request, timeout, wholeTimeout, cancellationToken)",
+            MethodKind.ClientStream => $"SendStreamAsync({descriptor}, requests, timeout, cancellationToken)",
+            MethodKind.Duplex => $"ExchangeAsync({descriptor}, requests, timeout, wholeTimeout, cancellationToken)",
+            _ => $"CallAsync({descriptor}, request, timeout, cancellationToken)",
+        };
     }
 
     private static void WriteObsolete(CodeWriter code, bool isDeprecated, string name)

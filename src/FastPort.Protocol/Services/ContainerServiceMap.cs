@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Protocol.Services;
@@ -30,6 +31,50 @@ internal sealed class ContainerServiceMap<TClass>(MessageHandlers handlers, ISer
         Func<TService, TRequest, RequestContext, ValueTask<TReply>> call) =>
         ScopedHandler.Create<TClass, TRequest, TReply>(
             provider, lifetime, (service, request, context) => call((TService)(object)service, request, context));
+
+    private protected override Func<TRequest, StreamContext, CancellationToken, ValueTask<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, ValueTask<TReply>> call)
+    {
+        if (lifetime == ServiceLifetime.Singleton)
+        {
+            TService? instance = null;
+            return (request, context, canceled) => call(instance ??= InstanceOf<TService>(provider), request, context, canceled);
+        }
+
+        IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
+        return async (request, context, canceled) =>
+        {
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable _ = scope.ConfigureAwait(false);
+            return await call(InstanceOf<TService>(scope.ServiceProvider), request, context, canceled).ConfigureAwait(false);
+        };
+    }
+
+    private protected override Func<TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> call)
+    {
+        if (lifetime == ServiceLifetime.Singleton)
+        {
+            TService? instance = null;
+            return (request, context, canceled) => call(instance ??= InstanceOf<TService>(provider), request, context, canceled);
+        }
+
+        IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
+        return (request, context, canceled) => InScopeAsync(request, context, canceled);
+
+        // The scope lives as long as the stream of replies.
+        async IAsyncEnumerable<TReply> InScopeAsync(
+            TRequest request, StreamContext context, [EnumeratorCancellation] CancellationToken canceled)
+        {
+            AsyncServiceScope scope = scopes.CreateAsyncScope();
+            await using ConfiguredAsyncDisposable _ = scope.ConfigureAwait(false);
+            IAsyncEnumerable<TReply> replies = call(InstanceOf<TService>(scope.ServiceProvider), request, context, canceled);
+            await foreach (TReply reply in replies.ConfigureAwait(false))
+            {
+                yield return reply;
+            }
+        }
+    }
 
     private static TService InstanceOf<TService>(IServiceProvider provider) =>
         (TService)(object)provider.GetRequiredService<TClass>();

@@ -16,4 +16,18 @@ internal sealed class InstanceServiceMap(MessageHandlers handlers, object servic
         var instance = (TService)service;
         return (request, context) => call(instance, request, context);
     }
+
+    private protected override Func<TRequest, StreamContext, CancellationToken, ValueTask<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, ValueTask<TReply>> call)
+    {
+        var instance = (TService)service;
+        return (request, context, canceled) => call(instance, request, context, canceled);
+    }
+
+    private protected override Func<TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> call)
+    {
+        var instance = (TService)service;
+        return (request, context, canceled) => call(instance, request, context, canceled);
+    }
 }

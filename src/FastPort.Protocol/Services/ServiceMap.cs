@@ -1,4 +1,5 @@
 using FastPort.Protocol.Handlers;
+using FastPort.Protocol.Streams;
 using Google.Protobuf;
 
 namespace FastPort.Protocol;
@@ -53,6 +54,62 @@ public abstract class ServiceMap
         _handlers.MapQueued(method.Type, TypedHandlers.Queued(bodies, Bind(call)), method.FullName, beginsOnLoop);
     }
 
+    /// <summary>Registers a method with one request and a stream of replies.</summary>
+    /// <typeparam name="TService">The generated base class.</typeparam>
+    /// <typeparam name="TRequest">The request.</typeparam>
+    /// <typeparam name="TReply">The reply.</typeparam>
+    /// <param name="method">The method.</param>
+    /// <param name="call">Calls the method of an instance.</param>
+    public void MapServerStream<TService, TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        Func<TService, TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> call)
+        where TService : class
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(call);
+        _handlers.MapStream(
+            method.Type, TypedStreamHandlers.ServerStream(method.Type, method.RequestParser, Bind(call)), method.FullName);
+    }
+
+    /// <summary>Registers a method with a stream of requests and one reply.</summary>
+    /// <typeparam name="TService">The generated base class.</typeparam>
+    /// <typeparam name="TRequest">The request.</typeparam>
+    /// <typeparam name="TReply">The reply.</typeparam>
+    /// <param name="method">The method.</param>
+    /// <param name="call">Calls the method of an instance.</param>
+    public void MapClientStream<TService, TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        Func<TService, IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, ValueTask<TReply>> call)
+        where TService : class
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(call);
+        _handlers.MapStream(
+            method.Type, TypedStreamHandlers.ClientStream(method.Type, method.RequestParser, Bind(call)), method.FullName);
+    }
+
+    /// <summary>Registers a method with a stream of requests and a stream of replies.</summary>
+    /// <typeparam name="TService">The generated base class.</typeparam>
+    /// <typeparam name="TRequest">The request.</typeparam>
+    /// <typeparam name="TReply">The reply.</typeparam>
+    /// <param name="method">The method.</param>
+    /// <param name="call">Calls the method of an instance.</param>
+    public void MapDuplex<TService, TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        Func<TService, IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> call)
+        where TService : class
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(call);
+        _handlers.MapStream(method.Type, TypedStreamHandlers.Duplex(method.Type, method.RequestParser, Bind(call)), method.FullName);
+    }
+
     /// <summary>The method on the instance that serves the message.</summary>
     private protected abstract Func<TRequest, Session, TReply> Bind<TService, TRequest, TReply>(
         Func<TService, TRequest, Session, TReply> call)
@@ -61,5 +118,15 @@ public abstract class ServiceMap
     /// <inheritdoc cref="Bind{TService, TRequest, TReply}(Func{TService, TRequest, Session, TReply})"/>
     private protected abstract Func<TRequest, RequestContext, ValueTask<TReply>> Bind<TService, TRequest, TReply>(
         Func<TService, TRequest, RequestContext, ValueTask<TReply>> call)
+        where TService : class;
+
+    /// <inheritdoc cref="Bind{TService, TRequest, TReply}(Func{TService, TRequest, Session, TReply})"/>
+    private protected abstract Func<TRequest, StreamContext, CancellationToken, ValueTask<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, ValueTask<TReply>> call)
+        where TService : class;
+
+    /// <inheritdoc cref="Bind{TService, TRequest, TReply}(Func{TService, TRequest, Session, TReply})"/>
+    private protected abstract Func<TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Bind<TService, TRequest, TReply>(
+        Func<TService, TRequest, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> call)
         where TService : class;
 }

@@ -43,4 +43,88 @@ public readonly struct ServicePeer
             ? _client.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken)
             : _session!.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken);
     }
+
+    /// <summary>Calls a method whose replies are a stream.</summary>
+    /// <param name="method">The method.</param>
+    /// <param name="request">The request; do not change it until the first reply has come.</param>
+    /// <param name="timeout">
+    /// Time to the first reply; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.
+    /// </param>
+    /// <param name="wholeTimeout">Time for the whole call; zero for no limit. Defaults to no limit.</param>
+    /// <param name="cancellationToken">Cancels the call; the peer receives Cancel.</param>
+    /// <returns>
+    /// The replies. Enumerate them once: the call begins with the first one that is asked for, and ends with the enumeration. It throws
+    /// <see cref="RequestFailedException"/> if the call fails.
+    /// </returns>
+    public IAsyncEnumerable<TReply> StreamAsync<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        TRequest request,
+        TimeSpan? timeout = null,
+        TimeSpan? wholeTimeout = null,
+        CancellationToken cancellationToken = default)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(request);
+        return _client is not null
+            ? _client.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
+            : _session!.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
+    }
+
+    /// <summary>Calls a method whose requests are a stream.</summary>
+    /// <param name="method">The method.</param>
+    /// <param name="requests">
+    /// The requests, enumerated on the thread pool as the peer reads them. Their token is canceled when the call ends before.
+    /// </param>
+    /// <param name="timeout">
+    /// Time for the whole call; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call; the peer receives Cancel.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came.</exception>
+    public Task<TReply> SendStreamAsync<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        IAsyncEnumerable<TRequest> requests,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(requests);
+        return _client is not null
+            ? _client.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken)
+            : _session!.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken);
+    }
+
+    /// <summary>Calls a method whose requests and replies are streams. The two are independent: either may end before the other.</summary>
+    /// <param name="method">The method.</param>
+    /// <param name="requests">
+    /// The requests, enumerated on the thread pool as the peer reads them. Their token is canceled when the call ends before. An exception
+    /// of theirs ends the call.
+    /// </param>
+    /// <param name="timeout">
+    /// Time to the first reply; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.
+    /// </param>
+    /// <param name="wholeTimeout">Time for the whole call; zero for no limit. Defaults to no limit.</param>
+    /// <param name="cancellationToken">Cancels the call; the peer receives Cancel.</param>
+    /// <returns>
+    /// The replies. Enumerate them once: the call begins with the first one that is asked for, and ends with the enumeration. It throws
+    /// <see cref="RequestFailedException"/> if the call fails.
+    /// </returns>
+    public IAsyncEnumerable<TReply> ExchangeAsync<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method,
+        IAsyncEnumerable<TRequest> requests,
+        TimeSpan? timeout = null,
+        TimeSpan? wholeTimeout = null,
+        CancellationToken cancellationToken = default)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(method);
+        ArgumentNullException.ThrowIfNull(requests);
+        return _client is not null
+            ? _client.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
+            : _session!.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
+    }
 }

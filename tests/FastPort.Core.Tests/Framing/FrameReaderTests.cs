@@ -16,7 +16,7 @@ public sealed class FrameReaderTests
         for (int i = 0; i < 150_000; i++)
         {
             byte[] bytes = Hostile(random);
-            var blocks = (FrameBlocks)random.Next(4);
+            var blocks = (FrameBlocks)random.Next(8);
             int split = random.Next(bytes.Length + 1);
 
             // The two parts lie in arrays of exactly their size: a read outside throws.
@@ -144,6 +144,7 @@ public sealed class FrameReaderTests
     private static FrameReadStatus Model(byte[] bytes, FrameBlocks blocks)
     {
         bool timing = (blocks & FrameBlocks.Timing) != 0, tracing = (blocks & FrameBlocks.Trace) != 0;
+        bool streaming = (blocks & FrameBlocks.More) != 0;
         if (bytes.Length < 4)
         {
             return FrameReadStatus.Incomplete;
@@ -176,7 +177,8 @@ public sealed class FrameReaderTests
         }
 
         bool noCorrelation = bytes[8] == 0 && bytes[9] == 0 && bytes[10] == 0 && bytes[11] == 0;
-        bool unknownFlag = bytes[6] >= 32 || (bytes[6] >= 16 && (reply || !tracing));
+        bool more = (bytes[6] & 32) != 0, trace = (bytes[6] & 16) != 0;
+        bool unknownFlag = bytes[6] >= 64 || (trace && (reply || !tracing)) || (more && (oneWay || error || !streaming));
         if (unknownFlag || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
         {
             return FrameReadStatus.Malformed;
@@ -203,7 +205,7 @@ public sealed class FrameReaderTests
             _ => (uint)(bytes.Length - 4 + random.Next(-1, 2)),
         };
         BitConverter.TryWriteBytes(bytes, length);
-        bytes[6] = random.Next(8) == 0 ? bytes[6] : (byte)(bytes[6] & (random.Next(4) == 0 ? 31 : 15));
+        bytes[6] = random.Next(8) == 0 ? bytes[6] : (byte)(bytes[6] & (random.Next(4) == 0 ? 63 : 15));
         bytes[7] = random.Next(8) == 0 ? bytes[7] : (byte)1;
         if (random.Next(4) == 0)
         {

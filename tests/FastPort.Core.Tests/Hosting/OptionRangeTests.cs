@@ -29,6 +29,9 @@ public sealed class OptionRangeTests
         ("SendQueueBytes", static o => o.SendQueueBytes = 4096, static o => o.SendQueueBytes = 1 << 28),
         ("MaxInFlightRequests", static o => o.MaxInFlightRequests = 1, static o => o.MaxInFlightRequests = 1_000_000),
         ("MaxQueuedBytes", static o => o.MaxQueuedBytes = 1024, static o => o.MaxQueuedBytes = 1 << 30),
+        ("MaxStreams", static o => o.MaxStreams = 0, static o => o.MaxStreams = 1_000_000),
+        ("StreamWindowMessages", static o => o.StreamWindowMessages = 1, static o => o.StreamWindowMessages = 1_000_000),
+        ("StreamWindowBytes", static o => o.StreamWindowBytes = 1, static o => o.StreamWindowBytes = 256 * 1024 * 1024),
         ("MaxConcurrency", static o => o.MaxConcurrency = 1, static o => o.MaxConcurrency = 10_000),
     ];
 

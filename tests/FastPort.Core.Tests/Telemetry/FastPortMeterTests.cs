@@ -34,6 +34,10 @@ public sealed class FastPortMeterTests
         counters.Published(0);
         counters.Subscribed(4);
         counters.Subscribed(-1);
+        counters.StreamOpened();
+        counters.StreamOpened();
+        counters.StreamEnded();
+        counters.Streamed(itemsIn: 3, itemsOut: 4, stalls: 2);
 
         Assert.Equal(
             [
@@ -54,6 +58,11 @@ public sealed class FastPortMeterTests
                 "fastport.relays.waited 1",
                 "fastport.replies.unmatched 1",
                 "fastport.sessions.open 1",
+                "fastport.streams.items.received 3",
+                "fastport.streams.items.sent 4",
+                "fastport.streams.open 1",
+                "fastport.streams.opened 2",
+                "fastport.streams.stalls 2",
                 "fastport.subscriptions.open 3",
                 "fastport.timeouts kind=Write 1",
                 "fastport.traffic.received 700",

@@ -7,7 +7,7 @@ namespace FastPort.Interop.Tests.NodeServer;
 internal sealed class NodePeer : IDisposable
 {
     /// <summary>The peer's own message types; server.mjs has the same.</summary>
-    public const ushort PushMe = 0x1000, Pushed = 0x1001, Fail = 0x1002, Ignore = 0x1003, Mirror = 0x1004;
+    public const ushort PushMe = 0x1000, Pushed = 0x1001, Fail = 0x1002, Ignore = 0x1003, Mirror = 0x1004, Exchange = 0x1005;
 
     private readonly NodeProcess _process;
     private readonly int _port;
@@ -68,7 +68,7 @@ internal sealed record PeerReport(
 /// <summary>A Hello: its frame, its body in hexadecimal, and the body decoded.</summary>
 internal sealed record PeerHello(PeerFrame Frame, string Body, HelloMessage Hello);
 
-internal sealed record HelloMessage(string RoutingId, string Token, string ClientName, uint Extensions = 1);
+internal sealed record HelloMessage(string RoutingId, string Token, string ClientName, uint Extensions = 3);
 
 /// <summary>The timing block the peer wrote into the reply to an Echo, and the trace block of the request in hexadecimal.</summary>
 internal sealed record PeerTiming(uint Correlation, string? Received, string? Sent, string? Trace)

@@ -110,7 +110,7 @@ export class Connection {
     try {
       for (const frame of this.#decoder.push(chunk)) {
         frame.arrived = arrived;
-        const waiting = (frame.flags & Flag.Reply) !== 0 ? this.#replies.get(frame.correlation) : undefined;
+        const waiting = (frame.flags & (Flag.Reply | Flag.More)) === Flag.Reply ? this.#replies.get(frame.correlation) : undefined;
         if (waiting) {
           this.#replies.delete(frame.correlation);
           waiting.resolve(frame);

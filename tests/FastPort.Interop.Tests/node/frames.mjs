@@ -1,4 +1,4 @@
-export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8, Trace: 16 });
+export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8, Trace: 16, More: 32 });
 
 const HeaderSize = 12;
 const TimingSize = 16;
@@ -72,7 +72,8 @@ function parse(bytes) {
   const isReply = (frame.flags & Flag.Reply) !== 0;
   if (
     frame.version !== 1
-    || (frame.flags & 0xe0) !== 0
+    || (frame.flags & 0xc0) !== 0
+    || ((frame.flags & Flag.More) !== 0 && (frame.flags & (Flag.OneWay | Flag.Error)) !== 0)
     || (isReply && (frame.flags & Flag.Trace) !== 0)
     || ((frame.flags & Flag.Error) !== 0 && !isReply)
   ) {

@@ -14,6 +14,7 @@ export const Type = Object.freeze({
   Publish: 0x0007,
   Peers: 0x0008,
   Cancel: 0x0009,
+  Credit: 0x000a,
   Echo: 0x0100,
   Sink: 0x0101,
   SinkReport: 0x0102,

@@ -1,11 +1,12 @@
 // node server.mjs [<options as JSON>]: serves until its input ends, then writes what it saw as JSON. Its first line is {"port": n}.
 import net from 'node:net';
+import { Answerer } from './calls.mjs';
 import { Connection, describe } from './connection.mjs';
 import { Flag, encodeFrame } from './frames.mjs';
 import { Type, decode, encode } from './messages.mjs';
 
 /** Types of this peer's own, which the tests steer it with. */
-const Own = Object.freeze({ PushMe: 0x1000, Pushed: 0x1001, Fail: 0x1002, Ignore: 0x1003, Mirror: 0x1004 });
+const Own = Object.freeze({ PushMe: 0x1000, Pushed: 0x1001, Fail: 0x1002, Ignore: 0x1003, Mirror: 0x1004, Exchange: 0x1005 });
 
 const options = {
   welcomeType: 'Welcome',
@@ -14,6 +15,7 @@ const options = {
   reverse: 0, // hold this many Echo requests, then answer the last one first
   goodbyeAfterEcho: false, // on the first connection only
   peers: [], // what Peers answers
+  window: { messages: 5, bytes: 1000 }, // of a stream's requests
   ...JSON.parse(process.argv[2] ?? '{}'),
 };
 const report = {
@@ -40,6 +42,7 @@ class ServedPeer {
     this.connection = connection;
     this.number = number;
     connection.onFrame = (frame) => this.#serve(frame);
+    this.answerer = new Answerer((bytes) => this.#write(bytes), options.window);
   }
 
   #serve(frame) {
@@ -56,6 +59,11 @@ class ServedPeer {
         break;
       case Type.Cancel:
         report.cancels.push(decode('Cancel', frame.body).correlation);
+        this.answerer.cancel(decode('Cancel', frame.body).correlation);
+        break;
+      case Type.Credit:
+      case Own.Exchange:
+        this.answerer.take(frame);
         break;
       case Type.Echo:
         this.#echo(frame);

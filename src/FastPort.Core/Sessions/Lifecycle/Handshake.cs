@@ -49,9 +49,9 @@ internal sealed class Handshake(HandshakeSettings handshake, SessionSettings set
     public bool AwaitsHello { get; private set; } = handshake.IsRequired;
 
     /// <summary>
-    /// Whether the answer to the Hello has agreed on trace blocks: both sides send and accept them from the next frame on.
+    /// The extensions that the answer to the Hello has agreed on, as bits of <see cref="Extensions"/>: in force from the next frame on.
     /// </summary>
-    public bool CarriesTraces { get; private set; }
+    public uint Agreed { get; private set; }
 
     /// <summary>When the welcomed peer's identity ends; null for never.</summary>
     public DateTimeOffset? IdentityEndsAt { get; private set; }
@@ -208,7 +208,7 @@ internal sealed class Handshake(HandshakeSettings handshake, SessionSettings set
                 new WelcomeBody(
                     (ulong)session.Id, handshake.ServerName, (uint)settings.Options.MaxFrameBytes,
                     (uint)heartbeat.TotalMilliseconds, extensions));
-            CarriesTraces = (extensions & Extensions.Trace) != 0;
+            Agreed = extensions;
         }
 
         IdentityEndsAt = admitted.ExpiresAt;

@@ -106,8 +106,13 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
-        if (header.IsReply)
+        if ((header.Flags & (FrameFlags.Reply | FrameFlags.More)) != 0)
         {
+            if (!header.IsReply)
+            {
+                return DispatchItem(header, input, received);
+            }
+
             Requests.Deliver(header, input, received);
             return true;
         }
@@ -119,7 +124,7 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
-        return header.Type <= ControlType.Cancel
+        return header.Type <= ControlType.Credit
             ? DispatchControl(header, input, received)
             : Dispatcher.TryDispatch(header, input, received);
     }
@@ -140,6 +145,9 @@ internal sealed partial class FrameProtocol
                 return true;
             case ControlType.Cancel:
                 _control.OnCancel(header, body, received);
+                return true;
+            case ControlType.Credit when Output.CarriesStreams:
+                OnCredit(header, body, received);
                 return true;
             default:
                 return Dispatcher.TryDispatch(header, input, received);
@@ -162,6 +170,7 @@ internal sealed partial class FrameProtocol
         if (_control.OnGoodbye(header, body, received) is { } reason)
         {
             _end.PeerSaidGoodbye(reason, finishes: _handshake is not null);
+            EndStreamsIfStopping();
             if (_handshake is null)
             {
                 // The accepting side asks the connecting side to leave.

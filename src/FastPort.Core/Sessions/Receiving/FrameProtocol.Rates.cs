@@ -97,7 +97,7 @@ internal sealed partial class FrameProtocol
     }
 
     private static bool IsServedAtAnyRate(ushort type) =>
-        type is ControlType.Hello or ControlType.Ping or ControlType.Goodbye or ControlType.Cancel;
+        type is ControlType.Hello or ControlType.Ping or ControlType.Goodbye or ControlType.Cancel or ControlType.Credit;
 
     private void RefuseOverRate(in FrameHeader header, long received)
     {
@@ -107,5 +107,10 @@ internal sealed partial class FrameProtocol
             received,
             ErrorCode.Overloaded,
             $"{account.Name} is over its rate of {account.Show(_rates.OverResource)}; the request was not run.");
+        if (!header.IsOneWay && Output.CarriesStreams)
+        {
+            // The error ends the call if the frame is part of a stream.
+            Dispatcher.Cancel(header.Correlation);
+        }
     }
 }

@@ -166,6 +166,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         else
         {
             _deadlines.InputEnded();
+
+            // No credit and no item can follow.
+            Dispatcher.EndStreams(ErrorCode.None);
             _end.Finish(CloseReason.PeerClosed);
         }
     }
@@ -202,7 +205,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
                 break;
         }
 
-        return Math.Min(Math.Min(due, nextCheck), _end.OnTick(nowMilliseconds, _paused));
+        long nextStep = _end.OnTick(nowMilliseconds, _paused);
+        EndStreamsIfStopping();
+        return Math.Min(Math.Min(due, nextCheck), nextStep);
     }
 
     long ILoopWatch.Watch(long nowMilliseconds)
@@ -281,13 +286,23 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     }
 
     /// <summary>
-    /// Both sides have set the trace extension's bit: from the next frame on, in both directions. On the loop, which has just sent or read
-    /// the Welcome.
+    /// Both sides have set the bits of these extensions, which apply from the next frame on, in both directions. On the loop, which has
+    /// just sent or read the Welcome.
     /// </summary>
-    public void CarryTraces()
+    /// <param name="extensions">Bits of <see cref="Extensions"/>; unknown ones are ignored.</param>
+    public void Agree(uint extensions)
     {
-        Requests.Expect(FrameBlocks.Trace);
-        Output.CarriesTraces = true;
+        if ((extensions & Extensions.Trace) != 0)
+        {
+            Requests.Expect(FrameBlocks.Trace);
+            Output.CarriesTraces = true;
+        }
+
+        if ((extensions & Extensions.Streams) != 0)
+        {
+            Requests.Expect(FrameBlocks.More);
+            Output.CarriesStreams = true;
+        }
     }
 
     /// <summary>Applies the peer's limit and heartbeat from its Welcome.</summary>
@@ -311,11 +326,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     // The peer's Hello was answered with Welcome. Unsolicited messages, the events included, follow the Welcome.
     private void Identified(Handshake handshake)
     {
-        if (handshake.CarriesTraces)
-        {
-            CarryTraces();
-        }
-
+        Agree(handshake.Agreed);
         Output.CanSendUnsolicited = true;
         Session.IsIdentified = true;
         if (handshake.IdentityEndsAt is { } time)
@@ -365,6 +376,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         Release();
         bool isTold = SayGoodbye(reason);
         _end.Stop(grace, timeout, isTold);
+        EndStreamsIfStopping();
     }
 
     private void LeaveHere(CloseReason reason)

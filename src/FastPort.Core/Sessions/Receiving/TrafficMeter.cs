@@ -1,5 +1,6 @@
 using FastPort.Connections;
 using FastPort.Sessions.Logging;
+using FastPort.Sessions.Streams;
 using FastPort.Telemetry;
 
 namespace FastPort.Sessions.Receiving;
@@ -20,6 +21,9 @@ internal sealed class TrafficMeter(SessionSettings settings, Session session)
     private long _bytesIn;
     private long _bytesOut;
     private long _dropped;
+    private long _itemsIn;
+    private long _itemsOut;
+    private long _stalls;
     private long _droppedLogged;
     private long _nextLine = long.MinValue;
 
@@ -47,6 +51,14 @@ internal sealed class TrafficMeter(SessionSettings settings, Session session)
         if (dropped != _droppedLogged)
         {
             LogDropped(dropped, isLast);
+        }
+
+        StreamCounts streams = session.Protocol.Output.Streams;
+        long itemsIn = streams.ItemsIn, itemsOut = streams.ItemsOut, stalls = streams.Stalls;
+        if (itemsIn != _itemsIn || itemsOut != _itemsOut || stalls != _stalls)
+        {
+            _counters.Streamed(itemsIn - _itemsIn, itemsOut - _itemsOut, stalls - _stalls);
+            (_itemsIn, _itemsOut, _stalls) = (itemsIn, itemsOut, stalls);
         }
 
         (_messagesIn, _messagesOut, _bytesIn, _bytesOut, _dropped) = (messagesIn, messagesOut, bytesIn, bytesOut, dropped);

@@ -16,7 +16,7 @@ namespace FastPort.Sessions.Requests;
 /// canceling are safe from any thread; replies, expiry and heartbeats run on the loop. The thread that removes a request from
 /// <see cref="Outstanding"/> completes it.
 /// </summary>
-internal sealed class OutgoingRequests(SessionSettings settings, Session session, FrameOutput output, SessionEnd end)
+internal sealed partial class OutgoingRequests(SessionSettings settings, Session session, FrameOutput output, SessionEnd end)
 {
     // Loop only.
     private bool _peerErrorLogged;
@@ -51,6 +51,32 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
         where TBody : IFrameBody, allows ref struct
     {
         correlation = 0;
+        if (Begin(type, pending, timeout) is var admitted && admitted != SendStatus.Queued)
+        {
+            return admitted;
+        }
+
+        if (timing)
+        {
+            Expect(FrameBlocks.Timing);
+        }
+
+        FrameFlags flags = timing ? FrameFlags.Timing : FrameFlags.None;
+        SendStatus status = Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context)
+            ? WriteTraced(type, flags, context, in body, pending, out correlation)
+            : output.WriteRequest(type, flags, in body, pending, Outstanding, out correlation);
+        if (status == SendStatus.Queued)
+        {
+            output.FlushUnlessDeferred();
+        }
+
+        return status;
+    }
+
+    // Queued if the request may be written.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private SendStatus Begin(ushort type, PendingReply pending, TimeSpan timeout)
+    {
         if (session.IsClosed)
         {
             return SendStatus.Closed;
@@ -77,21 +103,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
             ? settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds)
             : 0;
         pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
-        if (timing)
-        {
-            Expect(FrameBlocks.Timing);
-        }
-
-        FrameFlags flags = timing ? FrameFlags.Timing : FrameFlags.None;
-        SendStatus status = Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context)
-            ? WriteTraced(type, flags, context, in body, pending, out correlation)
-            : output.WriteRequest(type, flags, in body, pending, Outstanding, out correlation);
-        if (status == SendStatus.Queued)
-        {
-            output.FlushUnlessDeferred();
-        }
-
-        return status;
+        return SendStatus.Queued;
     }
 
     // Separate, so that requests without a trace have nothing of it on their stack.
@@ -122,6 +134,12 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
     {
         Debug.Assert(session.Connection.IsOnLoop);
         ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size + header.TimingSize, header.BodySize);
+        if ((header.Flags & FrameFlags.More) != 0)
+        {
+            DeliverItem(header, body, received);
+            return;
+        }
+
         var reply = new InboundReply(header, body, header.TimingSize == 0 ? default : FrameReader.ReadTiming(input), received);
         if (header.Correlation == 0)
         {
@@ -140,17 +158,7 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
         if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
         {
             _hasDelivered = true;
-            try
-            {
-                pending!.OnReply(in reply);
-            }
-            catch (Exception e)
-            {
-                SessionLog.PendingReplyFailed(settings.Logger, session, e);
-            }
-
-            NoContext.Restore();
-            FinishIfAllReplied();
+            Deliver(pending!, in reply);
         }
         else
         {
@@ -158,12 +166,31 @@ internal sealed class OutgoingRequests(SessionSettings settings, Session session
         }
     }
 
+    private void Deliver(PendingReply pending, scoped in InboundReply reply)
+    {
+        try
+        {
+            pending.OnReply(in reply);
+        }
+        catch (Exception e)
+        {
+            SessionLog.PendingReplyFailed(settings.Logger, session, e);
+        }
+
+        NoContext.Restore();
+        FinishIfAllReplied();
+    }
+
+    /// <summary>The burst resumes a caller with <see cref="ContinuationQueue.Add"/>. Loop only.</summary>
+    public void ResumeCallers() => _hasDelivered = true;
+
     /// <summary>The burst has ended: the callers of its replies are resumed. Loop only.</summary>
     public void EndBurst()
     {
         if (_hasDelivered)
         {
             _hasDelivered = false;
+            _stream = null;
             ContinuationQueue.OfLoop.EndBurst();
         }
     }

@@ -78,17 +78,43 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            PendingReply?[] slots = _slots;
-            uint slot = correlation & ((uint)slots.Length - 1);
-            pending = slot < (uint)slots.Length ? slots[slot] : null;
-            if (pending is null || pending.Correlation != correlation || (type is not null && pending.Type != type))
+            pending = Find(correlation, type);
+            if (pending is null)
             {
-                pending = null;
                 return false;
             }
 
             Remove(pending);
             return true;
+        }
+    }
+
+    /// <summary>The request, which stays in flight; false if it is not.</summary>
+    public bool TryFind(uint correlation, ushort? type, out PendingReply? pending)
+    {
+        lock (_gate)
+        {
+            pending = Find(correlation, type);
+            return pending is not null;
+        }
+    }
+
+    /// <summary>Changes the deadline of a request, in milliseconds of the clock, if it is in flight; 0 for none.</summary>
+    public void SetDeadline(PendingReply pending, long milliseconds)
+    {
+        lock (_gate)
+        {
+            if (!ReferenceEquals(Find(pending.Correlation, pending.Type), pending))
+            {
+                return;
+            }
+
+            _withDeadline += (milliseconds != 0 ? 1 : 0) - (pending.DeadlineMilliseconds != 0 ? 1 : 0);
+            pending.DeadlineMilliseconds = milliseconds;
+            if (milliseconds != 0)
+            {
+                _nextDeadline = Math.Min(_nextDeadline, milliseconds);
+            }
         }
     }
 
@@ -142,6 +168,16 @@ internal sealed class OutstandingRequests
             _count = _withDeadline = 0;
             return all;
         }
+    }
+
+    private PendingReply? Find(uint correlation, ushort? type)
+    {
+        PendingReply?[] slots = _slots;
+        uint slot = correlation & ((uint)slots.Length - 1);
+        return slot < (uint)slots.Length && slots[slot] is { } pending && pending.Correlation == correlation
+            && (type is null || pending.Type == type)
+            ? pending
+            : null;
     }
 
     private void Remove(PendingReply pending)

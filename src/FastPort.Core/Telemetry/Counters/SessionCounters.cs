@@ -18,6 +18,11 @@ public sealed class SessionCounters
     private long _repliesToNothing;
     private long _relaysWaited;
     private long _subscriptions;
+    private long _streamsOpened;
+    private long _streamsEnded;
+    private long _streamItemsIn;
+    private long _streamItemsOut;
+    private long _streamStalls;
 
     /// <summary>The counters of the server's connections.</summary>
     internal ConnectionCounters Connections { get; } = new();
@@ -78,6 +83,23 @@ public sealed class SessionCounters
     /// <param name="change">Change of the number of subscriptions; negative if it decreases.</param>
     internal void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
+    /// <summary>Counts a call that streams, of either side.</summary>
+    internal void StreamOpened() => Interlocked.Increment(ref _streamsOpened);
+
+    /// <summary>Counts the end of such a call.</summary>
+    internal void StreamEnded() => Interlocked.Increment(ref _streamsEnded);
+
+    /// <summary>Adds items of streams, of both directions.</summary>
+    /// <param name="itemsIn">Items received, 0 or more.</param>
+    /// <param name="itemsOut">Items sent, 0 or more.</param>
+    /// <param name="stalls">How often a sender waited for credit, 0 or more.</param>
+    internal void Streamed(long itemsIn, long itemsOut, long stalls)
+    {
+        Interlocked.Add(ref _streamItemsIn, itemsIn);
+        Interlocked.Add(ref _streamItemsOut, itemsOut);
+        Interlocked.Add(ref _streamStalls, stalls);
+    }
+
     /// <summary>The current counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public SessionCountersSnapshot Snapshot()
     {
@@ -85,6 +107,7 @@ public sealed class SessionCounters
 
         // Read before the opened ones: in the reverse order a short session in between would make the number of open sessions negative.
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
+        var streamsEnded = Interlocked.Read(ref _streamsEnded);
         var traffic = _traffic.Sum();
         return new SessionCountersSnapshot(
             connections, _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
@@ -105,6 +128,11 @@ public sealed class SessionCounters
             Published = traffic.Published,
             Delivered = traffic.Delivered,
             SubscriptionsOpen = Interlocked.Read(ref _subscriptions),
+            StreamsOpened = Interlocked.Read(ref _streamsOpened),
+            StreamsEnded = streamsEnded,
+            StreamItemsIn = Interlocked.Read(ref _streamItemsIn),
+            StreamItemsOut = Interlocked.Read(ref _streamItemsOut),
+            StreamStalls = Interlocked.Read(ref _streamStalls),
         };
     }
 

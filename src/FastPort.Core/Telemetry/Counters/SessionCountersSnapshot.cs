@@ -95,6 +95,24 @@ public sealed class SessionCountersSnapshot
     /// <summary>Current subscriptions.</summary>
     public required long SubscriptionsOpen { get; init; }
 
+    /// <summary>Calls that stream: those of the peers that were accepted, and this side's own.</summary>
+    public required long StreamsOpened { get; init; }
+
+    /// <summary>Calls that stream and have ended.</summary>
+    public required long StreamsEnded { get; init; }
+
+    /// <summary>Open streams.</summary>
+    public long StreamsOpen => StreamsOpened - StreamsEnded;
+
+    /// <summary>Items of streams received.</summary>
+    public required long StreamItemsIn { get; init; }
+
+    /// <summary>Items of streams sent.</summary>
+    public required long StreamItemsOut { get; init; }
+
+    /// <summary>How often a stream had an item to send and waited until the peer granted credit.</summary>
+    public required long StreamStalls { get; init; }
+
     /// <summary>Connections closed by a deadline, of all kinds.</summary>
     public long TimeoutsClosed => _timeouts.Sum();
 

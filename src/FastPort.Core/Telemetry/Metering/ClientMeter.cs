@@ -24,6 +24,12 @@ internal sealed class ClientMeter : IDisposable
             "fastport.client.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "1 while the client is connected");
         _meter.CreateObservableUpDownCounter(
             "fastport.client.requests.outstanding", outstanding, "{request}", "Requests without an answer yet");
+        _meter.CreateObservableUpDownCounter(
+            "fastport.client.streams.open", () => counters.Snapshot().StreamsOpen, "{stream}", "Open streams");
+        Count("streams.opened", "{stream}", "Streams opened, by either side", static all => all.StreamsOpened);
+        Count("streams.items.received", "{item}", "Items of streams received", static all => all.StreamItemsIn);
+        Count("streams.items.sent", "{item}", "Items of streams sent", static all => all.StreamItemsOut);
+        Count("streams.stalls", "{stall}", "How often a stream waited for its peer's credit", static all => all.StreamStalls);
         Count("sessions.opened", "{session}", "Sessions opened; each but the first is a reconnection", static all => all.SessionsOpened);
         Count("messages.received", "{message}", "Whole frames received", static all => all.MessagesIn);
         Count("messages.sent", "{message}", "Whole frames sent", static all => all.MessagesOut);

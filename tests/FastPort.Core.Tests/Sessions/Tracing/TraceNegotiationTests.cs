@@ -17,8 +17,9 @@ public sealed class TraceNegotiationTests
     [Theory]
     [InlineData(0u, 0u)]
     [InlineData(1u, 1u)]
-    [InlineData(0xFFFF_FFFFu, 1u)]
-    [InlineData(0xFFFF_FFFEu, 0u)]
+    [InlineData(0xFFFF_FFFFu, 3u)]
+    [InlineData(0xFFFF_FFFEu, 2u)]
+    [InlineData(0xFFFF_FFFCu, 0u)]
     public async Task A_server_sets_the_bits_that_it_knows_of_those_that_the_client_has_set(uint offered, uint agreed)
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -186,7 +187,7 @@ public sealed class TraceNegotiationTests
         await peer.ReplyAsync(frame);
         await request.InTimeAsync();
         Assert.True(HelloBody.TryRead(hello.Body, out HelloBody said));
-        Assert.Equal((1u, FrameFlags.None), (said.Extensions, hello.Header.Flags));
+        Assert.Equal((3u, FrameFlags.None), (said.Extensions, hello.Header.Flags));
         Activity sent = await activities.OneAsync(ActivityKind.Client, "0x2000");
         if (isAgreed)
         {

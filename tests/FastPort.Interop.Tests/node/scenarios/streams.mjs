@@ -1,3 +1,4 @@
+import { Caller } from '../calls.mjs';
 import { Connection, describe } from '../connection.mjs';
 import { Flag } from '../frames.mjs';
 import { Type, decode, encode } from '../messages.mjs';
@@ -30,4 +31,28 @@ export async function source(port, { messages, payloadBytes }) {
   const atReply = { ...seen };
   await connection.close();
   return { ...atReply, late: seen.frames - atReply.frames, reply: describe(reply) };
+}
+
+/** Calls of all three kinds that stream, in windows of a few items; the bodies are Echo messages. */
+export async function streamCalls(port, { replies, requests, exchange, count, window }) {
+  const connection = await Connection.connect(port);
+  const { extensions } = decode('Welcome', (await connection.hello({ extensions: 2 })).body);
+  const caller = new Caller(connection, window);
+  const texts = (items) => items.map((item) => decode('Echo', item).payload.toString());
+  const message = (text) => encode('Echo', { payload: Buffer.from(`${text}`) });
+  const numbers = Array.from({ length: count }, (_, i) => message(i));
+  const streamed = await caller.call(replies, message(count));
+  const sent = await caller.call(requests, numbers, { replies: false });
+  const exchanged = await Promise.all([caller.call(exchange, numbers), caller.call(exchange, [])]);
+  const refused = await caller.call(replies, message('none'));
+  await connection.close();
+  return {
+    extensions,
+    replies: texts(streamed.items),
+    repliesEnd: describe(streamed.end),
+    sent: texts([sent.end.body])[0],
+    exchanged: exchanged.map(({ items }) => texts(items)),
+    refused: describe(refused.end),
+    unread: connection.unread.length,
+  };
 }

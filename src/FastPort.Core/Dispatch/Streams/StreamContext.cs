@@ -1,0 +1,29 @@
+using FastPort.Dispatch.Streams;
+
+namespace FastPort;
+
+/// <summary>A call that streams, for its handler. Valid until the handler has ended. Safe from any thread.</summary>
+public sealed class StreamContext
+{
+    private readonly StreamCall _call;
+
+    internal StreamContext(StreamCall call) => _call = call;
+
+    /// <summary>The session the call came from.</summary>
+    public Session Session => _call.Session;
+
+    /// <summary>Message type.</summary>
+    public ushort Type => _call.Type;
+
+    /// <summary>The call's correlation.</summary>
+    public uint Correlation => _call.Correlation;
+
+    /// <summary>When the request that opened the call was complete in memory, on the monotonic clock, in nanoseconds.</summary>
+    public long ReceivedNanoseconds => _call.ReceivedNanoseconds;
+
+    /// <summary>
+    /// Canceled when the call ends before the handler: the caller has canceled it or broken the rules of streams, or the session has ended
+    /// or is stopping. The handler's token.
+    /// </summary>
+    public CancellationToken Canceled => _call.Canceled;
+}

@@ -1,0 +1,508 @@
+using System.Runtime.CompilerServices;
+using System.Threading.Channels;
+using FastPort.Core.Tests.Support;
+using Xunit;
+using static FastPort.Core.Tests.Streams.RawStreams;
+
+namespace FastPort.Core.Tests.Streams;
+
+/// <summary>A server's streams, with peers that are bytes written by hand.</summary>
+public sealed class StreamWireTests
+{
+    private const byte Reply = Wire.Reply;
+
+    [Theory]
+    [InlineData(2u, 2u)]
+    [InlineData(3u, 3u)]
+    [InlineData(0xFFFF_FFFFu, 3u)]
+    [InlineData(1u, 1u)]
+    public async Task A_server_agrees_if_the_client_offers(uint offered, uint agreed)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(agreed, await peer.AgreeAsync(offered));
+    }
+
+    [Theory]
+    [InlineData(StreamWire.More, 1u)]
+    [InlineData(StreamWire.More | Wire.Reply, 1u)]
+    [InlineData(StreamWire.More | Wire.OneWay, 2u)]
+    [InlineData(StreamWire.More | Wire.Reply | Wire.Error, 2u)]
+    [InlineData(64, 2u)]
+    [InlineData(128, 2u)]
+    public async Task More_is_malformed_without_agreement_and_on_one_way_and_error_frames(byte flags, uint extensions)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.AgreeAsync(extensions);
+
+        await peer.SendAsync(Wire.Frame(Replies, flags, 7, []));
+
+        await peer.ExpectErrorAsync(Replies, 0, StreamWire.MalformedFrame);
+        await peer.ExpectEndAsync();
+    }
+
+    [Fact]
+    public async Task Without_agreement_Credit_is_an_unknown_type_and_a_stream_is_refused()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(static (_, _, _) => Numbers(1)));
+        using RawPeer peer = await server.ConnectKnownAsync();
+
+        await peer.SendAsync(Wire.Request(StreamWire.Credit, 1), Wire.Request(Replies, 2));
+
+        await peer.ExpectErrorAsync(StreamWire.Credit, 1, StreamWire.UnknownType);
+        await peer.ExpectErrorAsync(Replies, 2, StreamWire.MalformedBody);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task One_request_is_answered_with_items_and_an_end()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(static (request, _, _) => Twice(request)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.Open(Replies, 7, [5]));
+
+        await peer.ExpectItemAsync(Replies, 7, 5);
+        await peer.ExpectItemAsync(Replies, 7, 5);
+        await peer.ExpectEndAsync(Replies, 7);
+        await peer.PingAsync();
+
+        static async IAsyncEnumerable<byte[]> Twice(byte[] request)
+        {
+            yield return request;
+            await Task.Yield();
+            yield return request;
+        }
+    }
+
+    [Fact]
+    public async Task Requests_are_granted_then_read_and_answered_with_one_reply()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapRequests(SumAsync));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7, 0, 0));
+
+        Assert.Equal((StreamWire.Window, StreamWire.WindowBytes), await peer.ExpectGrantAsync(7));
+        await peer.SendAsync(
+            StreamWire.Item(Requests, 7, 1), StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7, 2, 3),
+            StreamWire.End(Requests, 7));
+        await peer.ExpectEndAsync(Requests, 7, 6, 3);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task The_two_directions_of_an_exchange_are_independent()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapExchange(Late));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
+
+        await peer.ExpectGrantAsync(7);
+        await peer.SendAsync(StreamWire.Item(Exchange, 7, 1), StreamWire.End(Exchange, 7));
+        await peer.ExpectItemAsync(Exchange, 7, 1);
+        await peer.ExpectItemAsync(Exchange, 7, 9);
+        await peer.ExpectEndAsync(Exchange, 7);
+
+        static async IAsyncEnumerable<byte[]> Late(
+            IAsyncEnumerable<byte[]> requests, StreamContext context, [EnumeratorCancellation] CancellationToken token)
+        {
+            await foreach (byte[] request in requests.WithCancellation(token))
+            {
+                yield return request;
+            }
+
+            yield return [9];
+        }
+    }
+
+    [Fact]
+    public async Task A_handler_may_end_before_the_requests_and_what_is_under_way_is_ignored()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapRequests(static (_, _, _) => new([1])));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7, 0, 0));
+        await peer.ExpectGrantAsync(7);
+        await peer.ExpectEndAsync(Requests, 7, 1);
+
+        await peer.SendAsync(
+            StreamWire.Item(Requests, 7, 1), StreamWire.End(Requests, 7), StreamWire.CreditPost(7, 1, 1, StreamWire.OfReplies),
+            Wire.CancelPost(7));
+
+        await peer.PingAsync();
+        Assert.Equal(0, server.Counts.RepliesToNothing);
+    }
+
+    [Fact]
+    public async Task Replies_wait_for_credit_in_messages_and_in_bytes()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(static (_, _, _) => Numbers(5)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        // 4 bytes an item: with 2 messages, then with 5 bytes, which fall below 0 once.
+        await peer.SendAsync(StreamWire.Open(Replies, 7, messages: 2, bytes: 1000));
+        await peer.ExpectItemAsync(Replies, 7, 0, 0, 0, 0);
+        await peer.ExpectItemAsync(Replies, 7, 1, 0, 0, 0);
+        await peer.PingAsync();
+        await peer.SendAsync(StreamWire.CreditPost(7, 1, 0, StreamWire.OfReplies));
+        await peer.ExpectItemAsync(Replies, 7, 2, 0, 0, 0);
+
+        // 988 bytes are left, then none after the next item.
+        await peer.SendAsync(StreamWire.CreditPost(7, 2, 0, StreamWire.OfReplies));
+        await peer.ExpectItemAsync(Replies, 7, 3, 0, 0, 0);
+        await peer.ExpectItemAsync(Replies, 7, 4, 0, 0, 0);
+        await peer.ExpectEndAsync(Replies, 7);
+    }
+
+    [Fact]
+    public async Task An_item_larger_than_the_bytes_left_is_sent_once_and_its_debt_is_paid_first()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(static (_, _, _) => Numbers(3)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.Open(Replies, 7, messages: 10, bytes: 1));
+
+        await peer.ExpectItemAsync(Replies, 7, 0, 0, 0, 0);
+        await peer.SendAsync(StreamWire.CreditPost(7, 0, 3, StreamWire.OfReplies));
+        await peer.PingAsync();
+        await peer.SendAsync(StreamWire.CreditPost(7, 0, 1, StreamWire.OfReplies));
+        await peer.ExpectItemAsync(Replies, 7, 1, 0, 0, 0);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task Credit_is_granted_again_when_half_of_the_window_was_consumed_and_not_before()
+    {
+        var takes = Channel.CreateUnbounded<int>();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapRequests((requests, _, token) => TakeAsync(requests, takes.Reader, token)),
+            static options => options.Session.StreamWindowMessages = 10);
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7, 0, 0));
+        Assert.Equal((10u, StreamWire.WindowBytes), await peer.ExpectGrantAsync(7));
+        for (int i = 0; i < 10; i++)
+        {
+            await peer.SendAsync(StreamWire.Item(Requests, 7, 1, 2, 3));
+        }
+
+        takes.Writer.TryWrite(4);
+        await Patience.UntilAsync(() => takes.Reader.Count == 0, "four were taken");
+        await peer.PingAsync();
+        takes.Writer.TryWrite(1);
+
+        Assert.Equal((5u, 15u), await peer.ExpectGrantAsync(7));
+        await peer.SendAsync(Wire.CancelPost(7));
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task An_item_without_credit_ends_its_stream_alone()
+    {
+        var takes = Channel.CreateUnbounded<int>();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapRequests((requests, _, token) => TakeAsync(requests, takes.Reader, token)),
+            static options => options.Session.StreamWindowMessages = 2);
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7, 0, 0), StreamWire.OpenRequests(Requests, 8, 0, 0));
+        await peer.ExpectGrantAsync(7);
+        await peer.ExpectGrantAsync(8);
+
+        await peer.SendAsync(
+            StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7));
+
+        await peer.ExpectErrorAsync(Requests, 7, StreamWire.Overloaded);
+        await peer.SendAsync(StreamWire.Item(Requests, 8), StreamWire.End(Requests, 8));
+        takes.Writer.TryWrite(2);
+        await peer.ExpectEndAsync(Requests, 8, 1);
+        await peer.PingAsync();
+    }
+
+    [Theory]
+    [InlineData(0x7FFF_FFFFu, 0u)]
+    [InlineData(0u, 0x7FFF_FFFFu)]
+    [InlineData(0xFFFF_FFFFu, 0xFFFF_FFFFu)]
+    public async Task More_credit_than_2_to_the_31_ends_the_stream(uint messages, uint bytes)
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(ForeverAsync));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.Open(Replies, 7, messages: 1, bytes: 1));
+
+        await peer.SendAsync(StreamWire.CreditPost(7, messages, bytes, StreamWire.OfReplies));
+
+        await peer.ExpectErrorAsync(Replies, 7, StreamWire.MalformedBody);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task A_first_grant_above_2_to_the_31_opens_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(ForeverAsync));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.Open(Replies, 7, messages: 0x8000_0000));
+
+        await peer.ExpectErrorAsync(Replies, 7, StreamWire.MalformedBody);
+        Assert.Equal(0, server.Counts.StreamsOpened);
+    }
+
+    // What the caller sends, and the error; null if nothing answers it.
+    public static TheoryData<string, byte[], ushort, uint?> Openings => new()
+    {
+        { "one request without an announcement", Wire.Request(Replies, 7), Replies, StreamWire.MalformedBody },
+        { "a stream of requests as one request", Wire.Request(Requests, 7, [1]), Requests, StreamWire.MalformedBody },
+        { "the same with an empty body", Wire.Request(Requests, 7), Requests, StreamWire.MalformedBody },
+        { "requests without an announcement", StreamWire.Item(Requests, 7), Requests, null },
+        { "an item of nothing", StreamWire.Item(0x4000, 7, 1), 0x4000, null },
+        { "a stream of a unary type", StreamWire.OpenRequests(TestServer.Echo, 7), TestServer.Echo, StreamWire.MalformedBody },
+        { "an announced unary call", StreamWire.Open(TestServer.Echo, 7), TestServer.Echo, StreamWire.MalformedBody },
+        { "an unknown type", StreamWire.Open(0x4000, 7), 0x4000, StreamWire.UnknownType },
+        { "an unknown type with a stream", StreamWire.OpenRequests(0x4000, 7), 0x4000, StreamWire.UnknownType },
+        { "Ping as a stream", StreamWire.OpenRequests(Wire.Ping, 7), Wire.Ping, StreamWire.MalformedBody },
+        { "one request for a stream of requests", StreamWire.Open(Requests, 7), Requests, StreamWire.MalformedBody },
+        { "a stream for one request", StreamWire.OpenRequests(Replies, 7), Replies, StreamWire.MalformedBody },
+        {
+            "a body in the opening", [.. StreamWire.Announce(7), .. StreamWire.Item(Requests, 7, 1)], Requests, StreamWire.MalformedBody
+        },
+        { "an announcement of another call", [.. StreamWire.Announce(8), .. Wire.Request(Replies, 7)], Replies, StreamWire.MalformedBody },
+        {
+            "an announcement that another request follows",
+            [.. StreamWire.Announce(7), .. Wire.Post(TestServer.Echo), .. Wire.Request(Replies, 7)], Replies, StreamWire.MalformedBody
+        },
+        { "a request that is no item", StreamWire.Open(Replies, 7, NoItem), Replies, StreamWire.MalformedBody },
+    };
+
+    [Theory]
+    [MemberData(nameof(Openings))]
+    public async Task What_opens_no_call_is_refused_and_the_session_lives(string name, byte[] frames, ushort type, uint? error)
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapReplies(ForeverAsync).MapRequests(SumAsync));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(frames);
+
+        if (error is { } code)
+        {
+            Assert.NotEmpty(await peer.ExpectErrorAsync(type, 7, code));
+        }
+
+        await peer.PingAsync();
+        Assert.NotEmpty(name);
+        await Patience.UntilAsync(() => server.Counts.StreamsOpen == 0, "no stream is open");
+    }
+
+    // What follows the opening of a call 7 with requests.
+    public static TheoryData<string, byte[], uint> Violations => new()
+    {
+        { "an item that does not parse", StreamWire.Item(Exchange, 7, NoItem), StreamWire.MalformedBody },
+        { "an item after the end", [.. StreamWire.End(Exchange, 7), .. StreamWire.Item(Exchange, 7)], StreamWire.MalformedBody },
+        { "two ends", [.. StreamWire.End(Exchange, 7), .. StreamWire.End(Exchange, 7)], StreamWire.MalformedBody },
+        { "an end with a body", Wire.Request(Exchange, 7, [1]), StreamWire.MalformedBody },
+        { "the same correlation again", StreamWire.OpenRequests(Exchange, 7), StreamWire.MalformedBody },
+    };
+
+    [Theory]
+    [MemberData(nameof(Violations))]
+    public async Task A_violation_ends_its_stream_and_cancels_its_handler(string name, byte[] frames, uint code)
+    {
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
+        await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
+
+        await peer.SendAsync(frames);
+
+        Assert.NotEmpty(await peer.ExpectErrorAsync(Exchange, 7, code));
+        await waiting.Canceled.Task.InTimeAsync();
+        await peer.PingAsync();
+        Assert.NotEmpty(name);
+        await Patience.UntilAsync(() => server.Counts.StreamsOpen == 0, "no stream is open");
+    }
+
+    [Fact]
+    public async Task Cancel_ends_the_call_at_once_and_no_frame_follows()
+    {
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
+        await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
+
+        await peer.SendAsync(Wire.CancelPost(7));
+
+        await waiting.Canceled.Task.InTimeAsync();
+        await peer.PingAsync();
+        Assert.Equal((1, 1), (server.Counts.StreamsOpened, server.Counts.StreamsEnded));
+    }
+
+    [Fact]
+    public async Task Empty_items_as_fast_as_possible_are_bounded_by_messages()
+    {
+        var takes = Channel.CreateUnbounded<int>();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapRequests((requests, _, token) => TakeAsync(requests, takes.Reader, token)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7, 0, 0));
+        await peer.ExpectGrantAsync(7);
+
+        await peer.SendAsync([.. Enumerable.Repeat(StreamWire.Item(Requests, 7), 100_000)]);
+
+        await peer.ExpectErrorAsync(Requests, 7, StreamWire.Overloaded);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task A_handlers_failure_ends_the_call_behind_its_items()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h
+            .MapReplies(static (_, _, _) => FailAsync(new RequestRefusedException(ErrorCode.NotFound, "There is no more.")))
+            .MapReplies(static (_, _, _) => FailAsync(new InvalidOperationException("secret")), type: 0x2010));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        await peer.SendAsync(StreamWire.Open(Replies, 7));
+        await peer.ExpectItemAsync(Replies, 7, 1);
+        Assert.Equal("There is no more.", await peer.ExpectErrorAsync(Replies, 7, 12));
+        await peer.SendAsync(StreamWire.Open(0x2010, 8));
+        await peer.ExpectItemAsync(0x2010, 8, 1);
+        Assert.DoesNotContain("secret", await peer.ExpectErrorAsync(0x2010, 8, StreamWire.Internal), StringComparison.Ordinal);
+        await peer.PingAsync();
+    }
+
+    [Fact]
+    public async Task A_thousand_half_open_streams_meet_the_limit_and_the_session_is_still_read()
+    {
+        await using TestServer server = await TestServer.StartAsync(static h => h.MapExchange(Echo));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+
+        for (uint call = 1; call <= 1000; call++)
+        {
+            await peer.SendAsync(StreamWire.OpenRequests(Exchange, call));
+            if (call <= 128)
+            {
+                await peer.ExpectGrantAsync(call);
+            }
+            else
+            {
+                await peer.ExpectErrorAsync(Exchange, call, StreamWire.Overloaded);
+            }
+        }
+
+        await peer.PingAsync();
+        await peer.SendAsync(StreamWire.Item(Exchange, 77, 7), StreamWire.End(Exchange, 77));
+        await peer.ExpectItemAsync(Exchange, 77, 7);
+        await peer.ExpectEndAsync(Exchange, 77);
+        await peer.SendAsync(StreamWire.OpenRequests(Exchange, 2000));
+        await peer.ExpectGrantAsync(2000);
+    }
+
+    [Fact]
+    public async Task The_end_of_the_peers_output_ends_its_streams()
+    {
+        var waiting = new Waiting();
+        await using TestServer server = await TestServer.StartAsync(h => h.MapExchange((_, _, token) => waiting.WaitAsync(token)));
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Exchange, 7));
+        await peer.ExpectGrantAsync(7);
+        await waiting.Begun.Task.InTimeAsync();
+
+        peer.ShutdownSend();
+
+        await waiting.Canceled.Task.InTimeAsync();
+        await peer.ExpectEndAsync();
+        Assert.Equal(CloseKind.PeerClosed, (await server.CloseReasonAsync()).Kind);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_grant_that_is_no_Credit_message_is_counted_or_refused(bool isOneWay)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectStreamingAsync();
+        byte[] body = [0x0A, 100];
+
+        await peer.SendAsync(isOneWay ? Wire.Post(StreamWire.Credit, body) : Wire.Request(StreamWire.Credit, 3, body));
+
+        if (!isOneWay)
+        {
+            await peer.ExpectErrorAsync(StreamWire.Credit, 3, StreamWire.MalformedBody);
+        }
+
+        await peer.PingAsync();
+        Assert.Equal(isOneWay ? 1 : 0, server.Counts.OneWayFailuresWith(StreamWire.MalformedBody));
+    }
+
+    private static async ValueTask<byte[]> SumAsync(IAsyncEnumerable<byte[]> requests, StreamContext context, CancellationToken token)
+    {
+        byte sum = 0, count = 0;
+        await foreach (byte[] request in requests)
+        {
+            sum += (byte)request.Sum(static b => b);
+            count++;
+        }
+
+        return [sum, count];
+    }
+
+    // Takes as many items as it is told, each time; replies with their number.
+    private static async ValueTask<byte[]> TakeAsync(IAsyncEnumerable<byte[]> requests, ChannelReader<int> takes, CancellationToken token)
+    {
+        await using IAsyncEnumerator<byte[]> items = requests.GetAsyncEnumerator(token);
+        byte taken = 0;
+        while (true)
+        {
+            int count = await takes.ReadAsync(token);
+            for (int i = 0; i < count; i++)
+            {
+                if (!await items.MoveNextAsync())
+                {
+                    return [taken];
+                }
+
+                taken++;
+            }
+        }
+    }
+
+    private static async IAsyncEnumerable<byte[]> ForeverAsync(
+        byte[] request, StreamContext context, [EnumeratorCancellation] CancellationToken token)
+    {
+        await Task.Delay(Timeout.Infinite, token);
+        yield return request;
+    }
+
+    private static async IAsyncEnumerable<byte[]> FailAsync(Exception failure)
+    {
+        yield return [1];
+        await Task.Yield();
+        throw failure;
+    }
+
+    /// <summary>A handler that waits for its end.</summary>
+    private sealed class Waiting
+    {
+        public TaskCompletionSource Begun { get; } = new();
+
+        public TaskCompletionSource Canceled { get; } = new();
+
+        public async IAsyncEnumerable<byte[]> WaitAsync([EnumeratorCancellation] CancellationToken token)
+        {
+            Begun.SetResult();
+            try
+            {
+                await Task.Delay(Timeout.Infinite, token);
+            }
+            finally
+            {
+                Canceled.SetResult();
+            }
+
+            yield return [];
+        }
+    }
+}
