@@ -15,6 +15,11 @@ internal static class PeerCommands
         Required = true,
     };
 
+    private static readonly Option<CallMode> Mode = new("--mode")
+    {
+        Description = "Unary calls, streams whose messages come back (exchange), or streams of the server (watch).",
+    };
+
     private static readonly Option<int> Connections = new("--connections") { Description = "Connections.", DefaultValueFactory = _ => 32 };
 
     private static readonly Option<int> Callers = new("--callers")
@@ -41,11 +46,12 @@ internal static class PeerCommands
         serve.SetAction((parsed, cancellation) => ServeAsync(parsed.GetRequiredValue(Library), cancellation));
         var load = new Command("load", "Calls a server, and prints what it has measured as one line of JSON.")
         {
-            Library, Endpoint, Connections, Callers, Size, Duration, WarmUp, ServerId,
+            Library, Endpoint, Mode, Connections, Callers, Size, Duration, WarmUp, ServerId,
         };
         load.SetAction((parsed, _) => CallLoad.RunAsync(new CallLoadSettings
         {
             Create = Choose(parsed.GetRequiredValue(Library), parsed.GetRequiredValue(Endpoint)),
+            Mode = parsed.GetValue(Mode),
             Connections = parsed.GetValue(Connections),
             Callers = parsed.GetValue(Callers),
             Size = parsed.GetValue(Size),

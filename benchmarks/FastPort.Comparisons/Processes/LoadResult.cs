@@ -11,16 +11,17 @@ internal sealed record LoadResult
 
     public required long Errors { get; init; }
 
-    public required double P50Us { get; init; }
+    /// <summary>Null, as the other latencies, where messages are not timed.</summary>
+    public required double? P50Us { get; init; }
 
-    public required double P95Us { get; init; }
+    public required double? P95Us { get; init; }
 
-    public required double P99Us { get; init; }
+    public required double? P99Us { get; init; }
 
     /// <summary>Null where the client does not tell it.</summary>
     public double? P999Us { get; init; }
 
-    public required double MaxUs { get; init; }
+    public required double? MaxUs { get; init; }
 
     public required double ClientCpuS { get; init; }
 

@@ -4,19 +4,21 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>Awaited calls through the client that a program has: FastPort's, gRPC's and StreamJsonRpc's.</summary>
+/// <summary>Calls and streams through the client that a program has: FastPort's, gRPC's and StreamJsonRpc's.</summary>
 internal sealed class ServicesScenario : ContestScenario
 {
     private const int Size = 64;
 
     public override string Name => "services";
 
-    public override string Description => "Awaited calls against gRPC and StreamJsonRpc: 32 connections x 16 callers, and one caller.";
+    public override string Description => "Awaited calls and streams against gRPC and StreamJsonRpc: 32 connections x 16 callers, and one caller.";
 
     protected override string Method =>
         "Each library's own server and client with their defaults; a client is a process of its own each run, warmed as long as a server. A "
-        + "caller awaits its reply, compares it with its request byte for byte, and calls again. gRPC: Grpc.AspNetCore and Grpc.Net.Client, "
-        + "HTTP/2 without TLS, a channel per connection. StreamJsonRpc: MessagePack in length-prefixed messages on TCP.";
+        + "caller awaits its reply, compares it with its request byte for byte, and calls again. Exchange: each caller has a stream both "
+        + "ways and sends as fast as the library takes messages; each message comes back and is compared. Watch: each caller reads a "
+        + "stream of the server. gRPC: Grpc.AspNetCore and Grpc.Net.Client, HTTP/2 without TLS, a channel per connection. StreamJsonRpc: "
+        + "MessagePack in length-prefixed messages on TCP.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -26,29 +28,26 @@ internal sealed class ServicesScenario : ContestScenario
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        yield return Calls("unary, 64 B, 32 x 16 callers", 32, 16, Metric.Throughput, Target.AtLeast(20), context);
-        yield return Calls("unary, 64 B, one caller", 1, 1, Metric.RoundTripP50, null, context);
+        CandidateCatalog candidates = context.Candidates;
+        (Candidate Server, string Library) fastPort = (candidates.FastPortService, "fastport");
+        (Candidate Server, string Library) grpc = (candidates.Grpc, "grpc");
+        (Candidate Server, string Library) jsonRpc = (candidates.StreamJsonRpc, "json-rpc");
+        yield return Calls("unary", 32, 16, Metric.Throughput, Target.AtLeast(20), context, fastPort, grpc, jsonRpc);
+        yield return Calls("unary", 1, 1, Metric.RoundTripP50, null, context, fastPort, grpc, jsonRpc);
+        yield return Calls("exchange", 32, 16, Metric.Throughput, Target.AtLeast(8), context, fastPort, grpc);
+        yield return Calls("watch", 32, 16, Metric.Throughput, null, context, fastPort, grpc);
     }
 
+    // The first is compared with each of the others; the target is the one against the second.
     private static Workload Calls(
-        string title, int connections, int callers, Metric metric, Target? againstGrpc, ScenarioContext context)
-    {
-        CandidateCatalog candidates = context.Candidates;
-        (Candidate Server, string Library)[] all =
-        [
-            (candidates.FastPortService, "fastport"), (candidates.Grpc, "grpc"), (candidates.StreamJsonRpc, "json-rpc"),
-        ];
-        string subject = candidates.FastPortService.Name;
-        return new Workload(
-            title,
-            [.. all.Select(one => new ServerContestant(
-                one.Server, new ServiceCallLoad(context.Bench, one.Library, connections, callers, Size), context)
-            {
-                LeadInSeconds = context.Options.WarmupSeconds,
-            })],
-            [
-                new RatioQuestion(metric, subject, candidates.Grpc.Name, againstGrpc),
-                new RatioQuestion(metric, subject, candidates.StreamJsonRpc.Name),
-            ]);
-    }
+        string mode, int connections, int callers, Metric metric, Target? target, ScenarioContext context,
+        params (Candidate Server, string Library)[] all) => new(
+        $"{mode}, {PayloadSize.Text(Size)}, {connections} x {callers}",
+        [.. all.Select(one => new ServerContestant(
+            one.Server, new ServiceCallLoad(context.Bench, one.Library, mode, connections, callers, Size), context)
+        {
+            LeadInSeconds = context.Options.WarmupSeconds,
+        })],
+        [.. all.Skip(1).Select((other, i) =>
+            new RatioQuestion(metric, all[0].Server.Name, other.Server.Name, i == 0 ? target : null))]);
 }

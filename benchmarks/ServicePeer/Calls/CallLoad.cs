@@ -4,9 +4,24 @@ using FastPort.Telemetry;
 
 namespace ServicePeer.Calls;
 
+/// <summary>What callers do.</summary>
+internal enum CallMode
+{
+    /// <summary>Each awaits its reply before it calls again.</summary>
+    Unary,
+
+    /// <summary>Each has a stream both ways, whose messages come back.</summary>
+    Exchange,
+
+    /// <summary>Each reads a stream.</summary>
+    Watch,
+}
+
 /// <summary>How much to call.</summary>
 internal sealed record CallLoadSettings
 {
+    public required CallMode Mode { get; init; }
+
     /// <summary>Creates one connection.</summary>
     public required Func<ICalls> Create { get; init; }
 
@@ -42,7 +57,7 @@ internal static class CallLoad
         using Process server = Process.GetProcessById(settings.ServerId);
         using var trips = new RoundTrips();
         Task callers = Task.WhenAll(Enumerable.Range(0, settings.Connections * settings.Callers).Select(
-            number => Task.Run(() => connections[number % connections.Length].RunCallerAsync(new Payload(settings.Size, number), trips))));
+            number => Task.Run(() => RunAsync(settings, connections[number % connections.Length], number, trips))));
         await WaitAsync(callers, settings.WarmUp);
         TimeSpan serverCpu = server.TotalProcessorTime;
         TimeSpan ownCpu = Environment.CpuUsage.TotalTime;
@@ -70,10 +85,10 @@ internal static class CallLoad
                 Seconds = seconds,
                 MessagesPerS = roundTrips.Count / seconds,
                 Errors = 0,
-                P50Us = roundTrips.P50 / 1e3,
-                P95Us = roundTrips.P95 / 1e3,
-                P99Us = roundTrips.P99 / 1e3,
-                MaxUs = roundTrips.Max / 1e3,
+                P50Us = Trip(roundTrips.P50),
+                P95Us = Trip(roundTrips.P95),
+                P99Us = Trip(roundTrips.P99),
+                MaxUs = Trip(roundTrips.Max),
                 ClientCpuS = ownCpu.TotalSeconds,
                 ClientPeakRssKb = Process.GetCurrentProcess().PeakWorkingSet64 / 1024,
                 ClientAllocatedBytes = allocated,
@@ -82,6 +97,20 @@ internal static class CallLoad
                 ServerPeakRssKb = server.PeakWorkingSet64 / 1024,
             },
             Format));
+
+        // Items of a stream are counted only.
+        double? Trip(long nanoseconds) => settings.Mode == CallMode.Unary ? nanoseconds / 1e3 : null;
+    }
+
+    private static Task RunAsync(CallLoadSettings settings, ICalls connection, int number, RoundTrips trips)
+    {
+        var payload = new Payload(settings.Size, number);
+        return settings.Mode switch
+        {
+            CallMode.Exchange => connection.RunExchangeAsync(payload, new Payload(settings.Size, number), trips),
+            CallMode.Watch => connection.RunWatcherAsync(payload, trips),
+            _ => connection.RunCallerAsync(payload, trips),
+        };
     }
 
     // A caller that fails ends the run at once.

@@ -31,5 +31,37 @@ internal sealed class FastPortCalls : ICalls
         }
     }
 
+    public async Task RunExchangeAsync(Payload sent, Payload expected, RoundTrips trips)
+    {
+        await foreach (Message reply in _calls.ExchangeAsync(SendAsync()))
+        {
+            expected.Next();
+            expected.Verify(reply.Payload.Span);
+            trips.Count();
+        }
+
+        async IAsyncEnumerable<Message> SendAsync()
+        {
+            await Task.CompletedTask;
+            while (!trips.Ended)
+            {
+                yield return new Message { Payload = ByteString.CopyFrom(sent.Next()) };
+            }
+        }
+    }
+
+    public async Task RunWatcherAsync(Payload payload, RoundTrips trips)
+    {
+        await foreach (Message reply in _calls.WatchAsync(new Message { Payload = ByteString.CopyFrom(payload.Next()) }))
+        {
+            payload.Verify(reply.Payload.Span);
+            trips.Count();
+            if (trips.Ended)
+            {
+                break;
+            }
+        }
+    }
+
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 }

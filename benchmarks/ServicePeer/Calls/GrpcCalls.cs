@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Google.Protobuf;
+using Grpc.Core;
 using Grpc.Net.Client;
 using ServicePeer.Contract;
 
@@ -30,6 +31,44 @@ internal sealed class GrpcCalls : ICalls
             Message reply = await _client.EchoAsync(request);
             trips.Record(began);
             payload.Verify(reply.Payload.Span);
+        }
+    }
+
+    public async Task RunExchangeAsync(Payload sent, Payload expected, RoundTrips trips)
+    {
+        using AsyncDuplexStreamingCall<Message, Message> call = _client.Exchange();
+        Task sending = SendAsync(call.RequestStream);
+        await foreach (Message reply in call.ResponseStream.ReadAllAsync())
+        {
+            expected.Next();
+            expected.Verify(reply.Payload.Span);
+            trips.Count();
+        }
+
+        await sending;
+
+        async Task SendAsync(IClientStreamWriter<Message> requests)
+        {
+            while (!trips.Ended)
+            {
+                await requests.WriteAsync(new Message { Payload = ByteString.CopyFrom(sent.Next()) });
+            }
+
+            await requests.CompleteAsync();
+        }
+    }
+
+    public async Task RunWatcherAsync(Payload payload, RoundTrips trips)
+    {
+        using AsyncServerStreamingCall<Message> call = _client.Watch(new Message { Payload = ByteString.CopyFrom(payload.Next()) });
+        await foreach (Message reply in call.ResponseStream.ReadAllAsync())
+        {
+            payload.Verify(reply.Payload.Span);
+            trips.Count();
+            if (trips.Ended)
+            {
+                break;
+            }
         }
     }
 

@@ -15,6 +15,9 @@ internal sealed class RoundTrips : IDisposable
     /// <summary>A call that began at this time has its reply.</summary>
     public void Record(long began) => _histograms.Value!.Record((long)Stopwatch.GetElapsedTime(began).TotalNanoseconds);
 
+    /// <summary>An item of a stream has come. It is not timed: when it left depends on the window only.</summary>
+    public void Count() => _histograms.Value!.Record(1);
+
     /// <summary>Counts anew. Calls in flight count to the new measurement.</summary>
     public void Begin() => _histograms = New();
 

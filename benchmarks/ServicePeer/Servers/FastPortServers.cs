@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort;
 using FastPort.Protocol;
 using ServicePeer.Contract;
@@ -20,5 +21,18 @@ internal static class FastPortServers
     private sealed class CallsService : CallsBase
     {
         public override Message Echo(Message request, Session session) => request;
+
+        public override IAsyncEnumerable<Message> ExchangeAsync(
+            IAsyncEnumerable<Message> requests, StreamContext context, CancellationToken cancellationToken) => requests;
+
+        public override async IAsyncEnumerable<Message> WatchAsync(
+            Message request, StreamContext context, [EnumeratorCancellation] CancellationToken cancellationToken)
+        {
+            await Task.CompletedTask;
+            while (!cancellationToken.IsCancellationRequested)
+            {
+                yield return request;
+            }
+        }
     }
 }

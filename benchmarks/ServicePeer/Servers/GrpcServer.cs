@@ -35,5 +35,22 @@ internal static class GrpcServer
     private sealed class CallsService : Contract.Calls.CallsBase
     {
         public override Task<Message> Echo(Message request, ServerCallContext context) => Task.FromResult(request);
+
+        public override async Task Exchange(
+            IAsyncStreamReader<Message> requestStream, IServerStreamWriter<Message> responseStream, ServerCallContext context)
+        {
+            await foreach (Message message in requestStream.ReadAllAsync(context.CancellationToken))
+            {
+                await responseStream.WriteAsync(message);
+            }
+        }
+
+        public override async Task Watch(Message request, IServerStreamWriter<Message> responseStream, ServerCallContext context)
+        {
+            while (!context.CancellationToken.IsCancellationRequested)
+            {
+                await responseStream.WriteAsync(request);
+            }
+        }
     }
 }
