@@ -42,6 +42,17 @@ public sealed class SnippetTests
     }
 
     [Fact]
+    public async Task Streams_are_answered()
+    {
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, StreamSnippets.Map(new MessageHandlers()));
+        await server.StartAsync();
+        await using FastPortClient client = await ConnectAsync(server);
+
+        Assert.Equal("5", await StreamSnippets.SpellAndCountAsync(client, "hello"));
+    }
+
+    [Fact]
     public async Task Options_of_a_protocol_are_read_and_checked_like_those_of_its_server()
     {
         using IHost wrong = HostOf("Lines:Prompt", new string('>', 17));

@@ -120,8 +120,7 @@ public sealed class StreamCallerTests
             }
         });
         Assert.Equal((ErrorCode.Overloaded, null), (failure.Code, failure.Failure));
-        await ExpectCancelAfterCreditAsync(peer, call);
-        await PassAsync(client, peer);
+        await ExpectCancelAmongCreditAsync(peer, call);
     }
 
     [Fact]
@@ -309,7 +308,8 @@ public sealed class StreamCallerTests
     private static async Task ExpectCancelAsync(ScriptedPeer peer, uint call) =>
         await ExpectAsync(peer, ControlType.Cancel, FrameFlags.OneWay, 0, Wire.Number(1, call));
 
-    private static async Task ExpectCancelAfterCreditAsync(ScriptedPeer peer, uint call)
+    // The consumer may have taken items meanwhile.
+    private static async Task ExpectCancelAmongCreditAsync(ScriptedPeer peer, uint call)
     {
         ScriptedFrame frame = await peer.ReadAsync();
         while (frame.Header.Type == StreamWire.Credit)

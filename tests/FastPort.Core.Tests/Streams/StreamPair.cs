@@ -51,6 +51,7 @@ internal sealed class StreamPair : IAsyncDisposable
             () => Client.Session!.OutstandingRequests == 0
                 && dispatcher.Streams is { Count: 0, Places: 0 }
                 && Server.Counts.StreamsOpen == 0
+                && Server.Counts.StreamsEnded >= streams
                 && Client.Counters.Snapshot().StreamsOpen == 0,
             "nothing is left");
         Assert.Equal(streams, Server.Counts.StreamsEnded);

@@ -105,6 +105,37 @@ public sealed class StreamWindowTests
     }
 
     [Fact]
+    public async Task An_item_allocates_nothing_but_the_message()
+    {
+        byte[] item = [1, 2, 3, 4];
+        await using StreamPair pair = await StreamPair.StartAsync(inProcess: false, h => h.MapReplies((_, _, _) => Same()));
+        await ReadAsync();
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+
+        await ReadAsync();
+
+        // The reader's copy has 32 bytes; the rest is for waits, buffers and the runtime.
+        Assert.InRange((GC.GetTotalAllocatedBytes(precise: true) - before) / 200_000.0, 32, 36);
+
+        async Task ReadAsync()
+        {
+            await foreach (byte[] _ in Stream(pair.Client))
+            {
+            }
+        }
+
+        async IAsyncEnumerable<byte[]> Same()
+        {
+            for (int i = 0; i < 200_000; i++)
+            {
+                yield return item;
+            }
+
+            await Task.CompletedTask;
+        }
+    }
+
+    [Fact]
     public async Task A_hundred_thousand_streams_leave_nothing()
     {
         await using StreamPair pair = await StreamPair.StartAsync(

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
 using Xunit;
 using static FastPort.Core.Tests.Streams.RawStreams;
 
@@ -214,6 +215,8 @@ public sealed class StreamWireTests
             StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7), StreamWire.Item(Requests, 7));
 
         await peer.ExpectErrorAsync(Requests, 7, StreamWire.Overloaded);
+        var dispatcher = (RequestDispatcher)server.Opened[0].Protocol.Dispatcher;
+        await Patience.UntilAsync(() => dispatcher.Streams!.Places == 1, "the handler has ended, and takes nothing of the other's");
         await peer.SendAsync(StreamWire.Item(Requests, 8), StreamWire.End(Requests, 8));
         takes.Writer.TryWrite(2);
         await peer.ExpectEndAsync(Requests, 8, 1);
