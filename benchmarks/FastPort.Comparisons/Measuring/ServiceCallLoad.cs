@@ -9,7 +9,8 @@ namespace FastPort.Comparisons.Measuring;
 /// <param name="connections">Connections.</param>
 /// <param name="callers">Callers on each.</param>
 /// <param name="payloadBytes">Payload of a message.</param>
-internal sealed class ServiceCallLoad(Workbench bench, string library, string mode, int connections, int callers, int payloadBytes) : ILoadProgram
+internal sealed class ServiceCallLoad(Workbench bench, string library, string mode, int connections, int callers, int payloadBytes)
+    : ILoadProgram
 {
     private readonly string _assembly = bench.Programs.Find("benchmarks", "ServicePeer");
 

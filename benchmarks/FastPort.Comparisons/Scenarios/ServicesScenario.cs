@@ -11,11 +11,12 @@ internal sealed class ServicesScenario : ContestScenario
 
     public override string Name => "services";
 
-    public override string Description => "Awaited calls and streams against gRPC and StreamJsonRpc: 32 connections x 16 callers, and one caller.";
+    public override string Description =>
+        "Awaited calls and streams against gRPC and StreamJsonRpc: 32 connections x 16 callers, and one caller.";
 
     protected override string Method =>
-        "Each library's own server and client with their defaults; a client is a process of its own each run, warmed as long as a server. A "
-        + "caller awaits its reply, compares it with its request byte for byte, and calls again. Exchange: each caller has a stream both "
+        "Each library's own server and client with their defaults; a client is a process of its own each run, warmed as long as a server. "
+        + "A caller awaits its reply, compares it with its request byte for byte, and calls again. Exchange: each caller has a stream both "
         + "ways and sends as fast as the library takes messages; each message comes back and is compared. Watch: each caller reads a "
         + "stream of the server. gRPC: Grpc.AspNetCore and Grpc.Net.Client, HTTP/2 without TLS, a channel per connection. StreamJsonRpc: "
         + "MessagePack in length-prefixed messages on TCP.";

@@ -8,7 +8,7 @@ internal interface ICalls : IAsyncDisposable
     /// <summary>Calls again and again, each call after the reply to the one before, until the trips end.</summary>
     Task RunCallerAsync(Payload payload, RoundTrips trips);
 
-    /// <summary>Sends messages in a stream and reads the stream that brings them back, both as fast as they go, until the trips end.</summary>
+    /// <summary>Sends messages in a stream and reads the stream that brings them back, as fast as they go, until the trips end.</summary>
     Task RunExchangeAsync(Payload sent, Payload expected, RoundTrips trips) => throw NotSupported();
 
     /// <summary>Reads a stream of messages until the trips end.</summary>

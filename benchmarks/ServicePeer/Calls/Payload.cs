@@ -29,7 +29,8 @@ internal sealed class Payload
     {
         if (!reply.SequenceEqual(_bytes))
         {
-            throw new PeerException($"The reply to call {_number & 0xFF_FFFF_FFFF} of caller {_number >> 40} has other bytes than the call.");
+            throw new PeerException(
+                $"The reply to call {_number & 0xFF_FFFF_FFFF} of caller {_number >> 40} has other bytes than the call.");
         }
     }
 }

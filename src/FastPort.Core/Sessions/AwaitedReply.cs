@@ -63,7 +63,9 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
         return reply;
     }
 
-    /// <summary>Lets the token cancel the request, which this session has sent. Dispose the registration before <see cref="Return"/>.</summary>
+    /// <summary>
+    /// Lets the token cancel the request, which this session has sent. Dispose the registration before <see cref="Return"/>.
+    /// </summary>
     public CancellationTokenRegistration CancelThrough(Session session, CancellationToken cancellationToken)
     {
         if (!cancellationToken.CanBeCanceled)

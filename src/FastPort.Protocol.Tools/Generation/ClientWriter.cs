@@ -80,9 +80,9 @@ internal static class ClientWriter
         }
 
         code.Line("/// <param name=\"timeout\">");
+        string covered = method.HasReplyStream ? "to the first reply" : "for the whole call";
         code.Line(
-            $"/// Time {(method.HasReplyStream ? "to the first reply" : "for the whole call")}; zero for no limit. Defaults to the client's "
-            + "request timeout; with a session to 30 s.");
+            $"/// Time {covered}; zero for no limit. Defaults to the client's request timeout; with a session to 30 s.");
         code.Line("/// </param>");
         if (method.HasReplyStream)
         {
@@ -93,7 +93,9 @@ internal static class ClientWriter
         if (method.HasReplyStream)
         {
             code.Line("/// <returns>");
-            code.Line("/// The replies. Enumerate them once: the call begins with the first one that is asked for, and ends with the enumeration. It");
+            code.Line(
+                "/// The replies. Enumerate them once: the call begins with the first one that is asked for, and ends with the "
+                + "enumeration. It");
             code.Line("/// throws <see cref=\"global::FastPort.RequestFailedException\"/> if the call fails.");
             code.Line("/// </returns>");
         }

@@ -16,7 +16,8 @@ public sealed class StreamingServiceTests
         await using Loopback loop = await StartAsync(endpoint);
         var client = new CountingClient(loop.Client);
 
-        Assert.Equal(Enumerable.Range(1, 1000).Select(static i => (long)i), await ReadAsync(client.CountAsync(new Number { Value = 1000 })));
+        List<long> counted = await ReadAsync(client.CountAsync(new Number { Value = 1000 }));
+        Assert.Equal(Enumerable.Range(1, 1000).Select(static i => (long)i), counted);
         Assert.Equal(500_500, (await client.SumAsync(NumbersAsync(1000)).WaitAsync(Loopback.Soon)).Value);
         Assert.Equal([1, 3, 6, 10], await ReadAsync(client.TotalAsync(NumbersAsync(4))));
     }

@@ -6,8 +6,8 @@ namespace FastPort.Sessions.Requests;
 /// This side's requests in flight, by correlation. The thread that removes an entry completes it, so each is completed exactly once.
 /// <see cref="_gate"/> guards all fields; no callback runs under it.
 /// <para>
-/// A request is in the slot that the low bits of its correlation name. Correlations are consecutive, so a slot is free again before its turn
-/// comes, unless its request is older than the table's size: then its number is skipped.
+/// A request is in the slot that the low bits of its correlation name. Correlations are consecutive, so a slot is free again before its
+/// turn comes, unless its request is older than the table's size: then its number is skipped.
 /// </para>
 /// </summary>
 internal sealed class OutstandingRequests
