@@ -208,11 +208,12 @@ public sealed class StreamEndTests
     [Fact]
     public async Task A_stream_is_work_until_its_handler_has_ended()
     {
+        var begun = new TaskCompletionSource();
         var release = new TaskCompletionSource();
         await using StreamPair pair = await StreamPair.StartAsync(
-            inProcess: false, h => h.MapReplies((_, _, _) => IgnoreTokenAsync(release.Task)));
+            inProcess: false, h => h.MapReplies((_, _, _) => IgnoreTokenAsync()));
         Task<int> reading = CountInOrderAsync(Stream(pair.Client));
-        await Patience.UntilAsync(() => pair.Server.Counts.StreamsOpen == 1, "the stream is open");
+        await begun.Task.InTimeAsync();
 
         Task<CloseReason> closing = pair.Server.Server.Sessions.Single().CloseAsync();
 
@@ -222,9 +223,10 @@ public sealed class StreamEndTests
         release.SetResult();
         await closing.InTimeAsync();
 
-        static async IAsyncEnumerable<byte[]> IgnoreTokenAsync(Task until)
+        async IAsyncEnumerable<byte[]> IgnoreTokenAsync()
         {
-            await until;
+            begun.SetResult();
+            await release.Task;
             yield return [];
         }
     }
