@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 using FastPort.Protocol;
 using FastPort.Testing;
 using Microsoft.Extensions.Configuration;
@@ -28,6 +29,16 @@ public sealed class MoveService : MoveBase
 
     public override Position Look(LookRequest request, Session session) =>
         _players.GetValueOrDefault(session.Id) ?? new Position();
+
+    public override async IAsyncEnumerable<Position> WatchAsync(
+        LookRequest request, StreamContext context, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            yield return Look(request, context.Session);
+            await Task.Delay(TimeSpan.FromMilliseconds(100), cancellationToken);
+        }
+    }
 }
 // docs: end
 
@@ -73,13 +84,40 @@ public sealed class ServiceSnippets
     // docs: end
 
     [Fact]
+    public async Task A_client_watches()
+    {
+        await using TestServer test = await TestServer.StartAsync(
+            builder => builder.MapService<MoveService>(ServiceLifetime.Singleton));
+        var move = new MoveClient(test.Client);
+        await move.WalkAsync(new Step { North = 1 });
+
+        Assert.Equal(["0, 1", "0, 1"], await WatchAsync(move));
+    }
+
+    private static async Task<List<string>> WatchAsync(IMoveClient move)
+    {
+        List<string> seen = [];
+        // docs: watch
+        await foreach (Position position in move.WatchAsync(new LookRequest()))
+        {
+            seen.Add($"{position.East}, {position.North}");
+            if (seen.Count == 2)
+            {
+                break;
+            }
+        }
+        // docs: end
+        return seen;
+    }
+
+    [Fact]
     public async Task A_host_maps_a_service()
     {
         var services = new ServiceCollection();
         AddServer(services, new ConfigurationBuilder().Build());
         await using ServiceProvider provider = services.BuildServiceProvider();
 
-        Assert.Equal([0x1000, 0x1001], provider.GetRequiredService<FastPortServer>().Handlers.Types.Where(static type => type >= 0x1000));
+        Assert.Equal([0x1000, 0x1001, 0x1002], provider.GetRequiredService<FastPortServer>().Handlers.Types.Where(static type => type >= 0x1000));
     }
 
     private static async Task<string> RunAsync()
