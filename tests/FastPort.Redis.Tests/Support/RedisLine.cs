@@ -47,8 +47,10 @@ internal sealed class RedisLine : IAsyncDisposable
         await _stop.CancelAsync();
         _connected.TrySetResult();
         _delivers.TrySetResult();
-        _listener.Stop();
+
+        // In this order: a listener that has stopped refuses to accept, which is no cancellation.
         await _accepting;
+        _listener.Stop();
     }
 
     public async ValueTask DisposeAsync()

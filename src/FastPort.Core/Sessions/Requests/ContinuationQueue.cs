@@ -17,7 +17,7 @@ namespace FastPort.Sessions.Requests;
 /// </summary>
 internal sealed class ContinuationQueue : IThreadPoolWorkItem
 {
-    private const long FlushAfterNanoseconds = 250_000;
+    private const long FlushAfterNanoseconds = 50_000;
 
     [ThreadStatic]
     private static ContinuationQueue? _ofLoop;
