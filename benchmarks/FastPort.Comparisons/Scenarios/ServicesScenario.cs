@@ -36,7 +36,9 @@ internal sealed class ServicesScenario : ContestScenario
         yield return Calls("unary", 32, 16, Metric.Throughput, Target.AtLeast(20), context, fastPort, grpc, jsonRpc);
         yield return Calls("unary", 1, 1, Metric.RoundTripP50, null, context, fastPort, grpc, jsonRpc);
         yield return Calls("exchange", 32, 16, Metric.Throughput, Target.AtLeast(8), context, fastPort, grpc);
-        yield return Calls("watch", 32, 16, Metric.Throughput, null, context, fastPort, grpc);
+
+        // Alone: gRPC's client does not always end when it cancels hundreds of streams whose server sends as fast as it can.
+        yield return Calls("watch", 32, 16, Metric.Throughput, null, context, fastPort);
     }
 
     // The first is compared with each of the others; the target is the one against the second.

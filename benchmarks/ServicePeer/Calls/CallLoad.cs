@@ -71,7 +71,7 @@ internal static class CallLoad
         ownCpu = Environment.CpuUsage.TotalTime - ownCpu;
         server.Refresh();
         serverCpu = server.TotalProcessorTime - serverCpu;
-        trips.End();
+        trips.EndCalls();
         await callers;
         foreach (ICalls connection in connections)
         {

@@ -52,14 +52,18 @@ internal sealed class FastPortCalls : ICalls
 
     public async Task RunWatcherAsync(Payload payload, RoundTrips trips)
     {
-        await foreach (Message reply in _calls.WatchAsync(new Message { Payload = ByteString.CopyFrom(payload.Next()) }))
+        var request = new Message { Payload = ByteString.CopyFrom(payload.Next()) };
+        try
         {
-            payload.Verify(reply.Payload.Span);
-            trips.Count();
-            if (trips.Ended)
+            await foreach (Message reply in _calls.WatchAsync(request, cancellationToken: trips.End))
             {
-                break;
+                payload.Verify(reply.Payload.Span);
+                trips.Count();
             }
+        }
+        catch (OperationCanceledException)
+        {
+            // The end.
         }
     }
 

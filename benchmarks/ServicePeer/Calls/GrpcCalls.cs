@@ -60,15 +60,19 @@ internal sealed class GrpcCalls : ICalls
 
     public async Task RunWatcherAsync(Payload payload, RoundTrips trips)
     {
-        using AsyncServerStreamingCall<Message> call = _client.Watch(new Message { Payload = ByteString.CopyFrom(payload.Next()) });
-        await foreach (Message reply in call.ResponseStream.ReadAllAsync())
+        var request = new Message { Payload = ByteString.CopyFrom(payload.Next()) };
+        using AsyncServerStreamingCall<Message> call = _client.Watch(request, cancellationToken: trips.End);
+        try
         {
-            payload.Verify(reply.Payload.Span);
-            trips.Count();
-            if (trips.Ended)
+            await foreach (Message reply in call.ResponseStream.ReadAllAsync())
             {
-                break;
+                payload.Verify(reply.Payload.Span);
+                trips.Count();
             }
+        }
+        catch (RpcException) when (trips.Ended)
+        {
+            // The end, with one status or another.
         }
     }
 

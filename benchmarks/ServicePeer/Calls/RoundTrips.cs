@@ -7,10 +7,14 @@ namespace ServicePeer.Calls;
 internal sealed class RoundTrips : IDisposable
 {
     private volatile ThreadLocal<LatencyHistogram> _histograms = New();
+    private readonly CancellationTokenSource _end = new();
     private volatile bool _ended;
 
     /// <summary>Whether callers make no more calls.</summary>
     public bool Ended => _ended;
+
+    /// <summary>Canceled when callers make no more calls: for those that wait for an item.</summary>
+    public CancellationToken End => _end.Token;
 
     /// <summary>A call that began at this time has its reply.</summary>
     public void Record(long began) => _histograms.Value!.Record((long)Stopwatch.GetElapsedTime(began).TotalNanoseconds);
@@ -35,9 +39,17 @@ internal sealed class RoundTrips : IDisposable
         return all.Snapshot();
     }
 
-    public void End() => _ended = true;
+    public void EndCalls()
+    {
+        _ended = true;
+        _end.Cancel();
+    }
 
-    public void Dispose() => _histograms.Dispose();
+    public void Dispose()
+    {
+        _histograms.Dispose();
+        _end.Dispose();
+    }
 
     private static ThreadLocal<LatencyHistogram> New() => new(static () => new LatencyHistogram(), trackAllValues: true);
 }

@@ -117,7 +117,8 @@ public sealed class ServiceSnippets
         AddServer(services, new ConfigurationBuilder().Build());
         await using ServiceProvider provider = services.BuildServiceProvider();
 
-        Assert.Equal([0x1000, 0x1001, 0x1002], provider.GetRequiredService<FastPortServer>().Handlers.Types.Where(static type => type >= 0x1000));
+        MessageHandlers handlers = provider.GetRequiredService<FastPortServer>().Handlers;
+        Assert.Equal([0x1000, 0x1001, 0x1002], handlers.Types.Where(static type => type >= 0x1000));
     }
 
     private static async Task<string> RunAsync()
