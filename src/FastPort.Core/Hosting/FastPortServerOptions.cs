@@ -49,7 +49,8 @@ public sealed class FastPortServerOptions : ServerOptions
 
     /// <summary>
     /// Time in which a stopping server still accepts requests that crossed its Goodbye; 0 to <see cref="ServerOptions.ShutdownTimeout"/>. A
-    /// peer that answers with its own Goodbye ends it at once, so only peers that do not know Goodbye delay a stop for the whole time.
+    /// peer that answers with its own Goodbye ends it at once, so only peers that do not know Goodbye delay a stop for the whole time, and
+    /// open streams, which may end by themselves until then.
     /// Defaults to 2 s, enough for a client on a busy machine to read the Goodbye.
     /// </summary>
     public TimeSpan ShutdownGrace { get; set; } = TimeSpan.FromSeconds(2);

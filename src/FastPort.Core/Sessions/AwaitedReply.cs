@@ -4,7 +4,7 @@ using FastPort.Sessions.Requests;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A request in flight whose caller awaits the reply. Instances are used again: <see cref="Rent"/> and <see cref="Return"/>.
+/// A request in flight whose caller awaits the reply. Instances are pooled: <see cref="Rent"/> and <see cref="Return"/>.
 /// <para>
 /// The thread that removes the request from the outstanding ones completes it, once: it stores the result, and the pool, or the loop if the
 /// options say so, resumes the caller. A thread that cancels a request or closes a session does not run other callers' code.
@@ -49,7 +49,7 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
     /// <summary>The reply. Await it once.</summary>
     public ValueTask<TResult> ReplyAsync() => new(this, _source.Version);
 
-    /// <summary>As <see cref="ReplyAsync"/>, for a task that is possibly never awaited. The instance is not used again.</summary>
+    /// <summary>As <see cref="ReplyAsync"/>, for a task that is possibly never awaited. The instance does not return to the pool.</summary>
     public Task<TResult> AsTask()
     {
         Task<TResult> reply = ReplyAsync().AsTask();

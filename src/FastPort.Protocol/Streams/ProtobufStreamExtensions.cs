@@ -7,7 +7,7 @@ namespace FastPort.Protocol;
 
 /// <summary>
 /// Calls that stream, with Protocol Buffers messages. A call belongs to one session: it fails with
-/// <see cref="RequestFailure.ConnectionLost"/> when the session ends, and is not made again. A peer that does not support streams is an
+/// <see cref="RequestFailure.ConnectionLost"/> when the session ends, and is not retried. A peer that does not support streams is an
 /// error, <see cref="RequestFailure.NotSupported"/>, before anything is sent.
 /// </summary>
 public static class ProtobufStreamExtensions

@@ -228,12 +228,17 @@ public sealed class StreamCallerTests
             RequestFailure.TimedOut, (await Assert.ThrowsAsync<RequestFailedException>(() => whole.InTimeAsync())).Failure);
         await ExpectCancelAsync(peer, call);
 
-        Task<int> first = CountAsync(Stream(client, timeout: TimeSpan.FromMilliseconds(200)));
+        Task<int> first = CountAsync(Stream(client, timeout: TimeSpan.FromSeconds(20)));
         call = await ExpectOpeningAsync(peer, Replies, FrameFlags.None, [], 256, 128 * 1024);
+        Assert.NotEqual(0, Deadline());
         await peer.WriteAsync(Replies, Item, call);
-        await Task.Delay(600);
+        await Patience.UntilAsync(() => Deadline() == 0, "the call has no deadline");
         await peer.WriteAsync(Replies, FrameFlags.Reply, call);
         Assert.Equal(1, await first.InTimeAsync());
+
+        long Deadline() => client.Session!.Protocol.Requests.Outstanding.TryFind(call, Replies, out PendingReply? pending)
+            ? pending!.DeadlineMilliseconds
+            : -1;
     }
 
     [Fact]

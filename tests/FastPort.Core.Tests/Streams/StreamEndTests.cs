@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Core.Tests.Support;
+using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Streams;
 using Xunit;
 using static FastPort.Core.Tests.Streams.RawStreams;
@@ -192,7 +193,8 @@ public sealed class StreamEndTests
     [Fact]
     public async Task A_stopping_server_ends_open_streams_with_ShuttingDown()
     {
-        await using StreamPair pair = await StreamPair.StartAsync(inProcess: false, h => h.MapExchange(_handler.ExchangeForever));
+        await using StreamPair pair = await StreamPair.StartAsync(
+            inProcess: false, h => h.MapExchange(_handler.ExchangeForever), static o => o.ShutdownGrace = TimeSpan.FromMilliseconds(100));
         Task<int> reading = CountInOrderAsync(ExchangeAsync(pair.Client, _producer.Forever()));
         await Patience.UntilAsync(() => _handler.Read > 1_000, "items are under way");
 
@@ -206,6 +208,41 @@ public sealed class StreamEndTests
     }
 
     [Fact]
+    public async Task A_stopping_server_lets_a_stream_end_by_itself_within_the_grace()
+    {
+        var release = new TaskCompletionSource();
+        await using StreamPair pair = await StreamPair.StartAsync(
+            inProcess: false, h => h.MapReplies((_, _, _) => TwoAsync()), static o => o.ShutdownGrace = o.ShutdownTimeout = Patience.Limit);
+        Session session = pair.Server.Server.Sessions.Single();
+        var read = new List<byte[]>();
+        Task reading = ReadAsync();
+        await Patience.UntilAsync(() => read.Count == 1, "the first item has come");
+
+        Task stopping = pair.Server.Server.StopAsync();
+        await Patience.UntilAsync(() => session.Protocol.End.State == EndState.Finishing, "the client has answered the Goodbye");
+        release.SetResult();
+
+        await reading.InTimeAsync();
+        Assert.Equal(2, read.Count);
+        await stopping.InTimeAsync();
+
+        async Task ReadAsync()
+        {
+            await foreach (byte[] item in Stream(pair.Client))
+            {
+                read.Add(item);
+            }
+        }
+
+        async IAsyncEnumerable<byte[]> TwoAsync()
+        {
+            yield return [];
+            await release.Task;
+            yield return [];
+        }
+    }
+
+    [Fact]
     public async Task A_stream_is_work_until_its_handler_has_ended()
     {
         var begun = new TaskCompletionSource();
@@ -215,10 +252,11 @@ public sealed class StreamEndTests
         Task<int> reading = CountInOrderAsync(Stream(pair.Client));
         await begun.Task.InTimeAsync();
 
-        Task<CloseReason> closing = pair.Server.Server.Sessions.Single().CloseAsync();
+        Session session = pair.Server.Server.Sessions.Single();
+        Task<CloseReason> closing = session.CloseAsync();
 
         Assert.Equal(ErrorCode.ShuttingDown, (await Assert.ThrowsAsync<RequestFailedException>(() => reading.InTimeAsync())).Code);
-        await Task.Delay(300);
+        await Patience.UntilAsync(() => session.Protocol.End.State == EndState.Finishing, "only work keeps the session open");
         Assert.False(closing.IsCompleted);
         release.SetResult();
         await closing.InTimeAsync();

@@ -452,7 +452,7 @@ public sealed class StreamWireTests
         return [sum, count];
     }
 
-    // Takes as many items as it is told, each time; replies with their number.
+    // Reads the number of items that the test releases, and replies with their number.
     private static async ValueTask<byte[]> TakeAsync(IAsyncEnumerable<byte[]> requests, ChannelReader<int> takes, CancellationToken token)
     {
         await using IAsyncEnumerator<byte[]> items = requests.GetAsyncEnumerator(token);

@@ -20,10 +20,4 @@ public sealed class StreamContext
 
     /// <summary>When the request that opened the call was complete in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds => _call.ReceivedNanoseconds;
-
-    /// <summary>
-    /// Canceled when the call ends before the handler: the caller has canceled it or broken the rules of streams, or the session has ended
-    /// or is stopping. The handler's token.
-    /// </summary>
-    public CancellationToken Canceled => _call.Canceled;
 }

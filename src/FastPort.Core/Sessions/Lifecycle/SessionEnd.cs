@@ -65,6 +65,9 @@ internal sealed class SessionEnd(Connection connection, ConnectionClock clock)
     /// <summary>Whether <see cref="Stop"/> was called. Loop only.</summary>
     public bool IsStopping => _abortAt != ConnectionClock.Never;
 
+    /// <summary>Whether the grace period of <see cref="Stop"/> is over: open streams end. Loop only.</summary>
+    public bool IsGraceOver => IsStopping && clock.PreciseMilliseconds >= _graceEnds;
+
     /// <summary>Whether new requests are answered with ShuttingDown.</summary>
     public bool RefusesRequests => _refuses;
 
@@ -174,14 +177,14 @@ internal sealed class SessionEnd(Connection connection, ConnectionClock clock)
             return ConnectionClock.Never;
         }
 
-        if (State >= EndState.Finishing)
-        {
-            return _abortAt;
-        }
-
         if (nowMilliseconds < _graceEnds)
         {
             return Math.Min(_graceEnds, _abortAt);
+        }
+
+        if (State >= EndState.Finishing)
+        {
+            return _abortAt;
         }
 
         // Refuses from now on, and waits while a backlog is still arriving, or may be because this side does not read: the peer loses

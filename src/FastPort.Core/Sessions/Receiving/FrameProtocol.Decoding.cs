@@ -170,7 +170,6 @@ internal sealed partial class FrameProtocol
         if (_control.OnGoodbye(header, body, received) is { } reason)
         {
             _end.PeerSaidGoodbye(reason, finishes: _handshake is not null);
-            EndStreamsIfStopping();
             if (_handshake is null)
             {
                 // The accepting side asks the connecting side to leave.

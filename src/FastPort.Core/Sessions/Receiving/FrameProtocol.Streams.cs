@@ -43,10 +43,10 @@ internal sealed partial class FrameProtocol
         }
     }
 
-    // A stream may be endless: one that is open when requests begin to be refused would keep a stopping session until its timeout.
-    private void EndStreamsIfStopping()
+    // A stream may be endless: it would keep a stopping session open until the session's timeout.
+    private void EndStreamsAfterGrace()
     {
-        if (_end.IsStopping && _end.RefusesRequests)
+        if (_end.IsGraceOver)
         {
             Dispatcher.EndStreams(ErrorCode.ShuttingDown);
         }

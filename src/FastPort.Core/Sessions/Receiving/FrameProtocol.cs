@@ -206,7 +206,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
 
         long nextStep = _end.OnTick(nowMilliseconds, _paused);
-        EndStreamsIfStopping();
+        EndStreamsAfterGrace();
         return Math.Min(Math.Min(due, nextCheck), nextStep);
     }
 
@@ -376,7 +376,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         Release();
         bool isTold = SayGoodbye(reason);
         _end.Stop(grace, timeout, isTold);
-        EndStreamsIfStopping();
+        EndStreamsAfterGrace();
     }
 
     private void LeaveHere(CloseReason reason)

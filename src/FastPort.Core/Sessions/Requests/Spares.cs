@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace FastPort.Sessions.Requests;
 
 /// <summary>
-/// Instances that are used again. Each thread keeps a few; the rest is shared, because one thread may rent what others return. Thread-safe.
+/// A pool of instances. Each thread keeps a few; the others are shared, because one thread may rent what other threads return. Thread-safe.
 /// </summary>
 [SuppressMessage("Design", "CA1000:Do not declare static members on generic types", Justification = "Internal: one set per type.")]
 internal static class Spares<T>

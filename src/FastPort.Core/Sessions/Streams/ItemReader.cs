@@ -19,7 +19,10 @@ internal abstract class ItemReader
     /// </summary>
     public abstract Exception? Add(in ReadOnlySequence<byte> body);
 
-    /// <summary>No item follows. What has arrived is read first, then the failure. Loop only, in a burst; the first end stays.</summary>
+    /// <summary>
+    /// The peer sends no more items. The consumer reads the items that have arrived, then gets the failure. Loop only, in a burst; the
+    /// first end stays.
+    /// </summary>
     /// <param name="failure">Null for the end in order.</param>
     public abstract void End(Exception? failure = null);
 

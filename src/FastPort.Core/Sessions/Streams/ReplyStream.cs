@@ -42,7 +42,7 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
             Unregister();
             Cancel();
 
-            // What has arrived and was not read.
+            // Drops the items that the consumer has not read.
             _reader!.Abort(new OperationCanceledException());
         }
 

@@ -4,7 +4,7 @@ namespace FastPort.Sessions.Streams;
 
 /// <summary>
 /// Calls that stream. Each returns at once; a stream of replies begins when it is enumerated, once. A call belongs to one session: it
-/// fails with <see cref="RequestFailure.ConnectionLost"/> when the session ends, and is not made again.
+/// fails with <see cref="RequestFailure.ConnectionLost"/> when the session ends, and is not retried.
 /// </summary>
 internal static class StreamCalls
 {

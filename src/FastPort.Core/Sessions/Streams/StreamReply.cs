@@ -46,7 +46,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
     protected StreamStart Start => start;
 
-    /// <summary>Takes an item. Returns why the call must end; null if it goes on. Loop only, within a burst.</summary>
+    /// <summary>Takes an item. Returns why the call must end; null if the call continues. Loop only, within a burst.</summary>
     public abstract Exception? OnItem(in ReadOnlySequence<byte> body);
 
     /// <summary>The call, which is no longer outstanding, has failed on this side. Any thread.</summary>
