@@ -44,7 +44,7 @@ public sealed partial class FastPortClient
     {
         ArgumentNullException.ThrowIfNull(reader);
         cancellationToken.ThrowIfCancellationRequested();
-        var limit = new TimeLimit(timeout ?? _options.RequestTimeout);
+        var limit = new TimeLimit(CallerDeadline.Limit(timeout ?? _options.RequestTimeout));
         while (true)
         {
             Session? session = _slot.ForRequests;

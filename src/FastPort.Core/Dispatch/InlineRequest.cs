@@ -158,7 +158,10 @@ public ref struct InlineRequest
     /// <param name="code">The code. No code closes the connection.</param>
     /// <param name="message">A sentence for the requester. It must not contain internals.</param>
     /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
-    public void Fail(ErrorCode code, string message)
+    public void Fail(ErrorCode code, string message) => FailWith(code, message, detail: default);
+
+    /// <summary>As <see cref="Fail"/>, with a detail.</summary>
+    internal void FailWith(ErrorCode code, string message, ReadOnlyMemory<byte> detail)
     {
         if (_header.IsOneWay)
         {
@@ -167,7 +170,7 @@ public ref struct InlineRequest
         }
         else if (MayAnswer())
         {
-            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
+            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message, detail);
             Answered = true;
             Failure = code;
         }

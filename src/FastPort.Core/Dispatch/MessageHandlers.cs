@@ -57,6 +57,10 @@ public sealed class MessageHandlers
         return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler) { BeginsOnLoop = beginsOnLoop });
     }
 
+    /// <summary>Registers an inline handler that may postpone its request, so that it stays on the loop.</summary>
+    internal MessageHandlers MapPostponing(ushort type, InlineHandler handler, string name) =>
+        Add(new HandlerEntry(type, name, handler, null) { StaysOnLoop = true });
+
     /// <summary>Registers a handler of calls that stream. It starts on the pool as soon as a call arrives.</summary>
     internal MessageHandlers MapStream(ushort type, StreamHandler handler, string name) =>
         Add(new HandlerEntry(type, name, null, null) { Stream = handler });

@@ -2,6 +2,7 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Requests;
 using FastPort.Sessions.Tracing;
 
 namespace FastPort;
@@ -10,7 +11,7 @@ namespace FastPort;
 /// A request or one-way message for a queued handler. It owns a copy of the body, which is valid until the handler's task ends. One thread
 /// at a time may use it; <see cref="Aborted"/> is safe from any thread.
 /// </summary>
-public sealed class RequestContext
+public sealed class RequestContext : IDeadline
 {
     // Values of _abort while no token has been requested.
     private static readonly CancellationTokenSource AbortedMark = new();
@@ -18,6 +19,7 @@ public sealed class RequestContext
 
     private readonly FrameProtocol _protocol;
     private readonly FrameHeader _header;
+    private readonly uint _deadlineMilliseconds;
     private RentedBuffer _body;
     private CancellationTokenSource? _abort;
     private volatile bool _detached;
@@ -25,13 +27,15 @@ public sealed class RequestContext
     private volatile bool _ended;
     private bool _answered;
 
-    internal RequestContext(FrameProtocol protocol, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received)
+    internal RequestContext(
+        FrameProtocol protocol, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received, uint deadlineMilliseconds = 0)
     {
         _protocol = protocol;
         _header = header;
         _body = body;
         Handler = handler;
         ReceivedNanoseconds = received;
+        _deadlineMilliseconds = deadlineMilliseconds;
         _answered = header.IsOneWay;
     }
 
@@ -52,6 +56,20 @@ public sealed class RequestContext
 
     /// <summary>When the message was complete in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds { get; }
+
+    /// <summary>
+    /// The time that the requester still waits, at least zero; null if it has set no limit, or its version does not send it. Calls that the
+    /// handler makes wait no longer than that.
+    /// </summary>
+    public TimeSpan? TimeLeft => HasDeadline ? DeadlineBlock.TimeLeft(ReceivedNanoseconds, _deadlineMilliseconds) : null;
+
+    TimeSpan? IDeadline.TimeLeft => _ended ? null : TimeLeft;
+
+    /// <summary>Whether the requester has sent its time limit.</summary>
+    internal bool HasDeadline => (_header.Flags & FrameFlags.Deadline) != 0;
+
+    /// <summary>Whether the requester no longer waits, by its time limit.</summary>
+    internal bool IsOverdue => HasDeadline && TimeLeft == TimeSpan.Zero;
 
     /// <summary>Whether the request has been answered (always true for one-way messages).</summary>
     public bool Answered => _answered;
@@ -156,7 +174,10 @@ public sealed class RequestContext
     /// <param name="code">The code. No code closes the connection.</param>
     /// <param name="message">A sentence for the requester. It must not contain internals.</param>
     /// <exception cref="InvalidOperationException">The request has already been answered.</exception>
-    public void Fail(ErrorCode code, string message)
+    public void Fail(ErrorCode code, string message) => FailWith(code, message, detail: default);
+
+    /// <summary>As <see cref="Fail"/>, with a detail.</summary>
+    internal void FailWith(ErrorCode code, string message, ReadOnlyMemory<byte> detail)
     {
         if (_header.IsOneWay)
         {
@@ -165,7 +186,7 @@ public sealed class RequestContext
         }
         else if (MayAnswer())
         {
-            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
+            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message, detail);
             _answered = true;
             Failed(code);
             FlushIfDetached();

@@ -160,7 +160,8 @@ internal sealed partial class RequestDispatcher
         Activity? activity = Traces.IsOn ? Trace(handler, header, input) : null;
         var call = new StreamCall(
             protocol, _streams!, handler, header,
-            RentedBuffer.CopyOf(input.GetReadableSequence(header.BodyOffset, header.BodySize), _settings.Options.Pool), received, activity);
+            RentedBuffer.CopyOf(input.GetReadableSequence(header.BodyOffset, header.BodySize), _settings.Options.Pool), received,
+            DeadlineBlock.Read(header, input), activity);
         _end.BeginWork();
         _settings.Telemetry.Counters.StreamOpened();
         _streams!.Add(call);

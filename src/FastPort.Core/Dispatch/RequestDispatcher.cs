@@ -125,7 +125,8 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
         HandlerEntry entry = Traces.IsOn && Trace(handler, header, input) is { } activity ? new TracedEntry(handler, activity) : handler;
         var queued = new RequestContext(
             protocol, entry, header, RentedBuffer.CopyOf(
-                input.GetReadableSequence(header.BodyOffset, header.BodySize), _settings.Options.Pool), received);
+                input.GetReadableSequence(header.BodyOffset, header.BodySize), _settings.Options.Pool), received,
+            DeadlineBlock.Read(header, input));
         if (handler.BeginsOnLoop)
         {
             _watch.Handling(handler);
@@ -207,7 +208,7 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
 
         if (exception is RequestRefusedException refusal && (request.IsOneWay || !request.Answered))
         {
-            request.Fail(refusal.Code, refusal.Message);
+            request.FailWith(refusal.Code, refusal.Message, refusal.Detail);
             return;
         }
 
@@ -342,7 +343,7 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
         }
         catch (RequestRefusedException e) when (request.IsOneWay || !request.Answered)
         {
-            request.Fail(e.Code, e.Message);
+            request.FailWith(e.Code, e.Message, e.Detail);
         }
         catch (Exception e)
         {

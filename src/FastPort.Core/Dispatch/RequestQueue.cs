@@ -4,6 +4,7 @@ using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Requests;
 using FastPort.Sessions.Sending;
 using FastPort.Telemetry;
 
@@ -250,8 +251,8 @@ internal sealed class RequestQueue
                     now = MonotonicClock.Nanoseconds;
                 }
 
-                // During the waits the requester may have canceled, or the session may have ended.
-                if (_protocol.End.State == EndState.Closed || request.IsAborted)
+                // During the waits the requester may have canceled or given up, or the session may have ended.
+                if (_protocol.End.State == EndState.Closed || request.IsAborted || IsRefusedAsOverdue(request))
                 {
                     if (!isInline)
                     {
@@ -302,6 +303,17 @@ internal sealed class RequestQueue
         }
     }
 
+    private static bool IsRefusedAsOverdue(RequestContext request)
+    {
+        if (!request.IsOverdue)
+        {
+            return false;
+        }
+
+        request.Fail(ErrorCode.Timeout, "The request's deadline passed before it was started; it was not run.");
+        return true;
+    }
+
     // Never throws: in every case the request is answered once and completed. Returns when it ended.
     private async ValueTask<long> RunQueuedAsync(RequestContext request, long started)
     {
@@ -309,6 +321,12 @@ internal sealed class RequestQueue
         {
             // In this method and what it calls only: an async method's changes end at its first await for the thread that called it.
             Activity.Current = traced.Activity;
+        }
+
+        if (request.HasDeadline)
+        {
+            // As the activity.
+            CallerDeadline.Set(request);
         }
 
         try

@@ -7,8 +7,15 @@ namespace FastPort;
 /// </summary>
 /// <param name="code">The code. No code closes the connection.</param>
 /// <param name="message">A sentence for the requester. It must not contain internals.</param>
-public sealed class RequestRefusedException(ErrorCode code, string message) : Exception(message)
+/// <param name="detail">
+/// An encoded <c>google.protobuf.Any</c> for programs, not copied. It is sent if the requester's version knows details and the frame limit
+/// allows it. Defaults to none. FastPort.Protocol makes it from a message.
+/// </param>
+public sealed class RequestRefusedException(ErrorCode code, string message, ReadOnlyMemory<byte> detail = default) : Exception(message)
 {
     /// <summary>The code sent to the requester.</summary>
     public ErrorCode Code { get; } = code;
+
+    /// <summary>The detail sent to the requester: an encoded <c>google.protobuf.Any</c>; empty for none.</summary>
+    public ReadOnlyMemory<byte> Detail { get; } = detail;
 }

@@ -92,23 +92,31 @@ internal readonly record struct WelcomeBody(
     }
 }
 
-/// <summary>A code and a text: the body of Goodbye (type 3) and of every error reply.</summary>
-internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBody
+/// <summary>
+/// A code and a text: the body of Goodbye (type 3) and of every error reply, which may have a detail, an encoded <c>google.protobuf.Any</c>.
+/// </summary>
+internal readonly record struct CodeBody(ErrorCode Code, string Text, ReadOnlyMemory<byte> Detail = default) : IFrameBody
 {
-    public int Size => ProtoBody.FieldSize((uint)Code) + ProtoBody.FieldSize(Text);
+    public int Size => ProtoBody.FieldSize((uint)Code) + ProtoBody.FieldSize(Text) + ProtoBody.BytesFieldSize(Detail.Length);
 
     public void Write(Span<byte> destination)
     {
         int at = ProtoBody.WriteField(destination, 1, (uint)Code);
-        ProtoBody.WriteField(destination[at..], 2, Text);
+        at += ProtoBody.WriteField(destination[at..], 2, Text);
+        ProtoBody.WriteField(destination[at..], 3, Detail.Span);
     }
 
-    /// <summary>This body, with its text truncated if necessary to fit.</summary>
+    /// <summary>This body, without its detail and with its text truncated if necessary to fit.</summary>
     public CodeBody CutTo(int largestBody)
     {
         if (Size <= largestBody)
         {
             return this;
+        }
+
+        if (!Detail.IsEmpty)
+        {
+            return (this with { Detail = default }).CutTo(largestBody);
         }
 
         // Tag and length take at most 6 bytes each, a UTF-16 unit at most 3 in UTF-8.
@@ -119,6 +127,7 @@ internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBo
     {
         uint code = 0;
         string text = string.Empty;
+        ReadOnlyMemory<byte> detail = default;
         var reader = new ProtoBodyReader(body);
         while (reader.Read())
         {
@@ -130,10 +139,13 @@ internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBo
                 case 2:
                     text = reader.ReadString();
                     break;
+                case 3 when reader.IsBytes:
+                    detail = reader.Bytes.ToArray();
+                    break;
             }
         }
 
-        result = new CodeBody((ErrorCode)code, text);
+        result = new CodeBody((ErrorCode)code, text, detail);
         return !reader.Malformed;
     }
 }

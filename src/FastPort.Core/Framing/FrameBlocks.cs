@@ -17,6 +17,9 @@ internal enum FrameBlocks
 
     /// <summary>No block: the stream extension is in force, and frames may have the flag More.</summary>
     More = 4,
+
+    /// <summary>The call extension is in force: requests may have a deadline block.</summary>
+    Deadline = 8,
 }
 
 /// <summary>The optional parts of the protocol, as the bits of <c>extensions</c> in Hello and Welcome.</summary>
@@ -28,6 +31,9 @@ internal static class Extensions
     /// <summary>Calls may stream: the flag More, and the control message Credit.</summary>
     public const uint Streams = 2;
 
+    /// <summary>Requests may have a deadline block, and errors a detail.</summary>
+    public const uint Calls = 8;
+
     /// <summary>All that this version knows.</summary>
-    public const uint Known = Trace | Streams;
+    public const uint Known = Trace | Streams | Calls;
 }

@@ -1,6 +1,6 @@
 namespace FastPort.Framing;
 
-/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bits 6 and 7 must be 0.</summary>
+/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bit 6 must be 0.</summary>
 [Flags]
 public enum FrameFlags : byte
 {
@@ -30,6 +30,12 @@ public enum FrameFlags : byte
     /// </summary>
     More = 32,
 
+    /// <summary>
+    /// On a request: a deadline block follows the header, behind the trace block if there is one. Only where both sides have agreed on
+    /// calls in Hello and Welcome.
+    /// </summary>
+    Deadline = 128,
+
     /// <summary>All bits that this version knows.</summary>
-    Known = Reply | Error | OneWay | Timing | Trace | More,
+    Known = Reply | Error | OneWay | Timing | Trace | More | Deadline,
 }

@@ -15,10 +15,10 @@ public readonly record struct FrameHeader
     private const ulong PlainMask = (0xFFUL << 56) | ((ulong)(byte)~(FrameFlags.OneWay | FrameFlags.Timing) << 48);
 
     // A frame without these has no block between header and body.
-    private const ulong BlockMask = (ulong)(byte)(FrameFlags.Reply | FrameFlags.Trace) << 48;
+    private const ulong BlockMask = (ulong)(byte)(FrameFlags.Reply | FrameFlags.Trace | FrameFlags.Deadline) << 48;
 
     /// <summary>Creates a header.</summary>
-    /// <param name="length">Bytes after the length field: 8, the timing or trace block if any, and the body.</param>
+    /// <param name="length">Bytes after the length field: 8, the blocks if any, and the body.</param>
     /// <param name="type">Message type.</param>
     /// <param name="flags">Flag bits.</param>
     /// <param name="version">Protocol version; 1.</param>
@@ -35,7 +35,7 @@ public readonly record struct FrameHeader
         Correlation = correlation;
     }
 
-    /// <summary>Bytes after the length field: 8, the timing or trace block if any, and the body.</summary>
+    /// <summary>Bytes after the length field: 8, the blocks if any, and the body.</summary>
     public uint Length => (uint)_first;
 
     /// <summary>Message type.</summary>
@@ -84,8 +84,11 @@ public readonly record struct FrameHeader
     /// <summary>Bytes of the trace block: 25 on a request or one-way frame with <see cref="FrameFlags.Trace"/>, else 0.</summary>
     public int TraceSize => (Flags & (FrameFlags.Reply | FrameFlags.Trace)) == FrameFlags.Trace ? TraceBlock.Size : 0;
 
+    /// <summary>Bytes of the deadline block: 4 on a request with <see cref="FrameFlags.Deadline"/>, else 0.</summary>
+    public int DeadlineSize => (Flags & (FrameFlags.Reply | FrameFlags.Deadline)) == FrameFlags.Deadline ? DeadlineBlock.Size : 0;
+
     /// <summary>Bytes between header and body.</summary>
-    internal int BlockSize => (_first & BlockMask) == 0 ? 0 : TimingSize + TraceSize;
+    internal int BlockSize => (_first & BlockMask) == 0 ? 0 : TimingSize + TraceSize + DeadlineSize;
 
     /// <summary>Where the body begins in the frame.</summary>
     internal int BodyOffset => Size + BlockSize;

@@ -107,15 +107,20 @@ internal static class FrameReader
             return FrameReadStatus.Malformed;
         }
 
-        // The flags have not come yet; no frame has both blocks, and the trace block is the larger one.
-        uint largest = (expected & FrameBlocks.Trace) != 0 ? TraceBlock.Size : (expected & FrameBlocks.Timing) != 0 ? FrameTiming.Size : 0u;
+        // The flags have not come yet. A reply may have a timing block, a request the other two.
+        uint largest = Math.Max(
+            (expected & FrameBlocks.Timing) != 0 ? FrameTiming.Size : 0u,
+            ((expected & FrameBlocks.Trace) != 0 ? TraceBlock.Size : 0u)
+                + ((expected & FrameBlocks.Deadline) != 0 ? DeadlineBlock.Size : 0u));
         return length > (uint)limit + largest ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
     }
 
     private static FrameReadStatus Judge(in FrameHeader header, long available, int limit, FrameBlocks expected)
     {
         bool traces = (expected & FrameBlocks.Trace) != 0;
+        bool deadlines = (expected & FrameBlocks.Deadline) != 0;
         uint allowance = (traces ? (uint)header.TraceSize : 0u)
+            + (deadlines ? (uint)header.DeadlineSize : 0u)
             + ((expected & FrameBlocks.Timing) != 0 ? (uint)header.TimingSize : 0u);
         if (header.Length < FrameHeader.MinimumLength + (uint)header.BlockSize)
         {
@@ -131,6 +136,7 @@ internal static class FrameReader
             || (header.Flags & ~FrameFlags.Known) != 0
             || (header.Flags & (FrameFlags.Error | FrameFlags.Reply)) == FrameFlags.Error
             || ((header.Flags & FrameFlags.Trace) != 0 && (!traces || header.IsReply))
+            || ((header.Flags & FrameFlags.Deadline) != 0 && (!deadlines || header.IsReply || header.IsOneWay))
             || ((header.Flags & FrameFlags.More) != 0
                 && ((expected & FrameBlocks.More) == 0 || (header.Flags & (FrameFlags.OneWay | FrameFlags.Error)) != 0))
             || (header.Correlation == 0 && (header.Flags & (FrameFlags.Reply | FrameFlags.OneWay)) == 0))

@@ -9,16 +9,18 @@ internal static class FrameWriter
     /// <summary>Whether a body of this size is within the limit.</summary>
     public static bool Fits(int bodySize, int limit) => (uint)bodySize <= (uint)FrameLimits.MaxBodyBytes(limit);
 
-    /// <summary>As <see cref="Fits(int, int)"/>, for a body that may begin with a trace block, which does not count.</summary>
-    public static bool Fits(int bodySize, int limit, FrameFlags flags) =>
-        Fits((flags & FrameFlags.Trace) == 0 ? bodySize : bodySize - TraceBlock.Size, limit);
+    /// <summary>As <see cref="Fits(int, int)"/>, for a body that may begin with blocks of a request, which do not count.</summary>
+    public static bool Fits(int bodySize, int limit, FrameFlags flags) => Fits(
+        bodySize - ((flags & FrameFlags.Trace) != 0 ? TraceBlock.Size : 0) - ((flags & FrameFlags.Deadline) != 0 ? DeadlineBlock.Size : 0),
+        limit);
 
     /// <summary>Appends one frame. If the body throws, the ring is unchanged.</summary>
     /// <param name="output">Ring to append to.</param>
     /// <param name="type">Message type.</param>
     /// <param name="flags">
     /// Flags; with both <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> the frame has a timing block.
-    /// With <see cref="FrameFlags.Trace"/> the body is a <see cref="TracedBody{TBody}"/>.
+    /// With <see cref="FrameFlags.Trace"/> the body is a <see cref="TracedBody{TBody}"/>, and with <see cref="FrameFlags.Deadline"/> a
+    /// <see cref="DeadlineBody{TBody}"/>, possibly within that.
     /// </param>
     /// <param name="correlation">Correlation.</param>
     /// <param name="received">When the request was in memory, in nanoseconds; used only for a timing block.</param>

@@ -22,6 +22,8 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
     /// <summary>Whether the server refused the request because it is stopping. The request was not run and can be sent again.</summary>
     public bool WasRefusedByStop { get; private set; }
 
+    internal override bool SendsDeadline => true;
+
     /// <param name="reader">Reads the reply.</param>
     /// <param name="continuesOnLoop">
     /// Whether the caller continues on the loop when the reply has arrived. Otherwise, and without a reply, it continues on the pool.
@@ -87,9 +89,9 @@ internal sealed class AwaitedReply<TResult> : CompletedReply, IValueTaskSource<T
     {
         if (reply.IsError)
         {
-            (ErrorCode code, string message) = reply.ReadError();
-            WasRefusedByStop = code == ErrorCode.ShuttingDown;
-            _exception = new RequestFailedException(code, message);
+            RequestFailedException failed = reply.ReadFailure();
+            WasRefusedByStop = failed.Code == ErrorCode.ShuttingDown;
+            _exception = failed;
         }
         else
         {

@@ -69,6 +69,12 @@ public readonly ref struct InboundReply
             ? (error.Code, error.Text)
             : (ErrorCode.Internal, "The error reply's body is malformed.");
     }
+
+    /// <summary>The error as an exception, with its detail.</summary>
+    internal RequestFailedException ReadFailure() =>
+        CodeBody.TryRead(Body.ToArray(), out CodeBody error)
+            ? new RequestFailedException(error.Code, error.Text, error.Detail)
+            : new RequestFailedException(ErrorCode.Internal, "The error reply's body is malformed.");
 }
 
 /// <summary>
@@ -82,6 +88,9 @@ public abstract class PendingReply
     public long StartedNanoseconds { get; internal set; }
 
     internal long DeadlineMilliseconds { get; set; }
+
+    /// <summary>Whether the request tells its receiver the time limit.</summary>
+    internal virtual bool SendsDeadline => false;
 
     /// <summary>Set by <see cref="Sessions.Requests.OutstandingRequests"/>.</summary>
     internal uint Correlation { get; set; }

@@ -51,7 +51,7 @@ public sealed partial class Session
         ArgumentNullException.ThrowIfNull(reader);
         cancellationToken.ThrowIfCancellationRequested();
         ConnectionClock clock = _protocol.Settings.Clock;
-        var limit = new TimeLimit(timeout ?? DefaultRequestTimeout);
+        var limit = new TimeLimit(CallerDeadline.Limit(timeout ?? DefaultRequestTimeout));
         AwaitedReply<TResult> pending = AwaitedReply<TResult>.Rent(reader, _protocol.Settings.ContinuesOnLoop);
         SendStatus status;
         while ((status = TryRequest(type, in body, pending, timing: false, limit.Left, out _)) != SendStatus.Queued)

@@ -54,6 +54,10 @@ internal static class ClientWriter
         code.Line("/// <summary>Calls the peer of a session, for example from a server to its client.</summary>");
         code.Line("/// <param name=\"session\">The session.</param>");
         code.Line($"public {service.Client}(global::FastPort.Session session) => _peer = new(session);");
+        code.Line();
+        code.Line("/// <summary>Calls a peer, for example through interceptors.</summary>");
+        code.Line("/// <param name=\"peer\">The peer.</param>");
+        code.Line($"public {service.Client}(global::FastPort.Protocol.ServicePeer peer) => _peer = peer;");
         foreach (ContractMethod method in service.Methods)
         {
             code.Line();

@@ -5,8 +5,9 @@ namespace FastPort.Protocol.Services;
 
 /// <summary>The container creates the instances: one for all messages, or one for each in its own scope.</summary>
 /// <typeparam name="TClass">The registered class, derived from the generated base class.</typeparam>
-internal sealed class ContainerServiceMap<TClass>(MessageHandlers handlers, IServiceProvider provider, ServiceLifetime lifetime)
-    : ServiceMap(handlers)
+internal sealed class ContainerServiceMap<TClass>(
+    MessageHandlers handlers, IServerInterceptor[] interceptors, IServiceProvider provider, ServiceLifetime lifetime)
+    : ServiceMap(handlers, interceptors)
     where TClass : class
 {
     private protected override Func<TRequest, Session, TReply> Bind<TService, TRequest, TReply>(

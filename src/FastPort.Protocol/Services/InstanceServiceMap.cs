@@ -1,7 +1,8 @@
 namespace FastPort.Protocol.Services;
 
 /// <summary>One instance serves all messages.</summary>
-internal sealed class InstanceServiceMap(MessageHandlers handlers, object service) : ServiceMap(handlers)
+internal sealed class InstanceServiceMap(MessageHandlers handlers, IServerInterceptor[] interceptors, object service)
+    : ServiceMap(handlers, interceptors)
 {
     private protected override Func<TRequest, Session, TReply> Bind<TService, TRequest, TReply>(
         Func<TService, TRequest, Session, TReply> call)

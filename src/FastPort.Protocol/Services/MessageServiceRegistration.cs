@@ -25,6 +25,7 @@ public static class MessageServiceRegistration
     {
         ArgumentNullException.ThrowIfNull(builder);
         return builder.AddHandlerClass<TService>(lifetime).Map((provider, handlers) =>
-            TService.MapMethods(new ContainerServiceMap<TService>(handlers, provider, lifetime)));
+            TService.MapMethods(new ContainerServiceMap<TService>(
+                handlers, [.. provider.GetKeyedServices<IServerInterceptor>(builder.Name)], provider, lifetime)));
     }
 }

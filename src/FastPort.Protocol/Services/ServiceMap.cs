@@ -1,4 +1,5 @@
 using FastPort.Protocol.Handlers;
+using FastPort.Protocol.Interceptors;
 using FastPort.Protocol.Streams;
 using Google.Protobuf;
 
@@ -10,8 +11,13 @@ namespace FastPort.Protocol;
 public abstract class ServiceMap
 {
     private readonly MessageHandlers _handlers;
+    private readonly IServerInterceptor[] _interceptors;
 
-    private protected ServiceMap(MessageHandlers handlers) => _handlers = handlers;
+    private protected ServiceMap(MessageHandlers handlers, IServerInterceptor[] interceptors)
+    {
+        _handlers = handlers;
+        _interceptors = interceptors;
+    }
 
     /// <summary>Registers a method that runs on the session's loop and must not block.</summary>
     /// <typeparam name="TService">The generated base class.</typeparam>
@@ -27,8 +33,16 @@ public abstract class ServiceMap
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
+        Func<TRequest, Session, TReply> bound = Bind(call);
+        if (_interceptors.Length != 0)
+        {
+            var chain = Chains.Around<TRequest, TReply>(_interceptors, one => ValueTask.FromResult(bound(one.Request, one.Session)));
+            _handlers.MapPostponing(method.Type, InterceptedInline.Create(method, chain), method.FullName);
+            return;
+        }
+
         var bodies = new BodyParser<TRequest>(method.Type, method.RequestParser, BytesFields.Copied);
-        _handlers.MapInline(method.Type, TypedHandlers.Inline(bodies, Bind(call)), method.FullName);
+        _handlers.MapInline(method.Type, TypedHandlers.Inline(bodies, bound), method.FullName);
     }
 
     /// <summary>Registers a method that runs outside the loop and may wait.</summary>
@@ -50,8 +64,16 @@ public abstract class ServiceMap
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
+        Func<TRequest, RequestContext, ValueTask<TReply>> bound = Bind(call);
+        if (_interceptors.Length != 0)
+        {
+            Func<TRequest, RequestContext, ValueTask<TReply>> last = bound;
+            var chain = Chains.Around<TRequest, TReply>(_interceptors, one => last(one.Request, one.Context!));
+            bound = (request, context) => chain(new ServerCall<TRequest>(method.FullName, method.Type, request, context));
+        }
+
         var bodies = new BodyParser<TRequest>(method.Type, method.RequestParser, BytesFields.Copied);
-        _handlers.MapQueued(method.Type, TypedHandlers.Queued(bodies, Bind(call)), method.FullName, beginsOnLoop);
+        _handlers.MapQueued(method.Type, TypedHandlers.Queued(bodies, bound), method.FullName, beginsOnLoop);
     }
 
     /// <summary>Registers a method with one request and a stream of replies.</summary>
@@ -70,7 +92,7 @@ public abstract class ServiceMap
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
         _handlers.MapStream(
-            method.Type, TypedStreamHandlers.ServerStream(method.Type, method.RequestParser, Bind(call)), method.FullName);
+            method.Type, TypedStreamHandlers.ServerStream(method.Type, method.RequestParser, Intercepted(method, Bind(call))), method.FullName);
     }
 
     /// <summary>Registers a method with a stream of requests and one reply.</summary>
@@ -88,8 +110,18 @@ public abstract class ServiceMap
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
+        Func<IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, ValueTask<TReply>> bound = Bind(call);
+        if (_interceptors.Length != 0)
+        {
+            Func<IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, ValueTask<TReply>> last = bound;
+            var chain = Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
+                _interceptors, one => last(one.Request, one.Stream!, one.CancellationToken));
+            bound = (requests, stream, canceled) => chain(
+                new ServerCall<IAsyncEnumerable<TRequest>>(method.FullName, method.Type, requests, stream, canceled));
+        }
+
         _handlers.MapStream(
-            method.Type, TypedStreamHandlers.ClientStream(method.Type, method.RequestParser, Bind(call)), method.FullName);
+            method.Type, TypedStreamHandlers.ClientStream(method.Type, method.RequestParser, bound), method.FullName);
     }
 
     /// <summary>Registers a method with a stream of requests and a stream of replies.</summary>
@@ -107,7 +139,22 @@ public abstract class ServiceMap
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
-        _handlers.MapStream(method.Type, TypedStreamHandlers.Duplex(method.Type, method.RequestParser, Bind(call)), method.FullName);
+        _handlers.MapStream(
+            method.Type, TypedStreamHandlers.Duplex(method.Type, method.RequestParser, Intercepted(method, Bind(call))), method.FullName);
+    }
+
+    private Func<TIn, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Intercepted<TRequest, TReply, TIn>(
+        ServiceMethod<TRequest, TReply> method, Func<TIn, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> bound)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        if (_interceptors.Length == 0)
+        {
+            return bound;
+        }
+
+        var chain = Chains.Around<TIn, TReply>(_interceptors, one => bound(one.Request, one.Stream!, one.CancellationToken));
+        return (request, stream, canceled) => chain(new ServerCall<TIn>(method.FullName, method.Type, request, stream, canceled));
     }
 
     /// <summary>The method on the instance that serves the message.</summary>

@@ -1,3 +1,4 @@
+using FastPort.Protocol.Interceptors;
 using Google.Protobuf;
 
 namespace FastPort.Protocol;
@@ -7,6 +8,7 @@ public readonly struct ServicePeer
 {
     private readonly IFastPortClient? _client;
     private readonly Session? _session;
+    private readonly IClientInterceptor[]? _interceptors;
 
     /// <summary>The server of a client.</summary>
     /// <param name="client">The client.</param>
@@ -24,6 +26,28 @@ public readonly struct ServicePeer
         _session = session;
     }
 
+    private ServicePeer(ServicePeer peer, IClientInterceptor[] interceptors)
+    {
+        _client = peer._client;
+        _session = peer._session;
+        _interceptors = interceptors;
+    }
+
+    private ServicePeer WithoutInterceptors => _client is not null ? new ServicePeer(_client) : new ServicePeer(_session!);
+
+    /// <summary>The same peer with interceptors around its calls, within those that it has.</summary>
+    /// <param name="interceptors">The interceptors; the first one is the outermost.</param>
+    public ServicePeer Intercept(params IClientInterceptor[] interceptors)
+    {
+        ArgumentNullException.ThrowIfNull(interceptors);
+        foreach (IClientInterceptor interceptor in interceptors)
+        {
+            ArgumentNullException.ThrowIfNull(interceptor, nameof(interceptors));
+        }
+
+        return new ServicePeer(this, [.. _interceptors ?? [], .. interceptors]);
+    }
+
     /// <summary>Calls a method. Do not await it in an inline handler.</summary>
     /// <param name="method">The method.</param>
     /// <param name="request">The request; do not change it until the task ends.</param>
@@ -39,6 +63,14 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(request);
+        if (_interceptors is not null)
+        {
+            ServicePeer peer = WithoutInterceptors;
+            return Chains.Around<TRequest, TReply>(
+                _interceptors, call => peer.CallAsync(method, call.Request, call.Timeout, call.CancellationToken))(
+                    new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout: null, cancellationToken));
+        }
+
         return _client is not null
             ? _client.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken)
             : _session!.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken);
@@ -67,6 +99,15 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(request);
+        if (_interceptors is not null)
+        {
+            ServicePeer peer = WithoutInterceptors;
+            return Chains.Around<TRequest, TReply>(
+                _interceptors,
+                call => peer.StreamAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken))(
+                    new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout, cancellationToken));
+        }
+
         return _client is not null
             ? _client.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
             : _session!.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
@@ -92,6 +133,15 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(requests);
+        if (_interceptors is not null)
+        {
+            ServicePeer peer = WithoutInterceptors;
+            return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
+                _interceptors, call => peer.SendStreamAsync(method, call.Request, call.Timeout, call.CancellationToken))(
+                    new ClientCall<IAsyncEnumerable<TRequest>>(
+                        method.FullName, method.Type, requests, timeout, wholeTimeout: null, cancellationToken));
+        }
+
         return _client is not null
             ? _client.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken)
             : _session!.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken);
@@ -123,6 +173,16 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(requests);
+        if (_interceptors is not null)
+        {
+            ServicePeer peer = WithoutInterceptors;
+            return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
+                _interceptors,
+                call => peer.ExchangeAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken))(
+                    new ClientCall<IAsyncEnumerable<TRequest>>(
+                        method.FullName, method.Type, requests, timeout, wholeTimeout, cancellationToken));
+        }
+
         return _client is not null
             ? _client.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
             : _session!.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken);

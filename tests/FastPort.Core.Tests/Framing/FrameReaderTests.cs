@@ -16,7 +16,7 @@ public sealed class FrameReaderTests
         for (int i = 0; i < 150_000; i++)
         {
             byte[] bytes = Hostile(random);
-            var blocks = (FrameBlocks)random.Next(8);
+            var blocks = (FrameBlocks)random.Next(16);
             int split = random.Next(bytes.Length + 1);
 
             // The two parts lie in arrays of exactly their size: a read outside throws.
@@ -144,7 +144,7 @@ public sealed class FrameReaderTests
     private static FrameReadStatus Model(byte[] bytes, FrameBlocks blocks)
     {
         bool timing = (blocks & FrameBlocks.Timing) != 0, tracing = (blocks & FrameBlocks.Trace) != 0;
-        bool streaming = (blocks & FrameBlocks.More) != 0;
+        bool streaming = (blocks & FrameBlocks.More) != 0, limiting = (blocks & FrameBlocks.Deadline) != 0;
         if (bytes.Length < 4)
         {
             return FrameReadStatus.Incomplete;
@@ -158,7 +158,7 @@ public sealed class FrameReaderTests
 
         if (bytes.Length < 12)
         {
-            return length > Limit + (tracing ? 25 : timing ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+            return length > Limit + Math.Max((tracing ? 25 : 0) + (limiting ? 4 : 0), timing ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
         }
 
         bool reply = (bytes[6] & 1) != 0;
@@ -166,19 +166,21 @@ public sealed class FrameReaderTests
         bool oneWay = (bytes[6] & 4) != 0;
         bool timed = reply && (bytes[6] & 8) != 0;
         bool traced = !reply && (bytes[6] & 16) != 0;
-        if ((timed && length < 24) || (traced && length < 33))
+        bool limited = !reply && (bytes[6] & 128) != 0;
+        if (length < 8 + (timed ? 16 : 0) + (traced ? 25 : 0) + (limited ? 4 : 0))
         {
             return FrameReadStatus.Malformed;
         }
 
-        if (length > Limit + (timed && timing ? 16 : 0) + (traced && tracing ? 25 : 0))
+        if (length > Limit + (timed && timing ? 16 : 0) + (traced && tracing ? 25 : 0) + (limited && limiting ? 4 : 0))
         {
             return FrameReadStatus.TooLarge;
         }
 
         bool noCorrelation = bytes[8] == 0 && bytes[9] == 0 && bytes[10] == 0 && bytes[11] == 0;
-        bool more = (bytes[6] & 32) != 0, trace = (bytes[6] & 16) != 0;
-        bool unknownFlag = bytes[6] >= 64 || (trace && (reply || !tracing)) || (more && (oneWay || error || !streaming));
+        bool more = (bytes[6] & 32) != 0, trace = (bytes[6] & 16) != 0, deadline = (bytes[6] & 128) != 0;
+        bool unknownFlag = (bytes[6] & 64) != 0 || (trace && (reply || !tracing)) || (more && (oneWay || error || !streaming))
+            || (deadline && (reply || oneWay || !limiting));
         if (unknownFlag || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
         {
             return FrameReadStatus.Malformed;

@@ -4,6 +4,7 @@ using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Requests;
 using FastPort.Sessions.Streams;
 using FastPort.Sessions.Tracing;
 
@@ -14,7 +15,7 @@ namespace FastPort.Dispatch.Streams;
 /// handler's last reply or its failure, by Cancel, a violation of the peer, or the end of the session. Whichever thread ends it first
 /// writes the last frame, or none.
 /// </summary>
-internal sealed class StreamCall : IThreadPoolWorkItem
+internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
 {
     private readonly CancellationTokenSource _canceling = new();
     private readonly FrameProtocol _protocol;
@@ -25,6 +26,8 @@ internal sealed class StreamCall : IThreadPoolWorkItem
     private RentedBuffer _body;
     private int _ended;
     private int _recorded;
+    private readonly uint _deadlineMilliseconds;
+    private volatile bool _hasRun;
     private long _started;
 
     /// <param name="protocol">The session.</param>
@@ -33,10 +36,11 @@ internal sealed class StreamCall : IThreadPoolWorkItem
     /// <param name="header">The header of the request that opens the call.</param>
     /// <param name="body">Its body; the call disposes it.</param>
     /// <param name="received">When it was received, in nanoseconds of the monotonic clock.</param>
+    /// <param name="deadlineMilliseconds">The deadline block of the request; 0 if it has none.</param>
     /// <param name="activity">The call's activity; null for none.</param>
     public StreamCall(
         FrameProtocol protocol, OpenStreams streams, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received,
-        Activity? activity)
+        uint deadlineMilliseconds, Activity? activity)
     {
         _protocol = protocol;
         _streams = streams;
@@ -45,6 +49,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem
         _body = body;
         protocol.Settings.Memory.Take(body.Length);
         _activity = activity;
+        _deadlineMilliseconds = deadlineMilliseconds;
         ReceivedNanoseconds = received;
         SessionOptions options = protocol.Settings.Options;
         Window = new StreamWindow(options);
@@ -65,6 +70,12 @@ internal sealed class StreamCall : IThreadPoolWorkItem
     public uint Correlation => _header.Correlation;
 
     public long ReceivedNanoseconds { get; }
+
+    /// <summary>The time left of the caller's limit for the whole call, at least zero; null if it has none.</summary>
+    public TimeSpan? TimeLeft =>
+        _header.DeadlineSize != 0 ? DeadlineBlock.TimeLeft(ReceivedNanoseconds, _deadlineMilliseconds) : null;
+
+    TimeSpan? IDeadline.TimeLeft => _hasRun ? null : TimeLeft;
 
     public StreamContext Context { get; }
 
@@ -239,6 +250,15 @@ internal sealed class StreamCall : IThreadPoolWorkItem
             Activity.Current = _activity;
         }
 
+        if (TimeLeft is { } left)
+        {
+            CallerDeadline.Set(this);
+            if (left == TimeSpan.Zero)
+            {
+                Abort(ErrorCode.Timeout, "The call's deadline passed before it was started; it was not run.");
+            }
+        }
+
         try
         {
             if (Volatile.Read(ref _ended) == 0)
@@ -251,6 +271,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem
             Failed(e);
         }
 
+        _hasRun = true;
         ReleaseBody();
         Record();
         Traces.Stop(_activity, _protocol);
@@ -265,11 +286,11 @@ internal sealed class StreamCall : IThreadPoolWorkItem
             return;
         }
 
-        var (code, message) = exception switch
+        var (code, message, detail) = exception switch
         {
-            RequestRefusedException refusal => (refusal.Code, refusal.Message),
-            ItemTooLargeException => (ErrorCode.ReplyTooLarge, exception.Message),
-            _ => (ErrorCode.Internal, "The request failed inside the server."),
+            RequestRefusedException refusal => (refusal.Code, refusal.Message, refusal.Detail),
+            ItemTooLargeException => (ErrorCode.ReplyTooLarge, exception.Message, default),
+            _ => (ErrorCode.Internal, "The request failed inside the server.", default),
         };
         if (code == ErrorCode.Internal)
         {
@@ -279,7 +300,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem
         if (TryEnd(cancels: false))
         {
             Traces.SetFailed(_activity, code.ToString());
-            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
+            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message, detail);
             _protocol.Output.FlushUnlessDeferred();
         }
     }

@@ -20,4 +20,10 @@ public sealed class StreamContext
 
     /// <summary>When the request that opened the call was complete in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds => _call.ReceivedNanoseconds;
+
+    /// <summary>
+    /// The time that the caller still waits for the whole call, at least zero; null if it has set no limit for that, or its version does
+    /// not send it. Calls that the handler makes wait no longer than that.
+    /// </summary>
+    public TimeSpan? TimeLeft => _call.TimeLeft;
 }

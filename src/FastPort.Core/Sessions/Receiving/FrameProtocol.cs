@@ -303,6 +303,12 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             Requests.Expect(FrameBlocks.More);
             Output.CarriesStreams = true;
         }
+
+        if ((extensions & Extensions.Calls) != 0)
+        {
+            Requests.Expect(FrameBlocks.Deadline);
+            Output.CarriesCalls = true;
+        }
     }
 
     /// <summary>Applies the peer's limit and heartbeat from its Welcome.</summary>

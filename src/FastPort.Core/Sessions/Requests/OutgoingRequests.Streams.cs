@@ -34,15 +34,14 @@ internal sealed partial class OutgoingRequests
         }
 
         SendStatus status;
-        if (Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context))
+        if (pending.WholeLeft > TimeSpan.Zero && output.CarriesCalls)
         {
-            var traced = new TracedBody<TBody>(context, in body);
-            status = output.WriteOpening(
-                type, flags | FrameFlags.Trace, in traced, grant, pending, Outstanding, out correlation);
+            var limited = new DeadlineBody<TBody>(DeadlineBlock.Of(pending.WholeLeft), in body);
+            status = WriteOpening(type, flags | FrameFlags.Deadline, in limited, grant, pending, out correlation);
         }
         else
         {
-            status = output.WriteOpening(type, flags, in body, grant, pending, Outstanding, out correlation);
+            status = WriteOpening(type, flags, in body, grant, pending, out correlation);
         }
 
         if (status == SendStatus.Queued)
@@ -51,6 +50,19 @@ internal sealed partial class OutgoingRequests
         }
 
         return status;
+    }
+
+    private SendStatus WriteOpening<TBody>(
+        ushort type, FrameFlags flags, scoped in TBody body, in CreditBody grant, StreamReply pending, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context))
+        {
+            var traced = new TracedBody<TBody>(context, in body);
+            return output.WriteOpening(type, flags | FrameFlags.Trace, in traced, grant, pending, Outstanding, out correlation);
+        }
+
+        return output.WriteOpening(type, flags, in body, grant, pending, Outstanding, out correlation);
     }
 
     /// <summary>All requests of the call were sent. Any thread.</summary>

@@ -62,8 +62,9 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
         }
 
         FrameFlags flags = timing ? FrameFlags.Timing : FrameFlags.None;
-        SendStatus status = Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context)
-            ? WriteTraced(type, flags, context, in body, pending, out correlation)
+        bool sendsDeadline = timeout > TimeSpan.Zero && output.CarriesCalls && pending.SendsDeadline;
+        SendStatus status = sendsDeadline || (Traces.IsOn && output.CarriesTraces)
+            ? WriteWithBlocks(type, flags, sendsDeadline ? DeadlineBlock.Of(timeout) : null, in body, pending, out correlation)
             : output.WriteRequest(type, flags, in body, pending, Outstanding, out correlation);
         if (status == SendStatus.Queued)
         {
@@ -106,14 +107,32 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
         return SendStatus.Queued;
     }
 
-    // Separate, so that requests without a trace have nothing of it on their stack.
+    // Separate, so that requests without blocks have nothing of them on their stack.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private SendStatus WriteTraced<TBody>(
-        ushort type, FrameFlags flags, in ActivityContext context, scoped in TBody body, PendingReply pending, out uint correlation)
+    private SendStatus WriteWithBlocks<TBody>(
+        ushort type, FrameFlags flags, uint? deadline, scoped in TBody body, PendingReply pending, out uint correlation)
         where TBody : IFrameBody, allows ref struct
     {
-        var traced = new TracedBody<TBody>(context, in body);
-        return output.WriteRequest(type, flags | FrameFlags.Trace, in traced, pending, Outstanding, out correlation);
+        if (deadline is { } milliseconds)
+        {
+            var limited = new DeadlineBody<TBody>(milliseconds, in body);
+            return WriteTraced(type, flags | FrameFlags.Deadline, in limited, pending, out correlation);
+        }
+
+        return WriteTraced(type, flags, in body, pending, out correlation);
+    }
+
+    private SendStatus WriteTraced<TBody>(
+        ushort type, FrameFlags flags, scoped in TBody body, PendingReply pending, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context))
+        {
+            var traced = new TracedBody<TBody>(context, in body);
+            return output.WriteRequest(type, flags | FrameFlags.Trace, in traced, pending, Outstanding, out correlation);
+        }
+
+        return output.WriteRequest(type, flags, in body, pending, Outstanding, out correlation);
     }
 
     public bool Cancel(uint correlation)

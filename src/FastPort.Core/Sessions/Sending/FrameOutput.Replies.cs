@@ -5,6 +5,15 @@ namespace FastPort.Sessions.Sending;
 /// <content>Answers to the peer's requests: a reply or an error. Failures of one-way messages are counted. Any thread.</content>
 internal sealed partial class FrameOutput
 {
+    private volatile bool _carriesCalls;
+
+    /// <summary>Whether the call extension is in force: errors may have a detail, and requests a deadline. Set on the loop, once.</summary>
+    public bool CarriesCalls
+    {
+        get => _carriesCalls;
+        set => _carriesCalls = value;
+    }
+
     /// <summary>Answers a request. A reply that exceeds the frame limit becomes an error, whose code is returned; else None.</summary>
     public ErrorCode Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
@@ -29,7 +38,16 @@ internal sealed partial class FrameOutput
         return failure;
     }
 
-    public void Error(in FrameHeader request, long received, ErrorCode code, string message)
+    /// <summary>Answers a request with an error.</summary>
+    /// <param name="request">The request's header.</param>
+    /// <param name="received">When the request was received, in nanoseconds of the monotonic clock.</param>
+    /// <param name="code">The code.</param>
+    /// <param name="message">A sentence for the requester; truncated to the frame limit.</param>
+    /// <param name="detail">
+    /// An encoded <c>google.protobuf.Any</c>. Omitted if the peer has not agreed on the extension, or if it exceeds the frame limit.
+    /// </param>
+    public void Error(
+        in FrameHeader request, long received, ErrorCode code, string message, ReadOnlyMemory<byte> detail = default)
     {
         _telemetry.ErrorSent(code);
         Write(
@@ -37,7 +55,7 @@ internal sealed partial class FrameOutput
             FlagsFor(request) | FrameFlags.Error,
             request.Correlation,
             received,
-            new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(Limit)));
+            new CodeBody(code, message, CarriesCalls ? detail : default).CutTo(FrameLimits.MaxBodyBytes(Limit)));
     }
 
     /// <summary>Answers a request with an error; for a one-way message the error is counted only.</summary>

@@ -9,6 +9,8 @@ internal sealed class RequestStream<TResult>(StreamStart start, ItemParser<TResu
     private readonly TaskCompletionSource<TResult> _reply = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TResult _result = default!;
 
+    protected override bool HasOneReply => true;
+
     /// <summary>Makes the call.</summary>
     public async Task<TResult> CallAsync()
     {

@@ -41,10 +41,16 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
     /// <summary>The deadline once the first item has come, in milliseconds of the clock; 0 for none.</summary>
     public long WholeDeadlineMilliseconds { get; private set; }
 
+    /// <summary>The time left for the whole call when it is opened; zero for no limit.</summary>
+    public TimeSpan WholeLeft { get; private set; }
+
     /// <summary>Whether an item has come. Loop only.</summary>
     public bool HasItems { get; set; }
 
     protected StreamStart Start => start;
+
+    /// <summary>Whether one reply ends the call, so that its timeout covers all of it.</summary>
+    protected virtual bool HasOneReply => false;
 
     /// <summary>Takes an item. Returns why the call must end; null if the call continues. Loop only, within a burst.</summary>
     public abstract Exception? OnItem(in ReadOnlySequence<byte> body);
@@ -61,8 +67,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         Exception? failure = null;
         if (reply.IsError)
         {
-            (ErrorCode code, string message) = reply.ReadError();
-            failure = new RequestFailedException(code, message);
+            failure = reply.ReadFailure();
         }
         else
         {
@@ -102,9 +107,10 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         canceled.ThrowIfCancellationRequested();
         _otherCanceled = canceled;
         ConnectionClock clock = start.Target.Clock;
-        var whole = new TimeLimit(start.WholeTimeout ?? TimeSpan.Zero);
+        TimeSpan timeout = start.Timeout ?? start.Target.StreamTimeout;
+        var whole = new TimeLimit(CallerDeadline.Limit(HasOneReply ? timeout : start.WholeTimeout ?? TimeSpan.Zero));
         whole.Waits(clock);
-        var limit = new TimeLimit(Shorter(start.Timeout ?? start.Target.StreamTimeout, whole.Left));
+        var limit = new TimeLimit(Shorter(timeout, whole.Left));
         using CancellationTokenSource? both = canceled.CanBeCanceled && start.Canceled.CanBeCanceled
             ? CancellationTokenSource.CreateLinkedTokenSource(canceled, start.Canceled)
             : null;
@@ -142,6 +148,7 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
             Session session = await start.Target.SessionAsync(limit.Left, either).ConfigureAwait(false);
             limit.Waited(clock);
             whole.Waited(clock);
+            WholeLeft = whole.Left;
             WholeDeadlineMilliseconds = whole.Left > TimeSpan.Zero
                 ? clock.PreciseMilliseconds + (long)whole.Left.TotalMilliseconds
                 : 0;

@@ -17,9 +17,9 @@ public sealed class TraceNegotiationTests
     [Theory]
     [InlineData(0u, 0u)]
     [InlineData(1u, 1u)]
-    [InlineData(0xFFFF_FFFFu, 3u)]
-    [InlineData(0xFFFF_FFFEu, 2u)]
-    [InlineData(0xFFFF_FFFCu, 0u)]
+    [InlineData(0xFFFF_FFFFu, 11u)]
+    [InlineData(0xFFFF_FFFEu, 10u)]
+    [InlineData(0xFFFF_FFF4u, 0u)]
     public async Task A_server_sets_the_bits_that_it_knows_of_those_that_the_client_has_set(uint offered, uint agreed)
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -181,13 +181,13 @@ public sealed class TraceNegotiationTests
         await connecting.InTimeAsync();
         using Activity test = RecordedActivities.Begin();
 
-        Task<byte[]> request = client.RequestAsync(0x2000, new byte[] { 1, 2, 3 });
+        Task<byte[]> request = client.RequestAsync(0x2000, new byte[] { 1, 2, 3 }, TimeSpan.Zero);
 
         ScriptedFrame frame = await peer.ReadAsync();
         await peer.ReplyAsync(frame);
         await request.InTimeAsync();
         Assert.True(HelloBody.TryRead(hello.Body, out HelloBody said));
-        Assert.Equal((3u, FrameFlags.None), (said.Extensions, hello.Header.Flags));
+        Assert.Equal((11u, FrameFlags.None), (said.Extensions, hello.Header.Flags));
         Activity sent = await activities.OneAsync(ActivityKind.Client, "0x2000");
         if (isAgreed)
         {
@@ -200,6 +200,29 @@ public sealed class TraceNegotiationTests
             Assert.Equal(FrameFlags.None, frame.Header.Flags);
             Assert.Equal([1, 2, 3], frame.Body);
         }
+    }
+
+    [Fact]
+    public async Task A_clients_deadline_block_is_behind_its_trace_block()
+    {
+        using var activities = new RecordedActivities();
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.AcceptAsync();
+        await peer.ReplyAsync(await peer.ReadAsync(), ScriptedPeer.Encode(new WelcomeBody(1, "new", 0, 0, 9)));
+        await connecting.InTimeAsync();
+        using Activity test = RecordedActivities.Begin();
+
+        Task<byte[]> request = client.RequestAsync(0x2000, new byte[] { 1, 2, 3 }, TimeSpan.FromMilliseconds(0x0102_0304));
+        ScriptedFrame frame = await peer.ReadAsync();
+        await peer.ReplyAsync(frame);
+        await request.InTimeAsync();
+
+        Assert.Equal(FrameFlags.Trace | FrameFlags.Deadline, frame.Header.Flags);
+        Assert.Equal([4, 3, 2, 1, 1, 2, 3], frame.Body[25..]);
+        Activity sent = await activities.OneAsync(ActivityKind.Client, "0x2000");
+        Assert.Equal(TraceWire.ContextOf(sent), TraceWire.ContextOf(frame.Body));
     }
 
     [Theory]
