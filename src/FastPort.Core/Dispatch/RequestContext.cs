@@ -28,7 +28,7 @@ public sealed class RequestContext : IDeadline
     private bool _answered;
 
     internal RequestContext(
-        FrameProtocol protocol, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received, uint deadlineMilliseconds = 0)
+        FrameProtocol protocol, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received, uint deadlineMilliseconds)
     {
         _protocol = protocol;
         _header = header;

@@ -93,7 +93,8 @@ internal readonly record struct WelcomeBody(
 }
 
 /// <summary>
-/// A code and a text: the body of Goodbye (type 3) and of every error reply, which may have a detail, an encoded <c>google.protobuf.Any</c>.
+/// A code and a text: the body of Goodbye (type 3) and of every error reply, which may have a detail: an encoded
+/// <c>google.protobuf.Any</c>.
 /// </summary>
 internal readonly record struct CodeBody(ErrorCode Code, string Text, ReadOnlyMemory<byte> Detail = default) : IFrameBody
 {

@@ -7,7 +7,9 @@ namespace FastPort.Protocol;
 public interface IClientInterceptor
 {
     /// <summary>Runs around a call with one reply. Defaults to the call alone.</summary>
-    /// <typeparam name="TRequest">The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.</typeparam>
+    /// <typeparam name="TRequest">
+    /// The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.
+    /// </typeparam>
     /// <typeparam name="TReply">The reply's message.</typeparam>
     /// <param name="call">The call.</param>
     /// <param name="next">
@@ -17,7 +19,9 @@ public interface IClientInterceptor
     Task<TReply> CallAsync<TRequest, TReply>(ClientCall<TRequest> call, Func<ClientCall<TRequest>, Task<TReply>> next) => next(call);
 
     /// <summary>Runs around a call whose replies are a stream. Defaults to the call alone.</summary>
-    /// <typeparam name="TRequest">The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.</typeparam>
+    /// <typeparam name="TRequest">
+    /// The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.
+    /// </typeparam>
     /// <typeparam name="TReply">A reply's message.</typeparam>
     /// <param name="call">The call.</param>
     /// <param name="next">As that of <see cref="CallAsync"/>. The call begins with the enumeration of the result.</param>

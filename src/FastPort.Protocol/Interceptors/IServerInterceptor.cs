@@ -11,7 +11,9 @@ public interface IServerInterceptor
     /// Around a method with the option <c>RUN_INLINE</c> it runs on the session's loop and must not block. If it waits, the session is not
     /// read until the call has ended: so it must not wait for the session's peer.
     /// </remarks>
-    /// <typeparam name="TRequest">The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.</typeparam>
+    /// <typeparam name="TRequest">
+    /// The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.
+    /// </typeparam>
     /// <typeparam name="TReply">The reply's message.</typeparam>
     /// <param name="call">The call.</param>
     /// <param name="next">Runs the method, through the interceptors behind this one. Call it at most once.</param>
@@ -19,7 +21,9 @@ public interface IServerInterceptor
         next(call);
 
     /// <summary>Runs around a method whose replies are a stream. Defaults to the method alone.</summary>
-    /// <typeparam name="TRequest">The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.</typeparam>
+    /// <typeparam name="TRequest">
+    /// The request's message, or <see cref="IAsyncEnumerable{T}"/> of it if the requests are a stream.
+    /// </typeparam>
     /// <typeparam name="TReply">A reply's message.</typeparam>
     /// <param name="call">The call.</param>
     /// <param name="next">Runs the method as the result is enumerated. Call it at most once.</param>

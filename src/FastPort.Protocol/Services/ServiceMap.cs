@@ -92,7 +92,9 @@ public abstract class ServiceMap
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
         _handlers.MapStream(
-            method.Type, TypedStreamHandlers.ServerStream(method.Type, method.RequestParser, Intercepted(method, Bind(call))), method.FullName);
+            method.Type,
+            TypedStreamHandlers.ServerStream(method.Type, method.RequestParser, Intercepted(method, Bind(call))),
+            method.FullName);
     }
 
     /// <summary>Registers a method with a stream of requests and one reply.</summary>
@@ -140,7 +142,9 @@ public abstract class ServiceMap
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(call);
         _handlers.MapStream(
-            method.Type, TypedStreamHandlers.Duplex(method.Type, method.RequestParser, Intercepted(method, Bind(call))), method.FullName);
+            method.Type,
+            TypedStreamHandlers.Duplex(method.Type, method.RequestParser, Intercepted(method, Bind(call))),
+            method.FullName);
     }
 
     private Func<TIn, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Intercepted<TRequest, TReply, TIn>(

@@ -73,5 +73,5 @@ public sealed class RequestTableTests
 
     // Nothing here asks them for their session or handler.
     private static RequestContext Request(uint correlation, FrameFlags flags = FrameFlags.None) =>
-        new(null!, null!, new FrameHeader(8, 0x1000, flags, FrameHeader.CurrentVersion, correlation), default, 0);
+        new(null!, null!, new FrameHeader(8, 0x1000, flags, FrameHeader.CurrentVersion, correlation), default, 0, 0);
 }

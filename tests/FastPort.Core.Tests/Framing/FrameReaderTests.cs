@@ -158,7 +158,8 @@ public sealed class FrameReaderTests
 
         if (bytes.Length < 12)
         {
-            return length > Limit + Math.Max((tracing ? 25 : 0) + (limiting ? 4 : 0), timing ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+            int largest = Math.Max((tracing ? 25 : 0) + (limiting ? 4 : 0), timing ? 16 : 0);
+            return length > Limit + largest ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
         }
 
         bool reply = (bytes[6] & 1) != 0;

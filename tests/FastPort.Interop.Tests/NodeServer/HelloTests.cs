@@ -34,7 +34,7 @@ public sealed class HelloTests
         }
 
         // All that is left is the offer of the trace extension.
-        Assert.Equal("2003", Assert.Single((await node.FinishAsync()).Hellos).Body);
+        Assert.Equal("200b", Assert.Single((await node.FinishAsync()).Hellos).Body);
     }
 
     [NodeFact]

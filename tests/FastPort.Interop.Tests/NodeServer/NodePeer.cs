@@ -68,10 +68,12 @@ internal sealed record PeerReport(
 /// <summary>A Hello: its frame, its body in hexadecimal, and the body decoded.</summary>
 internal sealed record PeerHello(PeerFrame Frame, string Body, HelloMessage Hello);
 
-internal sealed record HelloMessage(string RoutingId, string Token, string ClientName, uint Extensions = 3);
+internal sealed record HelloMessage(string RoutingId, string Token, string ClientName, uint Extensions = 11);
 
-/// <summary>The timing block the peer wrote into the reply to an Echo, and the trace block of the request in hexadecimal.</summary>
-internal sealed record PeerTiming(uint Correlation, string? Received, string? Sent, string? Trace)
+/// <summary>
+/// The timing block the peer wrote into the reply to an Echo, and the request's trace block in hexadecimal and its deadline block.
+/// </summary>
+internal sealed record PeerTiming(uint Correlation, string? Received, string? Sent, string? Trace, uint? Deadline)
 {
     public FrameTiming Block => new(ulong.Parse(Received!), ulong.Parse(Sent!));
 }

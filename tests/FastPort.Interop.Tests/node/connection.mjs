@@ -80,9 +80,9 @@ export class Connection {
     return new Promise((resolve, reject) => this.#replies.set(correlation, { resolve, reject }));
   }
 
-  request(type, body, { flags = 0, correlation = this.nextCorrelation(), trace = '' } = {}) {
+  request(type, body, { flags = 0, correlation = this.nextCorrelation(), trace = '', deadline = null } = {}) {
     const reply = this.reply(correlation);
-    this.write(encodeFrame({ type, flags, correlation, trace, body }));
+    this.write(encodeFrame({ type, flags, correlation, trace, deadline, body }));
     return reply;
   }
 

@@ -1,16 +1,20 @@
-export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8, Trace: 16, More: 32 });
+export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8, Trace: 16, More: 32, Deadline: 128 });
 
 const HeaderSize = 12;
 const TimingSize = 16;
 const TraceSize = 25;
+const DeadlineSize = 4;
 const Nothing = Buffer.alloc(0);
 
 /**
  * One frame as bytes. `version`, `flags` and `length` are written as given, so that broken frames can be made too. `trace` is the trace
- * block in hexadecimal.
+ * block in hexadecimal, `deadline` the deadline block in milliseconds.
  */
-export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, timing = null, trace = '', body = Nothing, length = null }) {
-  const block = timing === null ? trace.length / 2 : TimingSize;
+export function encodeFrame(
+  { type, flags = 0, version = 1, correlation = 0, timing = null, trace = '', deadline = null, body = Nothing, length = null },
+) {
+  const traced = trace.length / 2;
+  const block = timing === null ? traced + (deadline === null ? 0 : DeadlineSize) : TimingSize;
   const frame = Buffer.alloc(HeaderSize + block + body.length);
   frame.writeUInt32LE(length ?? frame.length - 4, 0);
   frame.writeUInt16LE(type, 4);
@@ -23,6 +27,10 @@ export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, tim
   }
 
   frame.write(trace, HeaderSize, 'hex');
+  if (deadline !== null) {
+    frame.writeUInt32LE(deadline, HeaderSize + traced);
+  }
+
   frame.set(body, HeaderSize + block);
   return frame;
 }
@@ -68,13 +76,15 @@ function parse(bytes) {
     correlation: bytes.readUInt32LE(8),
     timing: null,
     trace: null,
+    deadline: null,
   };
   const isReply = (frame.flags & Flag.Reply) !== 0;
   if (
     frame.version !== 1
-    || (frame.flags & 0xc0) !== 0
+    || (frame.flags & 0x40) !== 0
     || ((frame.flags & Flag.More) !== 0 && (frame.flags & (Flag.OneWay | Flag.Error)) !== 0)
-    || (isReply && (frame.flags & Flag.Trace) !== 0)
+    || (isReply && (frame.flags & (Flag.Trace | Flag.Deadline)) !== 0)
+    || ((frame.flags & Flag.OneWay) !== 0 && (frame.flags & Flag.Deadline) !== 0)
     || ((frame.flags & Flag.Error) !== 0 && !isReply)
   ) {
     throw new RangeError(`A frame has version ${frame.version} and flags ${frame.flags}.`);
@@ -93,6 +103,11 @@ function parse(bytes) {
   if ((frame.flags & Flag.Trace) !== 0) {
     frame.trace = bytes.subarray(body, body + TraceSize).toString('hex');
     body += TraceSize;
+  }
+
+  if ((frame.flags & Flag.Deadline) !== 0) {
+    frame.deadline = bytes.readUInt32LE(body);
+    body += DeadlineSize;
   }
 
   frame.body = bytes.subarray(body);

@@ -15,6 +15,7 @@ const options = {
   reverse: 0, // hold this many Echo requests, then answer the last one first
   goodbyeAfterEcho: false, // on the first connection only
   peers: [], // what Peers answers
+  detail: null, // of errors: { typeUrl, value }, the value in base64
   window: { messages: 5, bytes: 1000 }, // of a stream's requests
   ...JSON.parse(process.argv[2] ?? '{}'),
 };
@@ -74,7 +75,7 @@ class ServedPeer {
         }));
         break;
       case Own.Fail:
-        this.#reply(frame, encode('Error', { code: 12, message: 'There is no tag ‘Höhe’ here.' }), Flag.Error);
+        this.#reply(frame, encode('Error', { code: 12, message: 'There is no tag ‘Höhe’ here.', detail: options.detail }), Flag.Error);
         break;
       case Own.Mirror:
         this.#mirror(frame);
@@ -171,6 +172,7 @@ class ServedPeer {
       report.echoes.push({
         correlation: request.correlation,
         trace: request.trace,
+        deadline: request.deadline,
         received: timing?.received.toString() ?? null,
         sent: timing?.sent.toString() ?? null,
       });

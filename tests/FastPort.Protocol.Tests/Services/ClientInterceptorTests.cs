@@ -57,8 +57,9 @@ public sealed class ClientInterceptorTests
         await client.SumAsync(Numbers(1, 2), TimeSpan.FromSeconds(11), source.Token);
         Assert.Equal(("counting.Counting/Sum", 0x2201, TimeSpan.FromSeconds(11), null, source.Token), capture.Call);
 
-        Assert.Equal(
-            2, await client.CountAsync(new Number { Value = 2 }, TimeSpan.FromSeconds(12), TimeSpan.FromSeconds(13), source.Token).CountAsync());
+        IAsyncEnumerable<Number> numbers = client.CountAsync(
+            new Number { Value = 2 }, TimeSpan.FromSeconds(12), TimeSpan.FromSeconds(13), source.Token);
+        Assert.Equal(2, await numbers.CountAsync());
         Assert.Equal(("counting.Counting/Count", 0x2200, TimeSpan.FromSeconds(12), TimeSpan.FromSeconds(13), source.Token), capture.Call);
 
         Assert.Equal([1L, 3L], await client.TotalAsync(Numbers(1, 2)).Select(static n => n.Value).ToListAsync());

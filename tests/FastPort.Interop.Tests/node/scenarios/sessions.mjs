@@ -20,6 +20,22 @@ export async function trace(port, { type, extensions, block }) {
   return { extensions: welcome.extensions, reply: describe(reply), text: reply.body.toString() };
 }
 
+/** A request with the trace and the deadline block, and one that fails with a detail. */
+export async function deadline(port, { left, fails, extensions, block, milliseconds }) {
+  const connection = await Connection.connect(port);
+  const welcome = decode('Welcome', (await connection.hello({ extensions })).body);
+  const flags = Flag.Deadline | (block === '' ? 0 : Flag.Trace);
+  const reply = await connection.request(left, Buffer.from('pump'), { flags, trace: block, deadline: milliseconds });
+  const failed = decode('Error', (await connection.request(fails, Buffer.alloc(0))).body);
+  await connection.close();
+  return {
+    extensions: welcome.extensions,
+    reply: describe(reply),
+    text: reply.body.toString(),
+    detail: failed.detail && { typeUrl: failed.detail.typeUrl, value: failed.detail.value.toString('hex') },
+  };
+}
+
 /** Two sessions with one routing id: the second is refused, stays open and takes another. */
 export async function duplicateIdentity(port) {
   const first = await Connection.connect(port);
