@@ -74,6 +74,10 @@ internal static class SessionTarget
         yield return [5, .. streams, .. opening, .. item, .. Frame(ControlType.Cancel, 4, 0, Number(1, 10)), .. item, .. end];
         yield return [0, .. hello, .. subscribe, .. publish, .. relay, .. echo, .. post, .. unsubscribe, .. cancel, .. goodbye];
         yield return [3, .. hello, .. traced, .. ping];
+        byte[] calls = Frame(ControlType.Hello, 0, 1, Number(4, 11));
+        byte[] limited = [.. Frame(Inline, 128, 8, [1, 0, 0, 0, 9]), .. Frame(Inline, 144, 9, [.. new byte[25], 1, 0, 0, 0, 9])];
+        byte[] limitedOpening = [.. Credit(10, 2), .. Frame(Stream, 160, 10, [0, 0, 0, 0])];
+        yield return [0, .. calls, .. limited, .. limitedOpening, .. item, .. end];
         foreach (byte[] one in (byte[][])[hello, ping, echo, post, subscribe, publish, relay, cancel, goodbye, traced, reply])
         {
             yield return [0, .. one];

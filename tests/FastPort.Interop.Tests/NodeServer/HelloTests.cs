@@ -19,7 +19,7 @@ public sealed class HelloTests
         Assert.Equal((ControlType.Hello, FrameFlags.None), (hello.Frame.Type, hello.Frame.Flags));
         Assert.NotEqual(0u, hello.Frame.Correlation);
         Assert.Equal(new HelloMessage("pump/ü-3", "s3cret", "FastPort 日本"), hello.Hello);
-        byte[] expected = [.. Field(1, "pump/ü-3"), .. Field(2, "s3cret"), .. Field(3, "FastPort 日本"), 4 << 3, 3];
+        byte[] expected = [.. Field(1, "pump/ü-3"), .. Field(2, "s3cret"), .. Field(3, "FastPort 日本"), 4 << 3, 11];
         Assert.Equal(Convert.ToHexStringLower(expected), hello.Body);
     }
 
