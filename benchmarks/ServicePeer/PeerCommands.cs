@@ -7,7 +7,7 @@ namespace ServicePeer;
 /// <summary>The servers and the callers of the compared libraries.</summary>
 internal static class PeerCommands
 {
-    private static readonly Argument<string> Library = new("library") { Description = "fastport, fastport-on-loop, grpc or json-rpc." };
+    private static readonly Argument<string> Library = new("library") { Description = "fastport, fastport-on-loop, fastport-by-number, grpc or json-rpc." };
 
     private static readonly Option<string> Endpoint = new("--endpoint")
     {
@@ -66,9 +66,11 @@ internal static class PeerCommands
     {
         "fastport" => () => new FastPortCalls(endpoint, continuesOnLoop: false),
         "fastport-on-loop" => () => new FastPortCalls(endpoint, continuesOnLoop: true),
+        "fastport-by-number" => () => new NumberedCalls(endpoint),
         "grpc" => () => new GrpcCalls(endpoint),
         "json-rpc" => () => new JsonRpcCalls(endpoint),
-        _ => throw new PeerException($"'{library}' is none of the libraries fastport, fastport-on-loop, grpc and json-rpc."),
+        _ => throw new PeerException(
+            $"'{library}' is none of the libraries fastport, fastport-on-loop, fastport-by-number, grpc and json-rpc."),
     };
 
     private static async Task ServeAsync(string library, CancellationToken cancellation)

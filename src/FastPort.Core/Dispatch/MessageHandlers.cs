@@ -21,6 +21,9 @@ public sealed class MessageHandlers
 
     internal IReadOnlyList<HandlerEntry> Entries => _entries;
 
+    /// <summary>Whether a queued handler may begin on the session's loop.</summary>
+    internal bool AnyBeginsOnLoop { get; private set; }
+
     /// <summary>
     /// Registers a handler that runs on the session's loop. It must not block: all connections of that loop would wait. At most one inline
     /// handler of a session runs at a time. Requests of one session start in arrival order: if queued requests are waiting, the handler
@@ -46,8 +49,8 @@ public sealed class MessageHandlers
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
     /// <param name="beginsOnLoop">
     /// Whether the handler begins on the session's loop if no earlier request waits and the session has a free place, of
-    /// <see cref="SessionOptions.MaxConcurrency"/> above 1. It saves a thread switch, which takes longer than a short handler. Like an
-    /// inline handler, the handler must then not block before its first await. Defaults to false.
+    /// <see cref="SessionOptions.MaxConcurrency"/>. It saves a thread switch, which takes longer than a short handler. Like an inline
+    /// handler, the handler must then not block before its first await. Defaults to false.
     /// </param>
     /// <exception cref="ArgumentException">The type is already registered or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
@@ -122,5 +125,6 @@ public sealed class MessageHandlers
 
         page[entry.Type & 0xFF] = entry;
         _entries.Add(entry);
+        AnyBeginsOnLoop |= entry.BeginsOnLoop;
     }
 }

@@ -105,7 +105,7 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
         bool runsHere = handler.Inline is not null
             && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts()));
         _direct = runsHere && _queue is null && _gate is null && !Traces.IsOn ? handler : null;
-        if (!runsHere && (handler.StaysOnLoop || !(_queue ??= new RequestQueue(protocol, this, _settings.Options)).TryReserve()))
+        if (!runsHere && (handler.StaysOnLoop || !(_queue ??= CreateQueue()).TryReserve()))
         {
             // Before the authorizer is asked: its answer may differ when the frame's turn has come.
             return false;
@@ -241,6 +241,8 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
         _gate?.OnClosed();
         EndPostponed(nameof(RequestFailure.Canceled));
     }
+
+    private RequestQueue CreateQueue() => new(protocol, this, _settings.Options, dispatch.Handlers.AnyBeginsOnLoop);
 
     // Consecutive messages often have the same type.
     private HandlerEntry? Find(ushort type)

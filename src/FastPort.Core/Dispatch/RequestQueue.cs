@@ -38,6 +38,9 @@ internal sealed class RequestQueue
     private readonly FrameProtocol _protocol;
     private readonly RequestDispatcher _dispatcher;
     private readonly Channel<RequestContext> _channel;
+
+    // The free places of MaxConcurrency. Null if there is one place and no handler begins on the loop: then the worker alone starts requests,
+    // and waits for the end of the one before.
     private readonly SemaphoreSlim? _slots;
     private readonly int _maxInFlight;
     private readonly long _maxBytes;
@@ -55,14 +58,14 @@ internal sealed class RequestQueue
     private long _enqueued;
     private long _started;
 
-    public RequestQueue(FrameProtocol protocol, RequestDispatcher dispatcher, SessionOptions options)
+    public RequestQueue(FrameProtocol protocol, RequestDispatcher dispatcher, SessionOptions options, bool beginsOnLoop)
     {
         _dispatcher = dispatcher;
         _protocol = protocol;
         _maxInFlight = options.MaxInFlightRequests;
         _maxBytes = options.MaxQueuedBytes;
         _memory = protocol.Settings.Memory;
-        _slots = options.MaxConcurrency > 1 ? new SemaphoreSlim(options.MaxConcurrency) : null;
+        _slots = options.MaxConcurrency > 1 || beginsOnLoop ? new SemaphoreSlim(options.MaxConcurrency) : null;
         _channel = Channel.CreateUnbounded<RequestContext>(new UnboundedChannelOptions
         {
             SingleReader = true,
@@ -107,7 +110,7 @@ internal sealed class RequestQueue
     /// <param name="burst">The current burst, whose messages do not have the time that is spent here.</param>
     public void BeginOrEnqueue(RequestContext request, HandledBurst burst)
     {
-        if (HoldsBack || _slots is null || !_slots.Wait(0))
+        if (HoldsBack || !_slots!.Wait(0))
         {
             Enqueue(request);
             return;

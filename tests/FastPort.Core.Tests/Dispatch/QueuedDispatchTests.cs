@@ -85,8 +85,10 @@ public sealed class QueuedDispatchTests
         Assert.Equal([1u, 2, 3, 4, 5, 6], (await ReadAsync(peer, 6)).Select(static f => f.Correlation).Order().ToArray());
     }
 
-    [Fact]
-    public async Task A_handler_that_may_begins_on_the_loop_unless_earlier_requests_wait()
+    [Theory]
+    [InlineData(1)]
+    [InlineData(4)]
+    public async Task A_handler_that_may_begins_on_the_loop_unless_earlier_requests_wait(int concurrency)
     {
         const ushort Other = 0x1002;
         var places = new ConcurrentQueue<bool>();
@@ -107,7 +109,7 @@ public sealed class QueuedDispatchTests
                     block.Task.Wait();
                     return ValueTask.CompletedTask;
                 }),
-            static o => o.Session.MaxConcurrency = 4);
+            o => o.Session.MaxConcurrency = concurrency);
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync(Wire.Request(Work, 1));

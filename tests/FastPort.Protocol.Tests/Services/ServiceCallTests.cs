@@ -25,8 +25,7 @@ public sealed class ServiceCallTests
     [Fact]
     public async Task Methods_run_where_their_options_say()
     {
-        await using Loopback loop = await StartAsync(
-            "tcp://127.0.0.1:0", configure: static options => options.Session.MaxConcurrency = 4);
+        await using Loopback loop = await StartAsync();
         var client = new WalkingClient(loop.Client);
 
         Assert.Equal("pool", (await client.WalkAsync(new Step())).Note);
@@ -184,15 +183,13 @@ public sealed class ServiceCallTests
         _ => client.LookAsync(step),
     };
 
-    private static Task<Loopback> StartAsync(
-        string endpoint = "tcp://127.0.0.1:0", Action<FastPortServerOptions>? configure = null) => Loopback.StartAsync(
+    private static Task<Loopback> StartAsync(string endpoint = "tcp://127.0.0.1:0") => Loopback.StartAsync(
         new MessageHandlers().MapService(new WalkingService()),
         new MessageHandlers().MapService(new WalkerService()),
         options =>
         {
             options.Endpoints.Clear();
             options.Endpoints.Add(endpoint);
-            configure?.Invoke(options);
         });
 
     private sealed class WaitingService : WalkingBase
