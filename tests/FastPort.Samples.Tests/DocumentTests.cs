@@ -98,7 +98,8 @@ public sealed class DocumentTests
 
         Assert.Equal(
             Items(sample).Select(static name => name.Replace("../../src", "../FastPort/src", StringComparison.Ordinal)), Items(shown));
-        string package = $"<PackageReference Include=\"FastPort.Protocol\" Version=\"{properties.Descendants("Version").Single().Value}\" />";
+        string version = properties.Descendants("Version").Single().Value;
+        string package = $"<PackageReference Include=\"FastPort.Protocol\" Version=\"{version}\" />";
         Assert.Contains(Documents["docs/start.md"], line => line.Contains(package, StringComparison.Ordinal));
         Assert.Contains(Documents["docs/services.md"], line => line.Contains(package, StringComparison.Ordinal));
         Assert.Equal(
