@@ -7,7 +7,7 @@ namespace GameServer;
 
 /// <summary>
 /// The players' calls. Join and Steer run on the session's loop: they write to a channel or keep an input, which takes less time than
-/// passing the message to another thread. One session's are served one after the other, so its state needs no lock here.
+/// passing the message to another thread. They run one after the other for one session, so its state needs no lock here.
 /// </summary>
 internal sealed class GameService(GameInbox inbox, GameOptions options) : GameBase
 {

@@ -18,7 +18,7 @@ internal sealed class GatewayService(DeviceLink device, HealthMonitor monitor, T
     {
         // Created at its first use, so read it once. Canceled when the client cancels the request or disconnects.
         CancellationToken aborted = context.Aborted;
-        return new TagValues { Values = { await ReadAsync(request, aborted).ToListAsync(aborted) } };
+        return new TagValues { Values = { await ReadTagsAsync(request, aborted).ToListAsync(aborted) } };
     }
 
     public override async ValueTask<Written> WriteAsync(WriteRequest request, RequestContext context)
@@ -47,7 +47,7 @@ internal sealed class GatewayService(DeviceLink device, HealthMonitor monitor, T
         var last = new Dictionary<string, double>(StringComparer.Ordinal);
         while (true)
         {
-            await foreach (TagValue value in ReadAsync(request, cancellationToken))
+            await foreach (TagValue value in ReadTagsAsync(request, cancellationToken))
             {
                 if (!last.TryGetValue(value.Name, out double before) || value.Value != before)
                 {
@@ -60,8 +60,7 @@ internal sealed class GatewayService(DeviceLink device, HealthMonitor monitor, T
         }
     }
 
-    // docs: end
-    private async IAsyncEnumerable<TagValue> ReadAsync(TagNames tags, [EnumeratorCancellation] CancellationToken cancellationToken)
+    private async IAsyncEnumerable<TagValue> ReadTagsAsync(TagNames tags, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         if (tags.Names.Count > MostTags)
         {
@@ -75,4 +74,6 @@ internal sealed class GatewayService(DeviceLink device, HealthMonitor monitor, T
             yield return new TagValue { Name = name, Value = value, UnixMs = time.GetUtcNow().ToUnixTimeMilliseconds() };
         }
     }
+
+    // docs: end
 }

@@ -29,6 +29,7 @@ public sealed class GameServerTests : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         await _loop.StartAsync(CancellationToken.None);
+        await Patience.UntilAsync(() => _time.IsRunning(Tick), "the game runs");
         await _server.StartAsync();
     }
 
@@ -54,19 +55,12 @@ public sealed class GameServerTests : IAsyncLifetime
         await quiet.SteerAsync(new Input { Sequence = 1, DirectionX = 1 }, cancellationToken: limit.Token);
         await Task.WhenAll(Enumerable.Range(1, 10_000).Select(
             i => loud.SteerAsync(new Input { Sequence = (uint)i, DirectionX = -1 }, cancellationToken: limit.Token)));
-        _time.Advance(Tick);
+        await TickAsync();
 
-        Snapshot snapshot;
-        do
-        {
-            Assert.True(await snapshots.MoveNextAsync());
-            snapshot = snapshots.Current;
-        }
-        while (snapshot.Players.All(static p => p.LastInput == 0));
-
+        Assert.True(await snapshots.MoveNextAsync());
         Assert.Equal(
             [("loud", 45, 10_000u), ("quiet", 55, 1u)],
-            snapshot.Players.Select(static p => (p.Name, (int)p.X, p.LastInput)).Order());
+            snapshots.Current.Players.Select(static p => (p.Name, (int)p.X, p.LastInput)).Order());
     }
 
     [Fact]
@@ -80,10 +74,9 @@ public sealed class GameServerTests : IAsyncLifetime
 
         while (_inbox.MissedSnapshots < 5)
         {
-            ulong before = fast.Current.Tick;
-            _time.Advance(Tick);
+            await TickAsync();
             Assert.True(await fast.MoveNextAsync());
-            Assert.True(fast.Current.Tick > before);
+            Assert.Equal(_loop.Ticks, fast.Current.Tick);
         }
 
         ulong latest = fast.Current.Tick;
@@ -141,7 +134,15 @@ public sealed class GameServerTests : IAsyncLifetime
     private static async Task<ErrorCode> RefusedAsync(GameClient game, string name) =>
         (await Assert.ThrowsAsync<RequestFailedException>(() => game.JoinAsync(new JoinRequest { Name = name }))).Code;
 
-    // Begins to watch; ticks come until there is a snapshot.
+    // The loop has begun the tick; what a watcher has seen is complete.
+    private Task TickAsync()
+    {
+        ulong before = _loop.Ticks;
+        _time.Advance(Tick);
+        return Patience.UntilAsync(() => _loop.Ticks > before, "the game has ticked");
+    }
+
+    // Begins to watch, with the snapshot of the last tick.
     private async Task<IAsyncEnumerator<Snapshot>> WatchAsync(GameClient game, CancellationToken cancellationToken)
     {
         IAsyncEnumerator<Snapshot> snapshots =
@@ -149,11 +150,15 @@ public sealed class GameServerTests : IAsyncLifetime
         Task<bool> first = snapshots.MoveNextAsync().AsTask();
         while (!first.IsCompleted)
         {
-            _time.Advance(Tick);
-            await Task.Delay(TimeSpan.FromMilliseconds(10), cancellationToken);
+            await TickAsync();
         }
 
         Assert.True(await first);
+        while (snapshots.Current.Tick < _loop.Ticks)
+        {
+            Assert.True(await snapshots.MoveNextAsync());
+        }
+
         return snapshots;
     }
 
@@ -167,8 +172,8 @@ public sealed class GameServerTests : IAsyncLifetime
                 return self;
             }
 
-            _time.Advance(Tick);
-            await Task.Delay(TimeSpan.FromMilliseconds(10), cancellationToken);
+            cancellationToken.ThrowIfCancellationRequested();
+            await TickAsync();
         }
     }
 }
