@@ -29,8 +29,8 @@ internal static class Demo
             Console.WriteLine($"demo: {bot.Name} sent {bot.Inputs} inputs, saw {bot.Snapshots} snapshots and ended at {Show(bot.Self)}");
         }
 
-        GameLoop loop = services.GetRequiredService<GameLoop>();
-        Console.WriteLine($"demo: {loop.Ticks} ticks, {loop.MissedSnapshots} snapshots not taken by full send queues");
+        long missed = services.GetRequiredService<GameInbox>().MissedSnapshots;
+        Console.WriteLine($"demo: {services.GetRequiredService<GameLoop>().Ticks} ticks, {missed} snapshots missed by slow watchers");
         return bots.All(static b => b.Self is { } self && (self.X != 50 || self.Y != 50));
     }
 

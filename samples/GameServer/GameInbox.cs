@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Threading.Channels;
 using FastPort;
 using GameServer.Messages;
@@ -27,7 +28,7 @@ internal sealed class LatestInput
 
 // docs: end
 
-/// <summary>What the loops of many sessions tell the game loop. Writing never waits, so inline handlers may write.</summary>
+/// <summary>What the calls of many sessions leave for the game loop. Neither side waits for the other.</summary>
 internal sealed class GameInbox
 {
     /// <summary>
@@ -36,4 +37,10 @@ internal sealed class GameInbox
     /// </summary>
     public Channel<PlayerChange> Changes { get; } = Channel.CreateUnbounded<PlayerChange>(
         new UnboundedChannelOptions { SingleReader = true });
+
+    /// <summary>Where the game loop leaves each snapshot, by the call that sends it.</summary>
+    public ConcurrentDictionary<StreamContext, ChannelWriter<Snapshot>> Watchers { get; } = new();
+
+    /// <summary>Snapshots that a slow watcher has not taken, counted by the game loop. The next one has the whole state again.</summary>
+    public long MissedSnapshots { get; set; }
 }

@@ -1,26 +1,22 @@
+using System.Threading.Channels;
 using FastPort;
-using FastPort.Protocol;
+using GameServer.Messages;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
 namespace GameServer;
 
 /// <summary>
-/// The game: at every tick it takes who came and left, advances the world and sends one snapshot to all players. It starts before the
+/// The game: at every tick it takes who came and left, advances the world and hands a snapshot to all watchers. It starts before the
 /// server listens and stops after the last session has ended.
 /// </summary>
 internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptions options, TimeProvider time, ILogger<GameLoop> logger)
     : BackgroundService
 {
     private readonly World _world = new();
-    private readonly SessionGroup _players = new();
-    private long _missed;
 
     /// <summary>Ticks so far.</summary>
     public ulong Ticks => _world.Tick;
-
-    /// <summary>Snapshots that a player's full send queue did not take. The next snapshot has the whole state again.</summary>
-    public long MissedSnapshots => Interlocked.Read(ref _missed);
 
     public override Task StartAsync(CancellationToken cancellationToken)
     {
@@ -57,10 +53,11 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
 
         _world.Advance(seconds);
 
-        // One message for all players, encoded once; each session gets a copy of the bytes.
-        int members = _players.Count;
-        int sent = _players.Broadcast(GameMessageType.Snapshot, _world.Snapshot());
-        Interlocked.Add(ref _missed, Math.Max(0, Math.Min(members, _players.Count) - sent));
+        Snapshot snapshot = _world.Snapshot();
+        foreach ((_, ChannelWriter<Snapshot> watcher) in inbox.Watchers)
+        {
+            watcher.TryWrite(snapshot);
+        }
     }
 
     // docs: end
@@ -69,13 +66,11 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         if (change.Name is not null)
         {
             _world.Enter(change.Session.Id, change.Name, (LatestInput)change.Session.State!);
-            _players.Add(change.Session);
             logger.LogInformation(
                 "{Name} joined as player {Player}; {Players} are playing", change.Name, change.Session.Id, _world.Players);
         }
         else if (_world.Leave(change.Session.Id))
         {
-            _players.Remove(change.Session);
             logger.LogInformation("Player {Player} left; {Players} are playing", change.Session.Id, _world.Players);
         }
     }

@@ -1,3 +1,4 @@
+using FastPort.Protocol;
 using GameServer;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -13,7 +14,6 @@ builder.Configuration.AddJsonFile("gamesettings.json").AddEnvironmentVariables()
 // docs: registration
 builder.Services.AddSingleton(GameOptions.Read(builder.Configuration));
 builder.Services.AddSingleton<GameInbox>();
-builder.Services.AddSingleton<GameHandlers>();
 builder.Services.AddSingleton<GameLoop>();
 builder.Services.AddHostedService(services => services.GetRequiredService<GameLoop>());
 builder.Services
@@ -25,7 +25,7 @@ builder.Services
             options.Endpoints = ["tcp://127.0.0.1:0"];
         }
     })
-    .Map((services, handlers) => services.GetRequiredService<GameHandlers>().Map(handlers));
+    .MapService<GameService>(ServiceLifetime.Singleton);
 
 // docs: end
 using IHost host = builder.Build();

@@ -14,7 +14,7 @@ internal sealed class World
     public int Players => _players.Count;
 
     public void Enter(long id, string name, LatestInput input) =>
-        _players[id] = new Player { Name = name, Latest = input, X = Size / 2, Y = Size / 2 };
+        _players[id] = new Player(new PlayerState { Player = id, Name = name, X = Size / 2, Y = Size / 2 }, input);
 
     public bool Leave(long id) => _players.Remove(id);
 
@@ -28,33 +28,18 @@ internal sealed class World
         foreach (Player player in _players.Values)
         {
             Steer(player);
-            player.X = Math.Clamp(player.X + (player.DirectionX * Speed * seconds), 0, Size);
-            player.Y = Math.Clamp(player.Y + (player.DirectionY * Speed * seconds), 0, Size);
+            PlayerState state = player.State;
+            state.X = Math.Clamp(state.X + (player.DirectionX * Speed * seconds), 0, Size);
+            state.Y = Math.Clamp(state.Y + (player.DirectionY * Speed * seconds), 0, Size);
         }
     }
 
-    public Snapshot Snapshot()
-    {
-        var snapshot = new Snapshot { Tick = Tick };
-        foreach ((long id, Player player) in _players)
-        {
-            snapshot.Players.Add(new PlayerState
-            {
-                Player = id,
-                Name = player.Name,
-                X = player.X,
-                Y = player.Y,
-                LastInput = player.LastInput,
-            });
-        }
-
-        return snapshot;
-    }
+    public Snapshot Snapshot() => new() { Tick = Tick, Players = { _players.Values.Select(static p => p.State.Clone()) } };
 
     private static void Steer(Player player)
     {
         // None yet, or one that was applied at an earlier tick.
-        if (player.Latest.Input is not { } input || input.Sequence <= player.LastInput)
+        if (player.Latest.Input is not { } input || input.Sequence <= player.State.LastInput)
         {
             return;
         }
@@ -65,23 +50,13 @@ internal sealed class World
         float scale = length > 1 ? 1 / length : 1;
         player.DirectionX = float.IsFinite(length) ? input.DirectionX * scale : 0;
         player.DirectionY = float.IsFinite(length) ? input.DirectionY * scale : 0;
-        player.LastInput = input.Sequence;
+        player.State.LastInput = input.Sequence;
     }
 
-    private sealed class Player
+    private sealed record Player(PlayerState State, LatestInput Latest)
     {
-        public required string Name { get; init; }
-
-        public required LatestInput Latest { get; init; }
-
-        public float X { get; set; }
-
-        public float Y { get; set; }
-
         public float DirectionX { get; set; }
 
         public float DirectionY { get; set; }
-
-        public uint LastInput { get; set; }
     }
 }

@@ -1,6 +1,5 @@
 using System.Globalization;
 using FastPort;
-using FastPort.Protocol;
 using IndustrialGateway.Messages;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -8,7 +7,7 @@ using Microsoft.Extensions.Hosting;
 namespace IndustrialGateway;
 
 /// <summary>
-/// Some clients read and write tags through the gateway of this process; then the gateway stops with a request in flight.
+/// Some clients read, write and watch tags through the gateway of this process; then the gateway stops with a request in flight.
 /// </summary>
 internal static class Demo
 {
@@ -24,24 +23,26 @@ internal static class Demo
         Console.WriteLine($"demo: {values.Sum()} values read");
 
         await using FastPortClient client = await ConnectAsync("operator", endpoint);
-        WriteTagReply written = await client.RequestAsync(
-            GatewayMessageType.WriteTag, new WriteTag { Name = "boiler.setpoint", Value = 85 }, WriteTagReply.Parser);
-        TagValues boiler = await client.RequestAsync(
-            GatewayMessageType.ReadTags, new ReadTags { Names = { "boiler.setpoint", "boiler.temperature" } }, TagValues.Parser);
+        var gateway = new GatewayClient(client);
+        Task<TagValue> watch = gateway.WatchAsync(new TagNames { Names = { "boiler.setpoint" } })
+            .FirstAsync(static setpoint => setpoint.Value == 85).AsTask();
+        Written written = await gateway.WriteAsync(new WriteRequest { Name = "boiler.setpoint", Value = 85 });
+        TagValue seen = await watch;
+        TagValues boiler = await gateway.ReadAsync(new TagNames { Names = { "boiler.setpoint", "boiler.temperature" } });
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"demo: boiler.setpoint {written.Previous} -> {boiler.Values[0].Value}, temperature {boiler.Values[1].Value:0.0}"));
+            $"demo: boiler.setpoint {written.Previous} -> {seen.Value}, temperature {boiler.Values[1].Value:0.0}"));
 
-        ErrorCode unknown = await ErrorOfAsync(client, new WriteTag { Name = "boiler.colour", Value = 1 });
-        ErrorCode measured = await ErrorOfAsync(client, new WriteTag { Name = "pump.flow", Value = 1 });
+        ErrorCode unknown = await ErrorOfAsync(gateway, new WriteRequest { Name = "boiler.colour", Value = 1 });
+        ErrorCode measured = await ErrorOfAsync(gateway, new WriteRequest { Name = "pump.flow", Value = 1 });
         Console.WriteLine($"demo: writing an unknown tag: {unknown}; writing a measured one: {measured}");
 
-        HealthReport health = await client.RequestAsync(GatewayMessageType.Health, new Health(), HealthReport.Parser);
+        HealthReport health = await gateway.HealthAsync(new HealthRequest());
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
             $"demo: health says {health.Connections} connections, {health.Errors} errors, P99 {health.P99Us:0.0} us"));
 
-        int late = await StopWithRequestInFlightAsync(host, client);
+        int late = await StopWithRequestInFlightAsync(host, gateway);
         Console.WriteLine($"demo: the gateway stopped and still answered {late} values of the request in flight");
         return values.Sum() == ClientCount * ReadsPerClient * 2
             && boiler.Values[0].Value == 85 && unknown == ErrorCode.NotFound && measured == ErrorCode.Forbidden
@@ -52,20 +53,19 @@ internal static class Demo
     private static async Task<int> ReadAsync(int number, string endpoint)
     {
         await using FastPortClient client = await ConnectAsync($"client-{number}", endpoint);
-        var request = new ReadTags { Names = { "boiler.temperature", "pump.flow" } };
+        var gateway = new GatewayClient(client);
+        var request = new TagNames { Names = { "boiler.temperature", "pump.flow" } };
 
         // All at once: the gateway runs MaxConcurrency requests at a time and answers each when its handler has ended.
-        TagValues[] replies = await Task.WhenAll(Enumerable.Range(0, ReadsPerClient)
-            .Select(_ => client.RequestAsync(GatewayMessageType.ReadTags, request, TagValues.Parser)));
+        TagValues[] replies = await Task.WhenAll(Enumerable.Range(0, ReadsPerClient).Select(_ => gateway.ReadAsync(request)));
         return replies.Sum(static r => r.Values.Count);
     }
 
     // A hundred tags at 2 ms each: the stop begins while the handler runs or before the request arrives; the gateway answers in both cases.
-    private static async Task<int> StopWithRequestInFlightAsync(IHost host, FastPortClient client)
+    private static async Task<int> StopWithRequestInFlightAsync(IHost host, GatewayClient gateway)
     {
-        var request = new ReadTags();
-        request.Names.AddRange(Enumerable.Repeat("pump.flow", 100));
-        Task<TagValues> reply = client.RequestAsync(GatewayMessageType.ReadTags, request, TagValues.Parser);
+        var request = new TagNames { Names = { Enumerable.Repeat("pump.flow", 100) } };
+        Task<TagValues> reply = gateway.ReadAsync(request);
         await host.StopAsync();
         return (await reply).Values.Count;
     }
@@ -77,11 +77,11 @@ internal static class Demo
         return client;
     }
 
-    private static async Task<ErrorCode> ErrorOfAsync(FastPortClient client, WriteTag request)
+    private static async Task<ErrorCode> ErrorOfAsync(GatewayClient gateway, WriteRequest request)
     {
         try
         {
-            await client.RequestAsync(GatewayMessageType.WriteTag, request, WriteTagReply.Parser);
+            await gateway.WriteAsync(request);
             return ErrorCode.None;
         }
         catch (RequestFailedException e)

@@ -1,7 +1,5 @@
 using FastPort.Protocol;
 using IndustrialGateway;
-using IndustrialGateway.Handlers;
-using IndustrialGateway.Messages;
 using IndustrialGateway.Monitoring;
 using IndustrialGateway.Tags;
 using Microsoft.Extensions.Configuration;
@@ -34,14 +32,7 @@ builder.Services
 
     // For the health report. No section LatencyStats is configured, so there are no latency reports on console and disk.
     .MeasureLatencies()
-    .AddHandler<ReadTagsHandler, ReadTags, TagValues>(GatewayMessageType.ReadTags, ReadTags.Parser)
-    .AddHandler<WriteTagHandler, WriteTag, WriteTagReply>(GatewayMessageType.WriteTag, WriteTag.Parser)
-
-    // Queued, though it does not wait: it adds the histograms of all threads, and other connections need not stand still meanwhile.
-    .Map((services, handlers) => handlers.MapQueued(
-        GatewayMessageType.Health,
-        Health.Parser,
-        (_, _) => ValueTask.FromResult(services.GetRequiredService<HealthMonitor>().Report())));
+    .MapService<GatewayService>();
 
 // docs: end
 using IHost host = builder.Build();

@@ -13,9 +13,9 @@ public sealed class DocumentTests
     private static readonly Dictionary<string, string[]> Documents =
         new[]
         {
-            "README.md", "docs/start.md", "docs/services.md", "docs/hosting.md", "docs/handlers.md", "docs/sessions.md", "docs/routing.md",
-            "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md", "docs/industrial-gateway.md",
-            "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
+            "README.md", "docs/start.md", "docs/services.md", "docs/streams.md", "docs/hosting.md", "docs/handlers.md", "docs/sessions.md",
+            "docs/routing.md", "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md",
+            "docs/industrial-gateway.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
             "docs/opc-ua-security.md", "docs/tags.md", "docs/tag-sources.md", "docs/telemetry.md", "docs/testing.md", "docs/dashboard.md",
         }.ToDictionary(
             static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
@@ -89,24 +89,26 @@ public sealed class DocumentTests
     }
 
     [Fact]
-    public void The_project_of_a_reader_is_that_of_the_sample_with_the_versions_of_this_repository()
+    public void The_project_of_a_reader_is_that_of_the_sample_and_the_package_has_the_version_of_this_repository()
     {
         var shown = XDocument.Parse(string.Join(
             '\n', Documents["docs/start.md"].SkipWhile(static l => l != "```xml").Skip(1).TakeWhile(static l => l != "```")));
         XDocument sample = Load("samples", "OwnMessages", "OwnMessages.csproj");
-        Dictionary<string, string?> versions = Load("Directory.Packages.props").Descendants("PackageVersion").ToDictionary(
-            static package => package.Attribute("Include")!.Value, static package => package.Attribute("Version")?.Value);
+        XDocument properties = Load("Directory.Build.props");
 
         Assert.Equal(
             Items(sample).Select(static name => name.Replace("../../src", "../FastPort/src", StringComparison.Ordinal)), Items(shown));
-        Assert.All(shown.Descendants("PackageReference"), package => Assert.Equal(
-            versions[package.Attribute("Include")!.Value], package.Attribute("Version")?.Value));
+        string version = properties.Descendants("Version").Single().Value;
+        string package = $"<PackageReference Include=\"FastPort.Protocol\" Version=\"{version}\" />";
+        Assert.Contains(Documents["docs/start.md"], line => line.Contains(package, StringComparison.Ordinal));
+        Assert.Contains(Documents["docs/services.md"], line => line.Contains(package, StringComparison.Ordinal));
         Assert.Equal(
-            Load("Directory.Build.props").Descendants("TargetFramework").Single().Value,
+            properties.Descendants("TargetFramework").Single().Value,
             shown.Descendants("TargetFramework").Single().Value);
 
         static IEnumerable<string> Items(XDocument project) =>
-            project.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value);
+            project.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value)
+                .Concat(project.Descendants("Import").Select(static import => import.Attribute("Project")!.Value));
 
         static XDocument Load(params string[] path) => XDocument.Load(Path.Combine([Repository.Root, .. path]));
     }

@@ -9,6 +9,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
+using Spelling;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -44,12 +45,10 @@ public sealed class SnippetTests
     [Fact]
     public async Task Streams_are_answered()
     {
-        await using var server = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, StreamSnippets.Map(new MessageHandlers()));
-        await server.StartAsync();
+        await using FastPortServer server = await StartAsync(new MessageHandlers().MapService(new SpellerService()));
         await using FastPortClient client = await ConnectAsync(server);
 
-        Assert.Equal("5", await StreamSnippets.SpellAndCountAsync(client, "hello"));
+        Assert.Equal(5, await StreamSnippets.SpellAndCountAsync(new SpellerClient(client), "hello"));
     }
 
     [Fact]

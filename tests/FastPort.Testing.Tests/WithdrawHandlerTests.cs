@@ -5,7 +5,7 @@ using Xunit;
 
 namespace FastPort.Testing.Tests;
 
-/// <summary>What docs/testing.md shows: tests that a user writes.</summary>
+/// <summary>A handler class in a server, as docs/handlers.md shows it.</summary>
 public sealed class WithdrawHandlerTests
 {
     private const ushort Withdraw = 0x1001;
@@ -27,7 +27,6 @@ public sealed class WithdrawHandlerTests
 
     // docs: end
 
-    // docs: request
     [Fact]
     public async Task A_withdrawal_ends_when_its_client_cancels()
     {
@@ -40,7 +39,6 @@ public sealed class WithdrawHandlerTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => withdrawal);
     }
 
-    // docs: end
     [Fact]
     public async Task Without_an_account_the_client_is_told()
     {

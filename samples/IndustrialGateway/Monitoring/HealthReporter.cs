@@ -20,16 +20,9 @@ internal sealed class HealthReporter(HealthMonitor monitor, GatewayOptions optio
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(options.HealthIntervalSeconds), time);
-        try
+        while (await timer.WaitForNextTickAsync(stoppingToken))
         {
-            while (await timer.WaitForNextTickAsync(stoppingToken))
-            {
-                Write("health", monitor.Report());
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            // The gateway stops.
+            Write("health", monitor.Report());
         }
     }
 

@@ -1,5 +1,4 @@
-using System.Collections.Concurrent;
-using System.Runtime.CompilerServices;
+using System.Threading.Channels;
 using FastPort.Protocol;
 using FastPort.Testing;
 using Microsoft.Extensions.Configuration;
@@ -8,39 +7,6 @@ using Walking;
 using Xunit;
 
 namespace FastPort.Samples.Tests.Snippets;
-
-// docs: service
-public sealed class MoveService : MoveBase
-{
-    private readonly ConcurrentDictionary<long, Position> _players = new();
-
-    public override ValueTask<Position> WalkAsync(Step request, RequestContext context)
-    {
-        if (request.East is < -1 or > 1 || request.North is < -1 or > 1)
-        {
-            throw new RequestRefusedException(ErrorCode.Forbidden, "A step is at most 1 long.");
-        }
-
-        Position position = _players.GetValueOrDefault(context.Session.Id) ?? new Position();
-        position = new Position { East = position.East + request.East, North = position.North + request.North };
-        _players[context.Session.Id] = position;
-        return ValueTask.FromResult(position);
-    }
-
-    public override Position Look(LookRequest request, Session session) =>
-        _players.GetValueOrDefault(session.Id) ?? new Position();
-
-    public override async IAsyncEnumerable<Position> WatchAsync(
-        LookRequest request, StreamContext context, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        while (true)
-        {
-            yield return Look(request, context.Session);
-            await Task.Delay(TimeSpan.FromMilliseconds(100), cancellationToken);
-        }
-    }
-}
-// docs: end
 
 /// <summary>The snippets of docs/services.md.</summary>
 public sealed class ServiceSnippets
@@ -119,6 +85,37 @@ public sealed class ServiceSnippets
 
         MessageHandlers handlers = provider.GetRequiredService<FastPortServer>().Handlers;
         Assert.Equal([0x1000, 0x1001, 0x1002], handlers.Types.Where(static type => type >= 0x1000));
+    }
+
+    [Fact]
+    public async Task A_broadcast_runs_the_method_of_each_client()
+    {
+        await using TestServer test = await TestServer.StartAsync(static _ => { });
+        var rested = Channel.CreateUnbounded<LookRequest>();
+        MessageHandlers Handlers() => new MessageHandlers().MapService(new RestingPlayer(rested.Writer));
+        await using FastPortClient first = await test.ConnectAsync(handlers: Handlers());
+        await using FastPortClient second = await test.ConnectAsync(handlers: Handlers());
+        var group = new SessionGroup();
+        foreach (Session session in test.Server.Sessions)
+        {
+            group.Add(session);
+        }
+
+        // With the test's own client, which serves nothing.
+        Assert.Equal(3, group.Broadcast(PlayerMethods.Rest.Type, new LookRequest()));
+
+        await rested.Reader.ReadAsync(TestContext.Current.CancellationToken);
+        await rested.Reader.ReadAsync(TestContext.Current.CancellationToken);
+        Assert.All(test.Server.Sessions, static session => Assert.False(session.IsClosed));
+    }
+
+    private sealed class RestingPlayer(ChannelWriter<LookRequest> rested) : PlayerBase
+    {
+        public override ValueTask<Position> RestAsync(LookRequest request, RequestContext context)
+        {
+            rested.TryWrite(request);
+            return ValueTask.FromResult(new Position());
+        }
     }
 
     private static async Task<string> RunAsync()

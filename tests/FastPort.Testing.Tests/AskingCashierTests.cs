@@ -4,14 +4,14 @@ using Xunit;
 
 namespace FastPort.Testing.Tests;
 
-/// <summary>A substitute of a client, as docs/testing.md shows it.</summary>
-public sealed class CashierTests
+/// <summary>A substitute of a client, as docs/handlers.md shows it.</summary>
+public sealed class AskingCashierTests
 {
     // docs: substitute
     [Fact]
     public async Task A_bank_with_too_much_work_is_no_error()
     {
-        var cashier = new Cashier(new Bank(static _ => throw new RequestFailedException(ErrorCode.Overloaded, "Too much work.")));
+        var cashier = new AskingCashier(new Bank(static _ => throw new RequestFailedException(ErrorCode.Overloaded, "Too much work.")));
 
         Assert.Equal("Come back later.", await cashier.PayOutAsync("ann"));
     }
@@ -27,7 +27,7 @@ public sealed class CashierTests
     [Fact]
     public async Task A_substitute_answers_typed_calls()
     {
-        var cashier = new Cashier(new Bank(static account => account.Payload.ToStringUtf8() == "ann" ? account : new Echo()));
+        var cashier = new AskingCashier(new Bank(static account => account.Payload.ToStringUtf8() == "ann" ? account : new Echo()));
 
         Assert.Equal("ann left", await cashier.PayOutAsync("ann"));
     }

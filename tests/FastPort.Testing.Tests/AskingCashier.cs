@@ -3,8 +3,8 @@ using Google.Protobuf;
 
 namespace FastPort.Testing.Tests;
 
-// docs: cashier
-public sealed class Cashier(IFastPortClient bank)
+/// <summary>Makes a request by its message type.</summary>
+public sealed class AskingCashier(IFastPortClient bank)
 {
     public async Task<string> PayOutAsync(string account)
     {
@@ -19,5 +19,3 @@ public sealed class Cashier(IFastPortClient bank)
         }
     }
 }
-
-// docs: end

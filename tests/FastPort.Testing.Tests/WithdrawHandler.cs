@@ -4,11 +4,6 @@ using Google.Protobuf;
 namespace FastPort.Testing.Tests;
 
 // docs: handler
-public interface IBank
-{
-    Task<long> WithdrawAsync(string account, CancellationToken cancellationToken);
-}
-
 public sealed class WithdrawHandler(IBank bank) : IMessageHandler<Echo, Echo>
 {
     public async ValueTask<Echo> HandleAsync(Echo request, RequestContext context)
