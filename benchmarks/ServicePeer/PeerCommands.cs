@@ -7,7 +7,10 @@ namespace ServicePeer;
 /// <summary>The servers and the callers of the compared libraries.</summary>
 internal static class PeerCommands
 {
-    private static readonly Argument<string> Library = new("library") { Description = "fastport, fastport-on-loop, fastport-by-number, grpc or json-rpc." };
+    private static readonly Argument<string> Library = new("library")
+    {
+        Description = "fastport, fastport-on-loop, fastport-by-number, grpc or json-rpc.",
+    };
 
     private static readonly Option<string> Endpoint = new("--endpoint")
     {

@@ -39,8 +39,8 @@ internal sealed class RequestQueue
     private readonly RequestDispatcher _dispatcher;
     private readonly Channel<RequestContext> _channel;
 
-    // The free places of MaxConcurrency. Null if there is one place and no handler begins on the loop: then the worker alone starts requests,
-    // and waits for the end of the one before.
+    // The free places of MaxConcurrency. Null if there is one place and no handler begins on the loop: then the worker alone starts
+    // requests, and waits for the end of the one before.
     private readonly SemaphoreSlim? _slots;
     private readonly int _maxInFlight;
     private readonly long _maxBytes;
