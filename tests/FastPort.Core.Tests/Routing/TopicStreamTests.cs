@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 using FastPort.Core.Tests.Clients;
@@ -335,46 +336,43 @@ public sealed class TopicStreamTests
         const int Streams = 50;
         await using TestServer server = await RoutingWire.StartAsync();
         await using FastPortClient a = await ConnectAsync(server, "a");
-        List<WeakReference> bodies = [];
+        ConcurrentBag<WeakReference> prefixes = [];
+        ConcurrentBag<WeakReference> bodies = [];
 
         for (int i = 0; i < Streams; i++)
         {
-            await ReadOneAsync(a, i, bodies);
+            await ReadOneAsync(i);
         }
 
-        // The last Unsubscribe has its answer, too.
-        Assert.Equal(0, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
+        Assert.Equal(0, await a.PublishAsync("x0", 1, new byte[1]).InTimeAsync());
         Assert.Equal(0, server.Counts.SubscriptionsOpen);
         Assert.True(bodies.Count >= Streams);
         await Patience.UntilAsync(
             () =>
             {
                 GC.Collect();
-                GC.WaitForPendingFinalizers();
-                return bodies.TrueForAll(static body => !body.IsAlive);
+                return !prefixes.Concat(bodies).Any(static one => one.IsAlive);
             },
-            "no message is left in memory");
+            "no subscription and no message is left in memory");
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static async Task ReadOneAsync(FastPortClient client, int number, List<WeakReference> bodies)
+        async Task ReadOneAsync(int number)
         {
-            // The buffer has messages left when the loop is left.
+            string prefix = $"x{number}";
+            prefixes.Add(new WeakReference(prefix));
             Task publishing = Task.CompletedTask;
-            IAsyncEnumerable<TopicMessage<object>> stream = client.ReadTopicAsync(
-                $"x{number % 2}",
+            IAsyncEnumerable<TopicMessage<object>> stream = a.ReadTopicAsync(
+                prefix,
                 (scoped in RoutedMessage message) =>
                 {
                     object body = message.Body.ToArray();
-                    lock (bodies)
-                    {
-                        bodies.Add(new WeakReference(body));
-                    }
-
+                    bodies.Add(new WeakReference(body));
                     return body;
                 },
                 onSubscribed: () => publishing = PublishAsync());
             await foreach (TopicMessage<object> message in stream)
             {
+                // The buffer has messages left when the loop is left.
                 await publishing.InTimeAsync();
                 break;
             }
@@ -383,7 +381,7 @@ public sealed class TopicStreamTests
             {
                 for (int i = 0; i < 5; i++)
                 {
-                    await client.PublishAsync($"x{number % 2}/y", 1, new byte[1000]);
+                    await a.PublishAsync($"x{number}", 1, new byte[1000]);
                 }
             }
         }
