@@ -141,6 +141,30 @@ public sealed class SnippetTests
     }
 
     [Fact]
+    public async Task A_program_reads_a_topic_in_a_loop()
+    {
+        var shown = Channel.CreateUnbounded<string>();
+        FastPortServerOptions options = Options();
+        options.Routing.Topics = true;
+        await using var server = new FastPortServer(options, new MessageHandlers());
+        await server.StartAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() });
+        await client.ConnectAsync();
+        var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Task following = RoutingSnippets.FollowAsync(
+            client, text => shown.Writer.TryWrite(text), subscribed.SetResult, CancellationToken.None);
+        await subscribed.Task.WaitAsync(TimeSpan.FromSeconds(30));
+
+        Assert.Equal(1, await RoutingSnippets.AnnounceAsync(client, "rain"));
+        Assert.Equal(1, await client.PublishAsync("news/last", 1, new Echo()));
+
+        await following.WaitAsync(TimeSpan.FromSeconds(30));
+        Assert.Equal(0, await RoutingSnippets.AnnounceAsync(client, "sun"));
+        Assert.True(shown.Writer.TryComplete());
+        Assert.Equal(["news/today: rain"], await shown.Reader.ReadAllAsync().ToArrayAsync());
+    }
+
+    [Fact]
     public async Task A_router_links_two_servers()
     {
         await using FastPortServer far = await StartAsync();

@@ -50,7 +50,7 @@ public sealed partial class FastPortClient
             await _slot.WhenRetired(session).ConfigureAwait(false);
             if (_closing.IsCancellationRequested || !_options.Reconnect)
             {
-                _slot.End("The connection has ended and the client does not reconnect.");
+                End("The connection has ended and the client does not reconnect.");
                 return;
             }
 
@@ -64,10 +64,16 @@ public sealed partial class FastPortClient
             catch (Exception e)
             {
                 // The client was closed, or will not be let in.
-                _slot.End($"The client is not connected: {e.Message}");
+                End($"The client is not connected: {e.Message}");
                 return;
             }
         }
+    }
+
+    private void End(string why)
+    {
+        _slot.End(why);
+        _routing.End(why);
     }
 
     // Retries after any error (no server, no descriptors) until the user cancels or closes. A Hello that is too large is not retried. A

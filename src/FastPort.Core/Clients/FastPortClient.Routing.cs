@@ -1,21 +1,12 @@
 using System.Buffers;
-using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Logging;
 using FastPort.Routing;
-using FastPort.Sessions;
-using FastPort.Sessions.Requests;
 
 namespace FastPort;
 
-// Messages to and from other peers, through the server.
+// Messages to and from other peers, through the server; topics are subscribed to in FastPortClient.Topics.cs.
 public sealed partial class FastPortClient
 {
-    // A server that has refused a subscription may do so for a long time.
-    private static readonly TimeSpan LongestSubscribeDelay = TimeSpan.FromSeconds(30);
-
-    private readonly ClientRouting _routing = new();
-
     /// <summary>
     /// Sends a message to the session with a routing id. Completes when the target's send queue at the server has taken the message.
     /// </summary>
@@ -131,81 +122,6 @@ public sealed partial class FastPortClient
         PublishOneWayAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
     /// <summary>
-    /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
-    /// requests use it; the client requests a temporarily refused subscription again. Messages published in between are missed. A message
-    /// whose topic has several subscribed prefixes is received once and passed to the handler of each.
-    /// </summary>
-    /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
-    /// <param name="handler">The handler.</param>
-    /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
-    /// </param>
-    /// <param name="cancellationToken">Cancels the call; then the client is not subscribed.</param>
-    /// <exception cref="InvalidOperationException">
-    /// This client is already subscribed to the prefix, or UnsubscribeAsync of the prefix has not ended yet.
-    /// </exception>
-    /// <exception cref="RequestFailedException">
-    /// Overloaded: the session has the maximum number of topics. MalformedBody: the prefix is too long. UnknownType: the server has no
-    /// topics. Or no reply came. Then the client is not subscribed.
-    /// </exception>
-    /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public async Task SubscribeAsync(
-        string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(prefix);
-        ArgumentNullException.ThrowIfNull(handler);
-
-        // Added first: messages can arrive before the reply.
-        if (!_routing.TryAdd(prefix, handler))
-        {
-            throw new InvalidOperationException($"This client is already subscribed to '{prefix}'; a prefix has one handler.");
-        }
-
-        try
-        {
-            await RequestTopicAsync(ControlType.Subscribe, prefix, timeout, cancellationToken).ConfigureAwait(false);
-        }
-        catch
-        {
-            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription, even if the queue
-            // is full: that is when a Subscribe gets no reply in time. A session that is just being created is subscribed by its creator.
-            _routing.TrySilence(prefix);
-            Session?.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
-            _routing.Forget(prefix);
-            throw;
-        }
-    }
-
-    /// <summary>
-    /// Ends a subscription. The handler is no longer called, even if the request fails. Ignored if there is no subscription.
-    /// </summary>
-    /// <param name="prefix">The prefix.</param>
-    /// <param name="timeout">
-    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
-    /// </param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
-    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
-    /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public async Task UnsubscribeAsync(string prefix, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(prefix);
-        if (!_routing.TrySilence(prefix))
-        {
-            return;
-        }
-
-        try
-        {
-            await RequestTopicAsync(ControlType.Unsubscribe, prefix, timeout, cancellationToken).ConfigureAwait(false);
-        }
-        finally
-        {
-            // Only now: this request must not end a new subscription.
-            _routing.Forget(prefix);
-        }
-    }
-
-    /// <summary>
     /// The sessions that have routing ids, in ordinal order of the ids; with a backplane, those of all nodes. Requests pages from the
     /// server as the loop needs them: a session that begins or ends meanwhile may or may not be listed.
     /// </summary>
@@ -228,107 +144,6 @@ public sealed partial class FastPortClient
             (last, token) => new(RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, 0, last), ReadPeers, timeout, token)),
             after,
             cancellationToken);
-    }
-
-    // The request is idempotent, so it is retried when the connection is lost in the meantime.
-    private async Task RequestTopicAsync(ushort type, string prefix, TimeSpan? timeout, CancellationToken cancellationToken)
-    {
-        var limit = new TimeLimit(timeout ?? _options.RequestTimeout);
-        limit.Waits(_clock);
-        while (true)
-        {
-            try
-            {
-                await RequestAsync(type, new TopicBody(prefix), ReadNothing, limit.Left, cancellationToken).ConfigureAwait(false);
-                return;
-            }
-            catch (RequestFailedException e) when (e.Failure == RequestFailure.ConnectionLost && _options.Reconnect)
-            {
-                // Retried on the next session.
-                limit.Waited(_clock);
-            }
-        }
-    }
-
-    // Subscribes the session to those of the prefixes that the client is subscribed to, and ends those that were given up in the meantime.
-    // A refusal is logged, not thrown: the server accepted the subscription before. Returns the prefixes to ask for again later in the
-    // session.
-    private async Task<List<string>> SubscribeAgainAsync(Session session, string[] prefixes, CancellationToken cancellationToken)
-    {
-        List<string> later = [];
-        List<(string Prefix, Task<bool> Reply)> requests = [];
-        foreach (string prefix in prefixes.Intersect(_routing.Prefixes, StringComparer.Ordinal))
-        {
-            var reply = AwaitedReply<bool>.Rent(ReadNothing);
-            SendStatus status;
-            while ((status = session.TryRequest(
-                ControlType.Subscribe, new TopicBody(prefix), reply, timing: false, _options.ConnectTimeout, out _)) == SendStatus.Full)
-            {
-                await session.WhenWritableAsync(cancellationToken).ConfigureAwait(false);
-            }
-
-            if (status == SendStatus.Queued)
-            {
-                requests.Add((prefix, reply.AsTask()));
-            }
-        }
-
-        foreach ((string prefix, Task<bool> reply) in requests)
-        {
-            try
-            {
-                await reply.WaitAsync(cancellationToken).ConfigureAwait(false);
-            }
-            catch (RequestFailedException e)
-            {
-                bool isFinal = e.Code is ErrorCode.Forbidden or ErrorCode.MalformedBody or ErrorCode.UnknownType;
-                if (!isFinal)
-                {
-                    later.Add(prefix);
-                }
-
-                ClientLog.SubscribeAgainFailed(
-                    _logger, session, prefix, PeerText.Escape(e.Message),
-                    isFinal ? "The client asks again on the next session." : "The client asks again.");
-            }
-        }
-
-        // A caller that gave up a subscription in the meantime had no session on which to end it. A new subscription since then may have
-        // been made before this Unsubscribe.
-        string[] givenUp = [.. prefixes.Except(_routing.Prefixes, StringComparer.Ordinal)];
-        foreach (string prefix in givenUp)
-        {
-            session.Protocol.Output.SendControl(ControlType.Unsubscribe, new TopicBody(prefix));
-        }
-
-        later.AddRange(givenUp.Intersect(_routing.Prefixes, StringComparer.Ordinal));
-        return later;
-    }
-
-    // While requests use the session. Ends with it, or with the client.
-    private async Task SubscribeLaterAsync(Session session, List<string> prefixes, CancellationToken closing)
-    {
-        var delays = new ReconnectBackoff(
-            _options.ReconnectDelay,
-            _options.MaxReconnectDelay > LongestSubscribeDelay ? _options.MaxReconnectDelay : LongestSubscribeDelay);
-        delays.Next();
-        try
-        {
-            while (prefixes.Count != 0)
-            {
-                await Task.Delay(delays.Next(), _clock.Time, closing).ConfigureAwait(false);
-                if (session.IsClosed)
-                {
-                    return;
-                }
-
-                prefixes = await SubscribeAgainAsync(session, [.. prefixes], closing).ConfigureAwait(false);
-            }
-        }
-        catch (OperationCanceledException)
-        {
-            // The client was closed.
-        }
     }
 
     private static bool ReadNothing(scoped in InboundReply reply) => true;

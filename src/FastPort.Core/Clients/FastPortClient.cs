@@ -37,7 +37,7 @@ public sealed partial class FastPortClient : IFastPortClient, ISessionHost, IAsy
     // Never disposed: the task that connects may outlive the close.
     private readonly CancellationTokenSource _closing = new();
 
-    // Guards the two tasks. The slot's lock may be taken under it, never the reverse.
+    // Guards the two tasks. The locks of the slot and of the routing may be taken under it, never the reverse.
     private readonly Lock _gate = new();
     private Task? _running;
     private Task? _closed;
@@ -177,7 +177,8 @@ public sealed partial class FastPortClient : IFastPortClient, ISessionHost, IAsy
         {
             if (_closed is null)
             {
-                // From now on requests fail, and no session becomes current.
+                // Streams of topics end in order. From now on requests fail, and no session becomes current.
+                _routing.End(why: null);
                 _slot.End("The client was closed.");
                 _closed = CloseCoreAsync();
             }

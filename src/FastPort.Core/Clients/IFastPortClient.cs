@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Framing;
 
@@ -108,6 +109,36 @@ public interface IFastPortClient
     /// <inheritdoc cref="FastPortClient.UnsubscribeAsync"/>
     Task UnsubscribeAsync(string prefix, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         throw Substitute.Lacks(nameof(IFastPortClient));
+
+    /// <inheritdoc cref="FastPortClient.ReadTopicAsync(string, int, BoundedChannelFullMode, Action?, TimeSpan?, CancellationToken)"/>
+    IAsyncEnumerable<TopicMessage<ReadOnlyMemory<byte>>> ReadTopicAsync(
+        string prefix,
+        int capacity = 256,
+        BoundedChannelFullMode whenFull = BoundedChannelFullMode.DropOldest,
+        Action? onSubscribed = null,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default) =>
+        throw Substitute.Lacks(nameof(IFastPortClient));
+
+    /// <inheritdoc cref="FastPortClient.ReadTopicAsync{TBody}"/>
+    IAsyncEnumerable<TopicMessage<TBody>> ReadTopicAsync<TBody>(
+        string prefix,
+        RoutedReader<TBody> reader,
+        int capacity = 256,
+        BoundedChannelFullMode whenFull = BoundedChannelFullMode.DropOldest,
+        Action? onSubscribed = null,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(reader);
+        return ReadTopicAsync(prefix, capacity, whenFull, onSubscribed, timeout, cancellationToken).Select(message =>
+            new TopicMessage<TBody>(
+                message.Topic,
+                message.Type,
+                reader(new RoutedMessage(message.Topic, message.Type, message.Body, message.From)),
+                message.From,
+                message.Dropped));
+    }
 
     /// <inheritdoc cref="FastPortClient.ListPeersAsync"/>
     IAsyncEnumerable<PeerInfo> ListPeersAsync(

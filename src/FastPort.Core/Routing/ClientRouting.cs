@@ -7,17 +7,17 @@ using FastPort.Framing;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A client's handlers for messages of other peers: relayed messages by type, published ones by prefix. They outlive sessions.
-/// <see cref="_gate"/> serializes changes; handlers are looked up and called without it.
+/// What a client does with messages of other peers: relayed messages have a handler by type, published ones receivers by prefix. They
+/// outlive sessions. <see cref="_gate"/> serializes changes; handlers and receivers are looked up and called without it.
 /// </summary>
 internal sealed class ClientRouting
 {
     private readonly Lock _gate = new();
-    private readonly PrefixTrie<RoutedHandler> _byPrefix = new();
-    private readonly HashSet<string> _prefixes = new(StringComparer.Ordinal);
 
-    // Given up, and not free yet.
-    private readonly HashSet<string> _silenced = new(StringComparer.Ordinal);
+    // The subscriptions with receivers, and by prefix also those that are still being ended.
+    private readonly PrefixTrie<TopicSubscription> _topics = new();
+    private readonly Dictionary<string, TopicSubscription> _byPrefix = new(StringComparer.Ordinal);
+    private (bool IsOver, string? Why) _end;
     private volatile Dictionary<ushort, RoutedHandler> _byType = [];
 
     public ClientRouting()
@@ -36,7 +36,7 @@ internal sealed class ClientRouting
         {
             lock (_gate)
             {
-                return [.. _prefixes];
+                return [.. _byPrefix.Values.Where(static topic => topic.Receivers.Length != 0).Select(static topic => topic.Prefix)];
             }
         }
     }
@@ -53,43 +53,93 @@ internal sealed class ClientRouting
         }
     }
 
-    /// <summary>Adds the handler of a prefix; false if the prefix has one.</summary>
-    public bool TryAdd(string prefix, RoutedHandler handler)
+    /// <summary>
+    /// Adds a receiver of a prefix. The caller calls <see cref="Release"/> when it is removed and the subscription needs no more care.
+    /// </summary>
+    /// <returns>The subscription; null if the receiver is a handler and the prefix has one.</returns>
+    public TopicSubscription? Add(string prefix, ITopicReceiver receiver)
     {
         lock (_gate)
         {
-            bool added = !_silenced.Contains(prefix) && _prefixes.Add(prefix);
-            if (added)
+            if (!_byPrefix.TryGetValue(prefix, out TopicSubscription? topic))
             {
-                _byPrefix.Set(Encoding.UTF8.GetBytes(prefix), handler);
+                topic = new TopicSubscription(prefix);
+                _byPrefix.Add(prefix, topic);
+            }
+            else if (receiver is HandlerReceiver && topic.Receivers.Any(static other => other is HandlerReceiver))
+            {
+                return null;
             }
 
-            return added;
+            topic.Users++;
+            topic.Receivers = [.. topic.Receivers, receiver];
+            _topics.Set(Encoding.UTF8.GetBytes(prefix), topic);
+            if (_end.IsOver)
+            {
+                receiver.End(_end.Why);
+            }
+
+            return topic;
         }
     }
 
-    /// <summary>Removes the handler of a prefix. The prefix accepts no other before <see cref="Forget"/>. False if it has none.</summary>
-    public bool TrySilence(string prefix)
+    /// <summary>Removes a receiver; does nothing if it was removed.</summary>
+    public void Remove(TopicSubscription topic, ITopicReceiver receiver)
     {
         lock (_gate)
         {
-            if (!_prefixes.Remove(prefix))
+            topic.Receivers = [.. topic.Receivers.Where(other => other != receiver)];
+            if (topic.Receivers.Length == 0)
             {
-                return false;
+                _topics.Remove(Encoding.UTF8.GetBytes(topic.Prefix));
             }
-
-            _silenced.Add(prefix);
-            _byPrefix.Remove(Encoding.UTF8.GetBytes(prefix));
-            return true;
         }
     }
 
-    /// <summary>A silenced prefix is free again.</summary>
-    public void Forget(string prefix)
+    /// <summary>Removes the handler of a prefix. Returns the subscription that had it; null if there is none.</summary>
+    public TopicSubscription? RemoveHandler(string prefix)
     {
         lock (_gate)
         {
-            _silenced.Remove(prefix);
+            if (_byPrefix.TryGetValue(prefix, out TopicSubscription? topic)
+                && topic.Receivers.FirstOrDefault(static receiver => receiver is HandlerReceiver) is { } handler)
+            {
+                Remove(topic, handler);
+                return topic;
+            }
+
+            return null;
+        }
+    }
+
+    /// <summary>The caller no longer uses the subscription, whose receiver it has removed.</summary>
+    public void Release(TopicSubscription topic)
+    {
+        lock (_gate)
+        {
+            if (--topic.Users == 0)
+            {
+                _byPrefix.Remove(topic.Prefix);
+            }
+        }
+    }
+
+    /// <summary>The client has ended, and with it all receivers, also those that are added later. The first end stays.</summary>
+    /// <param name="why">Why the client gave up; null if the program closed it.</param>
+    public void End(string? why)
+    {
+        lock (_gate)
+        {
+            if (_end.IsOver)
+            {
+                return;
+            }
+
+            _end = (true, why);
+            foreach (ITopicReceiver receiver in _byPrefix.Values.SelectMany(static topic => topic.Receivers))
+            {
+                receiver.End(why);
+            }
         }
     }
 
@@ -117,23 +167,26 @@ internal sealed class ClientRouting
             return;
         }
 
-        // One frame serves all matching prefixes. An exception of one handler must not keep the frame from the others.
+        // One frame serves all receivers of all matching prefixes. An exception of one must not keep it from the others.
         ExceptionDispatchInfo? thrown = null;
         var message = new RoutedMessage(request.Session, publication);
         ReadOnlySpan<byte> topic = publication.Address.IsSingleSegment ? publication.Address.FirstSpan : publication.Address.ToArray();
-        PrefixTrie<RoutedHandler>.Matches matches = _byPrefix.Match(topic);
+        PrefixTrie<TopicSubscription>.Matches matches = _topics.Match(topic);
         while (matches.MoveNext())
         {
-            try
+            foreach (ITopicReceiver receiver in matches.Current.Receivers)
             {
-                matches.Current(in message);
-            }
-            catch (Exception e)
-            {
-                thrown ??= ExceptionDispatchInfo.Capture(e);
-            }
+                try
+                {
+                    receiver.Receive(in message);
+                }
+                catch (Exception e)
+                {
+                    thrown ??= ExceptionDispatchInfo.Capture(e);
+                }
 
-            NoContext.Restore();
+                NoContext.Restore();
+            }
         }
 
         thrown?.Throw();

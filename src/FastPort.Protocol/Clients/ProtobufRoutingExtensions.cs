@@ -1,3 +1,4 @@
+using System.Threading.Channels;
 using FastPort.Protocol.Handlers;
 using Google.Protobuf;
 
@@ -84,6 +85,46 @@ public static class ProtobufRoutingExtensions
         return client.SubscribeAsync(prefix, Parsing(parser, handler), timeout, cancellationToken);
     }
 
+    /// <summary>
+    /// The messages published under all topics with a prefix, as a stream; the messages all have one type. See
+    /// <see cref="IFastPortClient.ReadTopicAsync{TBody}"/>. A body that cannot be parsed is left out and counted as a one-way failure.
+    /// </summary>
+    /// <param name="client">The client.</param>
+    /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
+    /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
+    /// <param name="capacity">
+    /// Maximum number of messages that wait for the reader, 1 or more; 1 keeps the latest. Defaults to 256.
+    /// </param>
+    /// <param name="whenFull">
+    /// The message to drop when the buffer is full. Defaults to the oldest. <see cref="BoundedChannelFullMode.Wait"/> is not allowed.
+    /// </param>
+    /// <param name="onSubscribed">
+    /// Called by the reader once per enumeration, when the server has confirmed the subscription. Defaults to none.
+    /// </param>
+    /// <param name="timeout">Time to subscribe; zero for no limit. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="RequestFailedException">
+    /// In the loop: the server refused the subscription, no reply came, or the client has given up.
+    /// </exception>
+    /// <exception cref="OperationCanceledException">In the loop: canceled.</exception>
+    public static IAsyncEnumerable<TopicMessage<TMessage>> ReadTopicAsync<TMessage>(
+        this IFastPortClient client,
+        string prefix,
+        MessageParser<TMessage> parser,
+        int capacity = 256,
+        BoundedChannelFullMode whenFull = BoundedChannelFullMode.DropOldest,
+        Action? onSubscribed = null,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
+        where TMessage : IMessage<TMessage>
+    {
+        ArgumentNullException.ThrowIfNull(client);
+        ArgumentNullException.ThrowIfNull(parser);
+        return client.ReadTopicAsync(
+            prefix, (scoped in RoutedMessage message) => Parse(parser, in message), capacity, whenFull, onSubscribed, timeout,
+            cancellationToken);
+    }
+
     /// <summary>Sends a one-way message to the session with a routing id if there is room now.</summary>
     /// <param name="routing">The server's routing.</param>
     /// <param name="routingId">The id.</param>
@@ -113,21 +154,20 @@ public static class ProtobufRoutingExtensions
     {
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
-        return (scoped in RoutedMessage message) =>
-        {
-            TMessage body;
-            try
-            {
-                body = message.Body.IsSingleSegment ? parser.ParseFrom(message.Body.FirstSpan) : parser.ParseFrom(message.Body);
-            }
-            catch (InvalidProtocolBufferException e)
-            {
-                // Another peer's error: counted, not logged.
-                throw new RequestRefusedException(
-                    ErrorCode.MalformedBody, MalformedBody.Describe("The body", typeof(TMessage).Name, e));
-            }
+        return (scoped in RoutedMessage message) => handler(Parse(parser, in message), in message);
+    }
 
-            handler(body, in message);
-        };
+    private static TMessage Parse<TMessage>(MessageParser<TMessage> parser, scoped in RoutedMessage message)
+        where TMessage : IMessage<TMessage>
+    {
+        try
+        {
+            return message.Body.IsSingleSegment ? parser.ParseFrom(message.Body.FirstSpan) : parser.ParseFrom(message.Body);
+        }
+        catch (InvalidProtocolBufferException e)
+        {
+            // Another peer's error: counted, not logged.
+            throw new RequestRefusedException(ErrorCode.MalformedBody, MalformedBody.Describe("The body", typeof(TMessage).Name, e));
+        }
     }
 }

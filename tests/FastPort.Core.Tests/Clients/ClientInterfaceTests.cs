@@ -1,4 +1,5 @@
 using System.Reflection;
+using System.Threading.Channels;
 using FastPort.Framing;
 using Xunit;
 
@@ -58,6 +59,19 @@ public sealed class ClientInterfaceTests
         await Assert.ThrowsAsync<NotSupportedException>(() => client.UnsubscribeAsync("topic"));
         Assert.Throws<NotSupportedException>(() => client.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
         Assert.Throws<NotSupportedException>(() => client.ListPeersAsync());
+        Assert.Throws<NotSupportedException>(() => client.ReadTopicAsync("topic"));
+        Assert.Throws<NotSupportedException>(() => client.ReadTopicAsync("topic", static (scoped in RoutedMessage m) => m.Type));
+    }
+
+    [Fact]
+    public async Task A_substitute_yields_the_messages_of_a_topic_as_bytes()
+    {
+        IFastPortClient client = new OneTopic();
+
+        TopicMessage<int>[] messages = await client
+            .ReadTopicAsync("x/", static (scoped in RoutedMessage m) => m.Body.FirstSpan[0] + m.Type, capacity: 2).ToArrayAsync();
+
+        Assert.Equal([new TopicMessage<int>("x/ü", 7, 12, "ann", 3), new TopicMessage<int>("x/2", 1, 3)], messages);
     }
 
     [Fact]
@@ -96,6 +110,20 @@ public sealed class ClientInterfaceTests
         }
 
         public void Publish(in RoutedMessage message) => _handler!(in message);
+
+        public IAsyncEnumerable<TopicMessage<ReadOnlyMemory<byte>>> ReadTopicAsync(
+            string prefix,
+            int capacity = 256,
+            BoundedChannelFullMode whenFull = BoundedChannelFullMode.DropOldest,
+            Action? onSubscribed = null,
+            TimeSpan? timeout = null,
+            CancellationToken cancellationToken = default)
+        {
+            Assert.Equal(("x/", 2, BoundedChannelFullMode.DropOldest), (prefix, capacity, whenFull));
+            TopicMessage<ReadOnlyMemory<byte>>[] messages =
+                [new("x/ü", 7, new byte[] { 5 }, "ann", 3), new("x/2", 1, new byte[] { 2 })];
+            return messages.ToAsyncEnumerable();
+        }
     }
 
     private sealed class ByteClient : IFastPortClient

@@ -40,6 +40,31 @@ public sealed class ProtobufRoutingTests
         Assert.Empty(log.Errors);
     }
 
+    [Fact]
+    public async Task A_typed_stream_has_the_messages_and_leaves_out_what_is_none()
+    {
+        await using Loopback loopback = await StartAsync();
+        var log = new LoopbackLog();
+        await using FastPortClient b = await ConnectAsync(loopback, "b", log);
+        await b.UnsubscribeAsync("news/");
+        var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using IAsyncEnumerator<TopicMessage<Echo>> stream =
+            b.ReadTopicAsync("news/", Echo.Parser, onSubscribed: subscribed.SetResult).GetAsyncEnumerator();
+        Task<bool> next = stream.MoveNextAsync().AsTask();
+        await subscribed.Task.WaitAsync(Loopback.Soon);
+
+        await loopback.Client.PublishAsync("news/x", 1, Loopback.NoMessage);
+        await loopback.Client.PublishAsync("news/x", 2, Loopback.Message("published"));
+        loopback.Server.Routing.Publish("news/y", 3, Loopback.Message("by the server"));
+
+        Assert.True(await next.WaitAsync(Loopback.Soon));
+        Assert.Equal(new TopicMessage<Echo>("news/x", 2, Loopback.Message("published"), "a"), stream.Current);
+        Assert.True(await stream.MoveNextAsync().AsTask().WaitAsync(Loopback.Soon));
+        Assert.Equal(new TopicMessage<Echo>("news/y", 3, Loopback.Message("by the server"), "$server"), stream.Current);
+        Assert.Equal(1, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody));
+        Assert.Empty(log.Errors);
+    }
+
     private static Task<Loopback> StartAsync() => Loopback.StartAsync(
         new MessageHandlers(),
         configure: static o =>

@@ -64,6 +64,29 @@ internal static class RoutingSnippets
 
     // docs: end
 
+    // docs: routing-stream
+    public static async Task FollowAsync(
+        IFastPortClient client, Action<string> show, Action onSubscribed, CancellationToken cancellationToken)
+    {
+        await foreach (TopicMessage<Echo> message in client.ReadTopicAsync(
+            "news/", Echo.Parser, onSubscribed: onSubscribed, cancellationToken: cancellationToken))
+        {
+            if (message.Dropped > 0)
+            {
+                show($"{message.Dropped} messages were dropped here");
+            }
+
+            if (message.Topic == "news/last")
+            {
+                break;
+            }
+
+            show($"{message.Topic}: {message.Body.Payload.ToStringUtf8()}");
+        }
+    }
+
+    // docs: end
+
     // docs: router
     public sealed class LinkedRouter(IMessageRouter local, Func<ServerRouting> other) : IMessageRouter
     {

@@ -18,6 +18,7 @@ public sealed class SessionCounters
     private long _repliesToNothing;
     private long _relaysWaited;
     private long _subscriptions;
+    private long _publicationsDropped;
     private long _streamsOpened;
     private long _streamsEnded;
     private long _streamItemsIn;
@@ -83,6 +84,9 @@ public sealed class SessionCounters
     /// <param name="change">Change of the number of subscriptions; negative if it decreases.</param>
     internal void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
+    /// <summary>Counts a published message that a client has received and dropped, because the reader of its stream is too slow.</summary>
+    internal void PublicationDropped() => Interlocked.Increment(ref _publicationsDropped);
+
     /// <summary>Counts a call that streams, of either side.</summary>
     internal void StreamOpened() => Interlocked.Increment(ref _streamsOpened);
 
@@ -128,6 +132,7 @@ public sealed class SessionCounters
             Published = traffic.Published,
             Delivered = traffic.Delivered,
             SubscriptionsOpen = Interlocked.Read(ref _subscriptions),
+            PublicationsDropped = Interlocked.Read(ref _publicationsDropped),
             StreamsOpened = Interlocked.Read(ref _streamsOpened),
             StreamsEnded = streamsEnded,
             StreamItemsIn = Interlocked.Read(ref _streamItemsIn),

@@ -95,6 +95,9 @@ public sealed class SessionCountersSnapshot
     /// <summary>Current subscriptions.</summary>
     public required long SubscriptionsOpen { get; init; }
 
+    /// <summary>Published messages that a client's streams of topics have dropped, because their readers were too slow.</summary>
+    public required long PublicationsDropped { get; init; }
+
     /// <summary>Calls that stream: those of the peers that were accepted, and this side's own.</summary>
     public required long StreamsOpened { get; init; }
 

@@ -35,6 +35,9 @@ internal sealed class ClientMeter : IDisposable
         Count("messages.sent", "{message}", "Whole frames sent", static all => all.MessagesOut);
         Count("traffic.received", "By", "Bytes received, headers included", static all => all.BytesIn);
         Count("traffic.sent", "By", "Bytes sent, headers included", static all => all.BytesOut);
+        Count(
+            "publications.dropped", "{message}", "Published messages dropped because the reader of a stream is too slow",
+            static all => all.PublicationsDropped);
         Count("replies.unmatched", "{reply}", "Replies without a matching request", static all => all.RepliesToNothing);
         Count("timeouts", "{connection}", "Connections closed by a deadline", static all => all.TimeoutsClosed);
         if (latencies is not null)
