@@ -110,7 +110,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
         }
         else
         {
-            Reader.Open(_protocol.Output, Correlation, CreditOf.RequestItems);
+            Reader.Open(_protocol.Output, _protocol.Settings.Memory, Correlation, CreditOf.RequestItems);
             _protocol.Output.WriteAndFlush(
                 ControlType.Credit, FrameFlags.OneWay, 0, Window.Grant(Correlation, CreditOf.RequestItems));
         }

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Threading.Tasks.Sources;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Sending;
 
@@ -10,9 +11,10 @@ internal abstract class ItemReader
 {
     /// <summary>The items come from this session. Before its peer can send one.</summary>
     /// <param name="output">Grants are written there.</param>
+    /// <param name="memory">The budget that waiting items count in.</param>
     /// <param name="correlation">The call's correlation; 0 if it is not known yet.</param>
     /// <param name="of">The value of <see cref="CreditBody.Of"/> for this direction.</param>
-    public abstract void Open(FrameOutput output, uint correlation, uint of);
+    public abstract void Open(FrameOutput output, MemoryBudget memory, uint correlation, uint of);
 
     /// <summary>
     /// Takes an item that has arrived. Returns why the stream must end; null if it continues or has ended already. Loop only, in a burst.
@@ -58,7 +60,10 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
     private StreamAccount _account;
     private (TItem Item, int Size)[] _items = [];
     private int _count;
+    private long _bytes;
     private bool _consumerHasItems;
+    private long _consumersBytes;
+    private StreamMemory _memory;
     private bool _waits;
     private bool _ended;
     private Exception? _failure;
@@ -78,9 +83,10 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
     /// <inheritdoc/>
     public TItem Current { get; private set; } = default!;
 
-    public override void Open(FrameOutput output, uint correlation, uint of)
+    public override void Open(FrameOutput output, MemoryBudget memory, uint correlation, uint of)
     {
         _output = output;
+        _memory = new StreamMemory(memory);
         _correlation = correlation;
         _of = of;
         _account = default;
@@ -127,6 +133,13 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
                 return null;
             }
 
+            if (!_memory.TryHold(_consumersBytes + _bytes + size))
+            {
+                return new StreamViolationException(
+                    ErrorCode.Overloaded, "The receiver is short of memory, and the stream's items wait for their reader.");
+            }
+
+            _bytes += size;
             if (_count == _items.Length)
             {
                 Array.Resize(ref _items, Math.Min(Math.Max(_count * 2, SmallestCapacity), Math.Max(window.Messages, SmallestCapacity)));
@@ -305,6 +318,10 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
         _takenCount = _count;
         _next = _count = 0;
         _consumerHasItems = _takenCount != 0;
+
+        // What was taken before has been consumed.
+        (_consumersBytes, _bytes) = (_bytes, 0);
+        _memory.TryHold(_consumersBytes);
         return _consumerHasItems;
     }
 
@@ -313,6 +330,8 @@ internal sealed class ItemReader<TItem>(ItemParser<TItem> parse, StreamWindow wi
         _drops = true;
         _items = [];
         _count = 0;
+        _bytes = _consumersBytes = 0;
+        _memory.TryHold(0);
     }
 
     // Makes the next item the current one.

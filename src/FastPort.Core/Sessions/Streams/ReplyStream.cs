@@ -56,7 +56,7 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
         SessionSettings settings = session.Protocol.Settings;
         var window = new StreamWindow(settings.Options);
         _reader = new ItemReader<TItem>(parse, window, settings.ContinuesOnLoop);
-        _reader.Open(session.Protocol.Output, correlation: 0, CreditOf.ReplyItems);
+        _reader.Open(session.Protocol.Output, settings.Memory, correlation: 0, CreditOf.ReplyItems);
         return window.Grant(correlation: 0, CreditOf.Opening);
     }
 
