@@ -29,9 +29,9 @@ public sealed class TestRequest : IAsyncDisposable
         ushort type, ReadOnlyMemory<byte> body = default, CancellationToken cancellationToken = default)
     {
         var request = new TestRequest();
-        request._server = await TestServer
-            .StartAsync(builder => builder.Map(handlers => handlers.MapQueued(type, request.CallAsync)), cancellationToken)
-            .ConfigureAwait(false);
+        request._server = await TestServer.StartAsync(
+            builder => builder.Map(handlers => handlers.MapQueued(type, request.CallAsync)),
+            cancellationToken: cancellationToken).ConfigureAwait(false);
         try
         {
             request._reply = AskAsync(request._server.Client, type, body.ToArray(), request._canceling.Token);
@@ -62,8 +62,9 @@ public sealed class TestRequest : IAsyncDisposable
         ushort type, ReadOnlyMemory<byte> body, InlineHandler handler, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(handler);
-        await using TestServer server = await TestServer
-            .StartAsync(builder => builder.Map(handlers => handlers.MapInline(type, handler)), cancellationToken).ConfigureAwait(false);
+        await using TestServer server = await TestServer.StartAsync(
+            builder => builder.Map(handlers => handlers.MapInline(type, handler)),
+            cancellationToken: cancellationToken).ConfigureAwait(false);
         return await AskAsync(server.Client, type, body, cancellationToken).ConfigureAwait(false);
     }
 

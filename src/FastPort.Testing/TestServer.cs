@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Testing;
 
@@ -32,16 +33,27 @@ public sealed class TestServer : IAsyncDisposable
 
     /// <summary>Starts a server and connects <see cref="Client"/> to it.</summary>
     /// <param name="configure">
-    /// Registers handlers as a program does, with <c>Map</c> or <c>AddHandler</c>; their services, or fakes of them, go to
+    /// Registers services as a program does, with <c>MapService</c> or <c>Map</c>; what they need, or fakes of it, goes to
     /// <see cref="FastPortBuilder.Services"/>.
+    /// </param>
+    /// <param name="log">
+    /// Receives warnings and errors of the server on any thread, such as the exception of a handler whose caller gets Internal: for example
+    /// the WriteLine of a test's output. Defaults to the standard error of the process.
     /// </param>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="Microsoft.Extensions.Options.OptionsValidationException">Options are out of range.</exception>
-    public static async Task<TestServer> StartAsync(Action<FastPortBuilder> configure, CancellationToken cancellationToken = default)
+    /// <exception cref="AggregateException">The container cannot create a registered class; the message names what is missing.</exception>
+    public static async Task<TestServer> StartAsync(
+        Action<FastPortBuilder> configure, Action<string>? log = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(configure);
         string endpoint = $"inproc://fastport-test-{Interlocked.Increment(ref _count)}";
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(settings: null);
+
+        // A missing service fails the start, and not the first call.
+        builder.ConfigureContainer(
+            new DefaultServiceProviderFactory(new ServiceProviderOptions { ValidateOnBuild = true, ValidateScopes = true }));
+        builder.Logging.AddProvider(new TestLog(log ?? Console.Error.WriteLine));
         configure(builder.Services.AddFastPort(builder.Configuration, options => options.Endpoints = [endpoint]));
         var server = new TestServer(builder.Build(), endpoint);
         try

@@ -13,7 +13,8 @@ public sealed class DocumentTests
     private static readonly Dictionary<string, string[]> Documents =
         new[]
         {
-            "README.md", "docs/start.md", "docs/services.md", "docs/streams.md", "docs/hosting.md", "docs/handlers.md", "docs/sessions.md",
+            "README.md", "docs/start.md", "docs/services.md", "docs/service-calls.md", "docs/streams.md",
+            "docs/hosting.md", "docs/handlers.md", "docs/sessions.md",
             "docs/routing.md", "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md",
             "docs/industrial-gateway.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
             "docs/opc-ua-security.md", "docs/tags.md", "docs/tag-sources.md", "docs/telemetry.md", "docs/testing.md", "docs/dashboard.md",

@@ -14,8 +14,10 @@ public sealed class TestServerTests
     [Fact]
     public async Task Servers_do_not_see_one_another()
     {
-        await using TestServer first = await TestServer.StartAsync(static builder => builder.Map(Answer(1)), Patience.Token);
-        await using TestServer second = await TestServer.StartAsync(static builder => builder.Map(Answer(2)), Patience.Token);
+        await using TestServer first = await TestServer.StartAsync(
+            static builder => builder.Map(Answer(1)), cancellationToken: Patience.Token);
+        await using TestServer second = await TestServer.StartAsync(
+            static builder => builder.Map(Answer(2)), cancellationToken: Patience.Token);
 
         Assert.Equal([1], await first.Client.RequestAsync(Greet, default));
         Assert.Equal([2], await second.Client.RequestAsync(Greet, default));
@@ -24,7 +26,8 @@ public sealed class TestServerTests
     [Fact]
     public async Task Another_client_has_options_and_handlers_of_its_own()
     {
-        await using TestServer test = await TestServer.StartAsync(static builder => builder.Map(Answer(1)), Patience.Token);
+        await using TestServer test = await TestServer.StartAsync(
+            static builder => builder.Map(Answer(1)), cancellationToken: Patience.Token);
         var greeted = new TaskCompletionSource<byte[]>(TaskCreationOptions.RunContinuationsAsynchronously);
         var pushes = new MessageHandlers();
         pushes.MapInline(Greeting, (ref InlineRequest request) => greeted.TrySetResult([.. request.Body.FirstSpan]));
@@ -40,7 +43,7 @@ public sealed class TestServerTests
     {
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => TestServer.StartAsync(
             static builder => builder.Services.Configure<FastPortServerOptions>(static options => options.Session.MaxConcurrency = -1),
-            Patience.Token));
+            cancellationToken: Patience.Token));
 
         Assert.Contains("MaxConcurrency", wrong.Message, StringComparison.Ordinal);
     }

@@ -63,17 +63,12 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(request);
-        if (_interceptors is not null)
-        {
-            ServicePeer peer = WithoutInterceptors;
-            return Chains.Around<TRequest, TReply>(
-                _interceptors, call => peer.CallAsync(method, call.Request, call.Timeout, call.CancellationToken))(
-                    new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout: null, cancellationToken));
-        }
-
-        return _client is not null
-            ? _client.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken)
-            : _session!.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken);
+        return _interceptors is not null
+            ? Intercepted(method)(
+                new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout: null, cancellationToken))
+            : _client is not null
+                ? _client.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken)
+                : _session!.RequestAsync(method.Type, request, method.ReplyParser, timeout, cancellationToken);
     }
 
     /// <summary>Calls a method whose replies are a stream.</summary>
@@ -99,18 +94,12 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(request);
-        if (_interceptors is not null)
-        {
-            ServicePeer peer = WithoutInterceptors;
-            return Chains.Around<TRequest, TReply>(
-                _interceptors,
-                call => peer.StreamAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken))(
-                    new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout, cancellationToken));
-        }
-
-        return _client is not null
-            ? _client.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
-            : _session!.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
+        return _interceptors is not null
+            ? InterceptedStream(method)(
+                new ClientCall<TRequest>(method.FullName, method.Type, request, timeout, wholeTimeout, cancellationToken))
+            : _client is not null
+                ? _client.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
+                : _session!.StreamAsync(method.Type, request, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
     }
 
     /// <summary>Calls a method whose requests are a stream.</summary>
@@ -133,18 +122,13 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(requests);
-        if (_interceptors is not null)
-        {
-            ServicePeer peer = WithoutInterceptors;
-            return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
-                _interceptors, call => peer.SendStreamAsync(method, call.Request, call.Timeout, call.CancellationToken))(
-                    new ClientCall<IAsyncEnumerable<TRequest>>(
-                        method.FullName, method.Type, requests, timeout, wholeTimeout: null, cancellationToken));
-        }
-
-        return _client is not null
-            ? _client.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken)
-            : _session!.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken);
+        return _interceptors is not null
+            ? InterceptedSend(method)(
+                new ClientCall<IAsyncEnumerable<TRequest>>(
+                    method.FullName, method.Type, requests, timeout, wholeTimeout: null, cancellationToken))
+            : _client is not null
+                ? _client.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken)
+                : _session!.SendStreamAsync(method.Type, requests, method.ReplyParser, timeout, cancellationToken);
     }
 
     /// <summary>Calls a method whose requests and replies are streams. The two are independent: either may end before the other.</summary>
@@ -173,18 +157,52 @@ public readonly struct ServicePeer
     {
         ArgumentNullException.ThrowIfNull(method);
         ArgumentNullException.ThrowIfNull(requests);
-        if (_interceptors is not null)
-        {
-            ServicePeer peer = WithoutInterceptors;
-            return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
-                _interceptors,
-                call => peer.ExchangeAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken))(
-                    new ClientCall<IAsyncEnumerable<TRequest>>(
-                        method.FullName, method.Type, requests, timeout, wholeTimeout, cancellationToken));
-        }
+        return _interceptors is not null
+            ? InterceptedExchange(method)(
+                new ClientCall<IAsyncEnumerable<TRequest>>(
+                    method.FullName, method.Type, requests, timeout, wholeTimeout, cancellationToken))
+            : _client is not null
+                ? _client.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
+                : _session!.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
+    }
 
-        return _client is not null
-            ? _client.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken)
-            : _session!.ExchangeAsync(method.Type, requests, method.ReplyParser, timeout, wholeTimeout, cancellationToken);
+    // In methods of their own: a call without interceptors allocates no closure.
+    private Func<ClientCall<TRequest>, Task<TReply>> Intercepted<TRequest, TReply>(ServiceMethod<TRequest, TReply> method)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ServicePeer peer = WithoutInterceptors;
+        return Chains.Around<TRequest, TReply>(
+            _interceptors!, call => peer.CallAsync(method, call.Request, call.Timeout, call.CancellationToken));
+    }
+
+    private Func<ClientCall<TRequest>, IAsyncEnumerable<TReply>> InterceptedStream<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ServicePeer peer = WithoutInterceptors;
+        return Chains.Around<TRequest, TReply>(
+            _interceptors!, call => peer.StreamAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken));
+    }
+
+    private Func<ClientCall<IAsyncEnumerable<TRequest>>, Task<TReply>> InterceptedSend<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ServicePeer peer = WithoutInterceptors;
+        return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
+            _interceptors!, call => peer.SendStreamAsync(method, call.Request, call.Timeout, call.CancellationToken));
+    }
+
+    private Func<ClientCall<IAsyncEnumerable<TRequest>>, IAsyncEnumerable<TReply>> InterceptedExchange<TRequest, TReply>(
+        ServiceMethod<TRequest, TReply> method)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ServicePeer peer = WithoutInterceptors;
+        return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
+            _interceptors!, call => peer.ExchangeAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken));
     }
 }

@@ -264,17 +264,26 @@ public sealed class ServerInterceptorTests
         }
     }
 
-    private sealed class Refusing : IServerInterceptor
+    private abstract class Unary : IServerInterceptor
     {
-        public ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public abstract ValueTask<TReply> CallAsync<TRequest, TReply>(
+            ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next);
+
+        public IAsyncEnumerable<TReply> StreamAsync<TRequest, TReply>(
+            ServerCall<TRequest> call, Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> next) => next(call);
+    }
+
+    private sealed class Refusing : Unary
+    {
+        public override ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next) => call.Request is Step { Note: "forbidden" }
                 ? throw new RequestRefusedException(ErrorCode.Forbidden, "Not you.")
                 : next(call);
     }
 
-    private sealed class Mapping : IServerInterceptor
+    private sealed class Mapping : Unary
     {
-        public async ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override async ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
         {
             try
@@ -288,9 +297,9 @@ public sealed class ServerInterceptorTests
         }
     }
 
-    private sealed class Changing : IServerInterceptor
+    private sealed class Changing : Unary
     {
-        public async ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override async ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
         {
             var step = (Step)(object)call.Request!;
@@ -300,16 +309,16 @@ public sealed class ServerInterceptorTests
         }
     }
 
-    private sealed class Throwing : IServerInterceptor
+    private sealed class Throwing : Unary
     {
-        public ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next) =>
             throw new InvalidOperationException("the password is 1234");
     }
 
-    private sealed class Yielding : IServerInterceptor
+    private sealed class Yielding : Unary
     {
-        public async ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override async ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
         {
             await Task.Yield();
@@ -317,7 +326,7 @@ public sealed class ServerInterceptorTests
         }
     }
 
-    private sealed class Holding : IServerInterceptor
+    private sealed class Holding : Unary
     {
         public bool Refuses { get; init; }
 
@@ -326,7 +335,7 @@ public sealed class ServerInterceptorTests
 
         public TaskCompletionSource Release { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public async ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override async ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
         {
             if (call.Request is Step { Note: "hold" })
@@ -343,7 +352,7 @@ public sealed class ServerInterceptorTests
         }
     }
 
-    private abstract class Made : IServerInterceptor
+    private abstract class Made : Unary
     {
         private readonly ConcurrentQueue<string> _seen;
 
@@ -353,7 +362,7 @@ public sealed class ServerInterceptorTests
             seen.Enqueue($"{GetType().Name} is made");
         }
 
-        public ValueTask<TReply> CallAsync<TRequest, TReply>(
+        public override ValueTask<TReply> CallAsync<TRequest, TReply>(
             ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
         {
             _seen.Enqueue(GetType().Name);

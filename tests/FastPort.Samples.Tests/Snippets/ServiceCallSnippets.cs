@@ -99,12 +99,23 @@ public sealed class KnownPlayers : IServerInterceptor
     public ValueTask<TReply> CallAsync<TRequest, TReply>(
         ServerCall<TRequest> call, Func<ServerCall<TRequest>, ValueTask<TReply>> next)
     {
-        if (call.Session.RoutingId.Length == 0)
-        {
-            throw new RequestRefusedException(ErrorCode.Forbidden, $"{call.Method} is for players with a name.");
-        }
-
+        Demand(call.Session, call.Method);
         return next(call);
+    }
+
+    public IAsyncEnumerable<TReply> StreamAsync<TRequest, TReply>(
+        ServerCall<TRequest> call, Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> next)
+    {
+        Demand(call.Session, call.Method);
+        return next(call);
+    }
+
+    private static void Demand(Session session, string method)
+    {
+        if (session.RoutingId.Length == 0)
+        {
+            throw new RequestRefusedException(ErrorCode.Forbidden, $"{method} is for players with a name.");
+        }
     }
 }
 // docs: end
@@ -125,6 +136,9 @@ public sealed class Faults(ILogger<Faults> logger) : IServerInterceptor
             throw new RequestRefusedException(ErrorCode.Unavailable, "The storage is not available; try again later.");
         }
     }
+
+    public IAsyncEnumerable<TReply> StreamAsync<TRequest, TReply>(
+        ServerCall<TRequest> call, Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> next) => next(call);
 }
 // docs: end
 

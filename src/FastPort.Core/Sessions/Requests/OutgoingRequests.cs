@@ -7,6 +7,7 @@ using FastPort.Logging;
 using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Sending;
+using FastPort.Sessions.Streams;
 using FastPort.Sessions.Tracing;
 
 namespace FastPort.Sessions.Requests;
@@ -240,7 +241,9 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
         {
             foreach ((uint correlation, PendingReply pending) in expired)
             {
-                Fail(pending, RequestFailure.TimedOut, "The reply did not arrive in time.");
+                Fail(
+                    pending, RequestFailure.TimedOut,
+                    pending is StreamReply { HasItems: true } ? "The call did not end in time." : "The reply did not arrive in time.");
                 SendCancel(correlation);
             }
 
