@@ -1,57 +1,22 @@
 namespace FastPort.Protocol.Interceptors;
 
-/// <summary>Chains of interceptors. The first one is the outermost.</summary>
+/// <summary>Chains of interceptors.</summary>
 internal static class Chains
 {
-    public static Func<ClientCall<TRequest>, Task<TReply>> Around<TRequest, TReply>(
-        IClientInterceptor[] interceptors, Func<ClientCall<TRequest>, Task<TReply>> call)
+    /// <summary>Puts interceptors around a call, or around a method. The first one is the outermost.</summary>
+    /// <param name="interceptors">The interceptors.</param>
+    /// <param name="last">The call itself.</param>
+    /// <param name="invoke">Calls one interceptor with what it runs around.</param>
+    public static Func<TCall, TResult> Around<TInterceptor, TCall, TResult>(
+        TInterceptor[] interceptors, Func<TCall, TResult> last, Func<TInterceptor, TCall, Func<TCall, TResult>, TResult> invoke)
     {
         for (int i = interceptors.Length - 1; i >= 0; i--)
         {
-            IClientInterceptor interceptor = interceptors[i];
-            Func<ClientCall<TRequest>, Task<TReply>> next = call;
-            call = one => interceptor.CallAsync(one, next);
+            TInterceptor interceptor = interceptors[i];
+            Func<TCall, TResult> next = last;
+            last = call => invoke(interceptor, call, next);
         }
 
-        return call;
-    }
-
-    public static Func<ClientCall<TRequest>, IAsyncEnumerable<TReply>> Around<TRequest, TReply>(
-        IClientInterceptor[] interceptors, Func<ClientCall<TRequest>, IAsyncEnumerable<TReply>> call)
-    {
-        for (int i = interceptors.Length - 1; i >= 0; i--)
-        {
-            IClientInterceptor interceptor = interceptors[i];
-            Func<ClientCall<TRequest>, IAsyncEnumerable<TReply>> next = call;
-            call = one => interceptor.StreamAsync(one, next);
-        }
-
-        return call;
-    }
-
-    public static Func<ServerCall<TRequest>, ValueTask<TReply>> Around<TRequest, TReply>(
-        IServerInterceptor[] interceptors, Func<ServerCall<TRequest>, ValueTask<TReply>> method)
-    {
-        for (int i = interceptors.Length - 1; i >= 0; i--)
-        {
-            IServerInterceptor interceptor = interceptors[i];
-            Func<ServerCall<TRequest>, ValueTask<TReply>> next = method;
-            method = call => interceptor.CallAsync(call, next);
-        }
-
-        return method;
-    }
-
-    public static Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> Around<TRequest, TReply>(
-        IServerInterceptor[] interceptors, Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> method)
-    {
-        for (int i = interceptors.Length - 1; i >= 0; i--)
-        {
-            IServerInterceptor interceptor = interceptors[i];
-            Func<ServerCall<TRequest>, IAsyncEnumerable<TReply>> next = method;
-            method = call => interceptor.StreamAsync(call, next);
-        }
-
-        return method;
+        return last;
     }
 }

@@ -36,7 +36,8 @@ public abstract class ServiceMap
         Func<TRequest, Session, TReply> bound = Bind(call);
         if (_interceptors.Length != 0)
         {
-            var chain = Chains.Around<TRequest, TReply>(_interceptors, one => ValueTask.FromResult(bound(one.Request, one.Session)));
+            Func<ServerCall<TRequest>, ValueTask<TReply>> chain =
+                Around<TRequest, TReply>(one => ValueTask.FromResult(bound(one.Request, one.Session)));
             _handlers.MapPostponing(method.Type, InterceptedInline.Create(method, chain), method.FullName);
             return;
         }
@@ -68,7 +69,7 @@ public abstract class ServiceMap
         if (_interceptors.Length != 0)
         {
             Func<TRequest, RequestContext, ValueTask<TReply>> last = bound;
-            var chain = Chains.Around<TRequest, TReply>(_interceptors, one => last(one.Request, one.Context!));
+            Func<ServerCall<TRequest>, ValueTask<TReply>> chain = Around<TRequest, TReply>(one => last(one.Request, one.Context!));
             bound = (request, context) => chain(new ServerCall<TRequest>(method.FullName, method.Type, request, context));
         }
 
@@ -116,8 +117,8 @@ public abstract class ServiceMap
         if (_interceptors.Length != 0)
         {
             Func<IAsyncEnumerable<TRequest>, StreamContext, CancellationToken, ValueTask<TReply>> last = bound;
-            var chain = Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
-                _interceptors, one => last(one.Request, one.Stream!, one.CancellationToken));
+            Func<ServerCall<IAsyncEnumerable<TRequest>>, ValueTask<TReply>> chain =
+                Around<IAsyncEnumerable<TRequest>, TReply>(one => last(one.Request, one.Stream!, one.CancellationToken));
             bound = (requests, stream, canceled) => chain(
                 new ServerCall<IAsyncEnumerable<TRequest>>(method.FullName, method.Type, requests, stream, canceled));
         }
@@ -147,6 +148,10 @@ public abstract class ServiceMap
             method.FullName);
     }
 
+    private Func<ServerCall<TIn>, ValueTask<TReply>> Around<TIn, TReply>(Func<ServerCall<TIn>, ValueTask<TReply>> method) =>
+        Chains.Around<IServerInterceptor, ServerCall<TIn>, ValueTask<TReply>>(
+            _interceptors, method, static (interceptor, one, next) => interceptor.CallAsync(one, next));
+
     private Func<TIn, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> Intercepted<TRequest, TReply, TIn>(
         ServiceMethod<TRequest, TReply> method, Func<TIn, StreamContext, CancellationToken, IAsyncEnumerable<TReply>> bound)
         where TRequest : IMessage<TRequest>
@@ -157,7 +162,11 @@ public abstract class ServiceMap
             return bound;
         }
 
-        var chain = Chains.Around<TIn, TReply>(_interceptors, one => bound(one.Request, one.Stream!, one.CancellationToken));
+        Func<ServerCall<TIn>, IAsyncEnumerable<TReply>> chain =
+            Chains.Around<IServerInterceptor, ServerCall<TIn>, IAsyncEnumerable<TReply>>(
+                _interceptors,
+                one => bound(one.Request, one.Stream!, one.CancellationToken),
+                static (interceptor, one, next) => interceptor.StreamAsync(one, next));
         return (request, stream, canceled) => chain(new ServerCall<TIn>(method.FullName, method.Type, request, stream, canceled));
     }
 

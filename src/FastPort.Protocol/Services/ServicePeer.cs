@@ -172,8 +172,10 @@ public readonly struct ServicePeer
         where TReply : IMessage<TReply>
     {
         ServicePeer peer = WithoutInterceptors;
-        return Chains.Around<TRequest, TReply>(
-            _interceptors!, call => peer.CallAsync(method, call.Request, call.Timeout, call.CancellationToken));
+        return Chains.Around<IClientInterceptor, ClientCall<TRequest>, Task<TReply>>(
+            _interceptors!,
+            call => peer.CallAsync(method, call.Request, call.Timeout, call.CancellationToken),
+            static (interceptor, call, next) => interceptor.CallAsync(call, next));
     }
 
     private Func<ClientCall<TRequest>, IAsyncEnumerable<TReply>> InterceptedStream<TRequest, TReply>(
@@ -182,8 +184,10 @@ public readonly struct ServicePeer
         where TReply : IMessage<TReply>
     {
         ServicePeer peer = WithoutInterceptors;
-        return Chains.Around<TRequest, TReply>(
-            _interceptors!, call => peer.StreamAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken));
+        return Chains.Around<IClientInterceptor, ClientCall<TRequest>, IAsyncEnumerable<TReply>>(
+            _interceptors!,
+            call => peer.StreamAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken),
+            static (interceptor, call, next) => interceptor.StreamAsync(call, next));
     }
 
     private Func<ClientCall<IAsyncEnumerable<TRequest>>, Task<TReply>> InterceptedSend<TRequest, TReply>(
@@ -192,8 +196,10 @@ public readonly struct ServicePeer
         where TReply : IMessage<TReply>
     {
         ServicePeer peer = WithoutInterceptors;
-        return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
-            _interceptors!, call => peer.SendStreamAsync(method, call.Request, call.Timeout, call.CancellationToken));
+        return Chains.Around<IClientInterceptor, ClientCall<IAsyncEnumerable<TRequest>>, Task<TReply>>(
+            _interceptors!,
+            call => peer.SendStreamAsync(method, call.Request, call.Timeout, call.CancellationToken),
+            static (interceptor, call, next) => interceptor.CallAsync(call, next));
     }
 
     private Func<ClientCall<IAsyncEnumerable<TRequest>>, IAsyncEnumerable<TReply>> InterceptedExchange<TRequest, TReply>(
@@ -202,7 +208,9 @@ public readonly struct ServicePeer
         where TReply : IMessage<TReply>
     {
         ServicePeer peer = WithoutInterceptors;
-        return Chains.Around<IAsyncEnumerable<TRequest>, TReply>(
-            _interceptors!, call => peer.ExchangeAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken));
+        return Chains.Around<IClientInterceptor, ClientCall<IAsyncEnumerable<TRequest>>, IAsyncEnumerable<TReply>>(
+            _interceptors!,
+            call => peer.ExchangeAsync(method, call.Request, call.Timeout, call.WholeTimeout, call.CancellationToken),
+            static (interceptor, call, next) => interceptor.StreamAsync(call, next));
     }
 }
