@@ -69,7 +69,8 @@ public sealed class RequestContext : IDeadline
     internal bool HasDeadline => (_header.Flags & FrameFlags.Deadline) != 0;
 
     /// <summary>Whether the requester no longer waits, by its time limit.</summary>
-    internal bool IsOverdue => HasDeadline && TimeLeft == TimeSpan.Zero;
+    /// <param name="now">The time on the monotonic clock, in nanoseconds.</param>
+    internal bool IsOverdue(long now) => HasDeadline && DeadlineBlock.EndOf(ReceivedNanoseconds, _deadlineMilliseconds) <= now;
 
     /// <summary>Whether the request has been answered (always true for one-way messages).</summary>
     public bool Answered => _answered;

@@ -120,6 +120,15 @@ internal sealed class RequestQueue
         _enqueued++;
         long now = MonotonicClock.Nanoseconds;
         burst.Interrupt(now);
+        if (IsRefusedAsOverdue(request, now))
+        {
+            _slots.Release();
+            Completed(request);
+            burst.Resume(now);
+            Started();
+            return;
+        }
+
         ValueTask<long> handling = RunQueuedAsync(request, now);
         if (handling.IsCompleted)
         {
@@ -255,7 +264,7 @@ internal sealed class RequestQueue
                 }
 
                 // During the waits the requester may have canceled or given up, or the session may have ended.
-                if (_protocol.End.State == EndState.Closed || request.IsAborted || IsRefusedAsOverdue(request))
+                if (_protocol.End.State == EndState.Closed || request.IsAborted || IsRefusedAsOverdue(request, now))
                 {
                     if (!isInline)
                     {
@@ -306,9 +315,9 @@ internal sealed class RequestQueue
         }
     }
 
-    private static bool IsRefusedAsOverdue(RequestContext request)
+    private static bool IsRefusedAsOverdue(RequestContext request, long now)
     {
-        if (!request.IsOverdue)
+        if (!request.IsOverdue(now))
         {
             return false;
         }

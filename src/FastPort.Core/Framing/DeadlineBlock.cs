@@ -16,12 +16,16 @@ internal static class DeadlineBlock
     /// <param name="left">Above zero.</param>
     public static uint Of(TimeSpan left) => (uint)Math.Min(Math.Ceiling(left.TotalMilliseconds), uint.MaxValue);
 
+    /// <summary>The deadline on the monotonic clock, in nanoseconds.</summary>
+    /// <inheritdoc cref="TimeLeft"/>
+    public static long EndOf(long received, uint milliseconds) => received + (milliseconds * 1_000_000L);
+
     /// <summary>The time left now, at least zero.</summary>
     /// <param name="received">When the request was received, in nanoseconds of the monotonic clock.</param>
     /// <param name="milliseconds">The block.</param>
     public static TimeSpan TimeLeft(long received, uint milliseconds)
     {
-        long left = received + (milliseconds * 1_000_000L) - MonotonicClock.Nanoseconds;
+        long left = EndOf(received, milliseconds) - MonotonicClock.Nanoseconds;
         return left <= 0 ? TimeSpan.Zero : TimeSpan.FromTicks(Math.Max(1, left / TimeSpan.NanosecondsPerTick));
     }
 

@@ -110,18 +110,23 @@ public sealed class CallDeadlineTests
         Assert.Equal(0, behind.Opened[0].MessagesReceived - 1);
     }
 
-    [Fact]
-    public async Task A_request_whose_deadline_passed_while_it_waited_is_not_run()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_request_whose_deadline_passed_while_it_waited_is_not_run(bool beginsOnLoop)
     {
         var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         int runs = 0;
         await using TestServer server = await TestServer.StartAsync(handlers => handlers
             .MapQueued(Block, async context => await release.Task)
-            .MapQueued(Forward, context =>
-            {
-                Interlocked.Increment(ref runs);
-                return ValueTask.CompletedTask;
-            }));
+            .MapQueued(
+                Forward,
+                context =>
+                {
+                    Interlocked.Increment(ref runs);
+                    return ValueTask.CompletedTask;
+                },
+                beginsOnLoop: beginsOnLoop));
         using RawPeer peer = await server.ConnectAsync();
         await peer.NegotiateAsync(Calls);
 
