@@ -16,10 +16,7 @@ public sealed class StreamMemoryTests
     {
         var read = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using TestServer server = await StartAsync(read.Task);
-        using RawPeer peer = await server.ConnectStreamingAsync();
-
-        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7));
-        await peer.ExpectGrantAsync(7);
+        using RawPeer peer = await OpenAsync(server);
         await peer.SendAsync([.. Enumerable.Repeat(StreamWire.Item(Requests, 7, new byte[Item]), 20)]);
 
         string message = await peer.ExpectErrorAsync(Requests, 7, StreamWire.Overloaded);
@@ -34,10 +31,7 @@ public sealed class StreamMemoryTests
     {
         var read = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using TestServer server = await StartAsync(read.Task);
-        using RawPeer peer = await server.ConnectStreamingAsync();
-
-        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7));
-        await peer.ExpectGrantAsync(7);
+        using RawPeer peer = await OpenAsync(server);
         await peer.SendAsync([.. Enumerable.Repeat(StreamWire.Item(Requests, 7, new byte[Item]), Few), Wire.PingRequest(8)]);
         Assert.Equal(8u, (await peer.ReadFrameAsync()).Correlation);
 
@@ -65,9 +59,7 @@ public sealed class StreamMemoryTests
     {
         var read = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using TestServer server = await StartAsync(read.Task);
-        using RawPeer peer = await server.ConnectStreamingAsync();
-        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7));
-        await peer.ExpectGrantAsync(7);
+        using RawPeer peer = await OpenAsync(server);
         await peer.SendAsync([.. Enumerable.Repeat(StreamWire.Item(Requests, 7, new byte[Item]), Few), Wire.PingRequest(8)]);
         Assert.Equal(8u, (await peer.ReadFrameAsync()).Correlation);
 
@@ -84,7 +76,16 @@ public sealed class StreamMemoryTests
         read.SetResult();
     }
 
-    // The handler reads when it is told, and answers with the number of items.
+    // A peer with an open stream of requests.
+    private static async Task<RawPeer> OpenAsync(TestServer server)
+    {
+        RawPeer peer = await server.ConnectStreamingAsync();
+        await peer.SendAsync(StreamWire.OpenRequests(Requests, 7));
+        await peer.ExpectGrantAsync(7);
+        return peer;
+    }
+
+    // The handler begins to read when the task ends, and answers with the number of items.
     private static Task<TestServer> StartAsync(Task read) => TestServer.StartAsync(
         handlers => handlers.MapRequests(async (requests, _, token) =>
         {
