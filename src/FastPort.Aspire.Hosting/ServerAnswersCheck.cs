@@ -1,0 +1,73 @@
+using System.Net.Security;
+using System.Net.Sockets;
+using Aspire.Hosting.ApplicationModel;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace FastPort.Aspire.Hosting;
+
+/// <summary>
+/// Whether the server answers. A connection alone says nothing: the orchestrator's proxy in front of the server accepts it before the server
+/// listens. The check sends a Ping, which needs no Hello; of a server with TLS it is content with the handshake.
+/// </summary>
+internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealthCheck
+{
+    /// <summary>The longest that one check may take.</summary>
+    public static readonly TimeSpan Timeout = TimeSpan.FromSeconds(5);
+
+    private const byte Version = 1;
+    private const byte Correlation = 1;
+    private const byte Reply = 0x01;
+
+    // docs/protocol.md: length, type Ping, flags, version, correlation.
+    private static readonly byte[] Ping = [8, 0, 0, 0, 2, 0, 0, Version, Correlation, 0, 0, 0];
+
+    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        EndpointReference endpoint = server.PrimaryEndpoint;
+        if (!endpoint.IsAllocated)
+        {
+            return new HealthCheckResult(context.Registration.FailureStatus, "The endpoint has no port yet.");
+        }
+
+        try
+        {
+            using var client = new TcpClient();
+            await client.ConnectAsync(endpoint.Host, endpoint.Port, cancellationToken).ConfigureAwait(false);
+            NetworkStream stream = client.GetStream();
+            bool answers = endpoint.Scheme == "tls"
+                ? await ShakesHandsAsync(stream, endpoint.Host, cancellationToken).ConfigureAwait(false)
+                : await AnswersAsync(stream, cancellationToken).ConfigureAwait(false);
+            return answers
+                ? HealthCheckResult.Healthy($"Answers at {endpoint.Url}.")
+                : new HealthCheckResult(context.Registration.FailureStatus, $"What answers at {endpoint.Url} is no FastPort server.");
+        }
+        catch (Exception e) when (e is SocketException or IOException or System.Security.Authentication.AuthenticationException)
+        {
+            return new HealthCheckResult(context.Registration.FailureStatus, $"No answer at {endpoint.Url}: {e.Message}", e);
+        }
+    }
+
+    // A refusal is an answer, too.
+    private static async Task<bool> AnswersAsync(Stream stream, CancellationToken cancellationToken)
+    {
+        await stream.WriteAsync(Ping, cancellationToken).ConfigureAwait(false);
+        byte[] header = new byte[Ping.Length];
+        await stream.ReadExactlyAsync(header, cancellationToken).ConfigureAwait(false);
+        return (header[6] & Reply) != 0 && header[7] == Version && header[8] == Correlation;
+    }
+
+    private static async Task<bool> ShakesHandsAsync(Stream stream, string host, CancellationToken cancellationToken)
+    {
+        // Whom the server is, its clients check. No data is sent.
+        var options = new SslClientAuthenticationOptions
+        {
+            TargetHost = host,
+#pragma warning disable CA5359 // See above.
+            RemoteCertificateValidationCallback = static (_, _, _, _) => true,
+#pragma warning restore CA5359
+        };
+        using var encrypted = new SslStream(stream, leaveInnerStreamOpen: true);
+        await encrypted.AuthenticateAsClientAsync(options, cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+}
