@@ -85,6 +85,9 @@ public static class FastPortServerBuilderExtensions
             targetPort: isPublished ? DashboardPort : null,
             name: FastPortServerResource.DashboardEndpointName);
         builder.WithEndpoint(FastPortServerResource.DashboardEndpointName, static endpoint => endpoint.ExcludeReferenceEndpoint = true);
+
+        // The endpoint is the dashboard's, not that of ASP.NET Core in the server's program.
+        builder.WithEndpointsInEnvironment(static endpoint => endpoint.Name != FastPortServerResource.DashboardEndpointName);
         EndpointReference dashboard = builder.GetEndpoint(FastPortServerResource.DashboardEndpointName);
         builder.WithEnvironment("Dashboard__Url", Listening("http", dashboard, isPublished));
         ParameterResource? secret = token?.Resource ?? (isPublished

@@ -102,6 +102,7 @@ public sealed class ServerResourceTests
 
         Assert.Equal("http://127.0.0.1:4714", environment["Dashboard__Url"]);
         Assert.DoesNotContain("Dashboard__Token", environment.Keys);
+        Assert.DoesNotContain("ASPNETCORE_URLS", environment.Keys);
         Assert.Equal(2, open.Resource.Annotations.OfType<HealthCheckAnnotation>().Count());
         environment = await Models.EnvironmentOfAsync(builder, guarded.Resource);
         Assert.Equal("0123456789abcdef", environment["Dashboard__Token"]);
@@ -121,6 +122,7 @@ public sealed class ServerResourceTests
         Assert.Equal("tls://0.0.0.0:{game.bindings.tcp.targetPort}", environment["FastPort__Endpoints__0"]);
         Assert.Equal("http://0.0.0.0:{game.bindings.dashboard.targetPort}", environment["Dashboard__Url"]);
         Assert.Equal("{game-dashboard-token.value}", environment["Dashboard__Token"]);
+        Assert.DoesNotContain("HTTP_PORTS", environment.Keys);
         Assert.DoesNotContain("FastPort__Tls__UseDevelopmentCertificate", environment.Keys);
         EndpointAnnotation endpoint = game.Resource.PrimaryEndpoint.EndpointAnnotation;
         Assert.Equal((7000, 6628), (endpoint.Port, endpoint.TargetPort));

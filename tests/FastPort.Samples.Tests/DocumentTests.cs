@@ -18,6 +18,7 @@ public sealed class DocumentTests
             "docs/routing.md", "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md",
             "docs/industrial-gateway.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
             "docs/opc-ua-security.md", "docs/tags.md", "docs/tag-sources.md", "docs/telemetry.md", "docs/testing.md", "docs/dashboard.md",
+            "docs/aspire.md",
         }.ToDictionary(
             static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
 
