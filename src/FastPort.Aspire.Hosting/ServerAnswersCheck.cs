@@ -6,8 +6,8 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace FastPort.Aspire.Hosting;
 
 /// <summary>
-/// Whether the server answers. A connection alone says nothing: the orchestrator's proxy in front of the server accepts it before the server
-/// listens. The check sends a Ping, which needs no Hello; of a server with TLS it is content with the handshake.
+/// Whether the server answers. A connection alone proves nothing: the orchestrator's proxy in front of the server accepts it before the
+/// server listens. The check sends a Ping, which needs no Hello. For a server with TLS, the handshake is enough.
 /// </summary>
 internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealthCheck
 {
@@ -58,7 +58,7 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
 
     private static async Task<bool> ShakesHandsAsync(Stream stream, string host, CancellationToken cancellationToken)
     {
-        // Whom the server is, its clients check. No data is sent.
+        // The server's clients check who it is. No data is sent.
         var options = new SslClientAuthenticationOptions
         {
             TargetHost = host,
@@ -68,6 +68,9 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
         };
         using var encrypted = new SslStream(stream, leaveInnerStreamOpen: true);
         await encrypted.AuthenticateAsClientAsync(options, cancellationToken).ConfigureAwait(false);
+
+        // The server warns of a connection that ends without it.
+        await encrypted.ShutdownAsync().ConfigureAwait(false);
         return true;
     }
 }

@@ -1,8 +1,6 @@
 using Aspire.Hosting;
 using Aspire.Hosting.ApplicationModel;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using OwnMessages;
 
 namespace FastPort.Aspire.Tests;
 
@@ -25,11 +23,6 @@ internal static class AspireSnippets
             "chat",
             settings => settings.DisableTracing = true,
             options => options.RequestTimeout = TimeSpan.FromSeconds(2));
-    }
-
-    public sealed class Player([FromKeyedServices("game")] IFastPortClient game)
-    {
-        public Task<Position> MoveAsync() => new PlayerClient(game).MoveAsync(new Step { Dx = 1 });
     }
 
     // docs: end

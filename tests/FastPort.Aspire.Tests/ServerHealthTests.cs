@@ -4,6 +4,7 @@ using Aspire.Hosting;
 using Aspire.Hosting.ApplicationModel;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace FastPort.Aspire.Tests;
@@ -11,21 +12,25 @@ namespace FastPort.Aspire.Tests;
 /// <summary>When the AppHost calls a server healthy.</summary>
 public sealed class ServerHealthTests
 {
+    private readonly RecordingLog _log = new();
+
     [Fact]
     public async Task A_server_that_answers_is_healthy()
     {
         await using FastPortServer server = await StartAsync("tcp://127.0.0.1:0");
 
-        HealthReportEntry health = await CheckAsync(server.Endpoints[0].Port);
+        Assert.Equal(HealthStatus.Healthy, (await CheckAsync(server.Endpoints[0].Port)).Status);
 
-        Assert.Equal(HealthStatus.Healthy, health.Status);
-        Assert.Equal(0, server.Counters.Snapshot().ErrorsSent);
+        await NoWarningAsync(server);
     }
 
     [Fact]
     public async Task A_server_that_lets_nobody_in_is_healthy()
     {
-        var nobody = new FastPortServerComponents { Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("no")) };
+        var nobody = new FastPortServerComponents
+        {
+            Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("no")),
+        };
         await using FastPortServer server = await StartAsync("tcp://127.0.0.1:0", nobody);
 
         Assert.Equal(HealthStatus.Healthy, (await CheckAsync(server.Endpoints[0].Port)).Status);
@@ -40,6 +45,8 @@ public sealed class ServerHealthTests
             "tls://127.0.0.1:0", configure: options => options.Tls.CertificateFile = folder["server.pem"]);
 
         Assert.Equal(HealthStatus.Healthy, (await CheckAsync(server.Endpoints[0].Port, tls: true)).Status);
+
+        await NoWarningAsync(server);
         Assert.Equal(HealthStatus.Unhealthy, (await CheckAsync(server.Endpoints[0].Port)).Status);
     }
 
@@ -102,12 +109,21 @@ public sealed class ServerHealthTests
         return Assert.Single(report.Entries).Value;
     }
 
-    private static async Task<FastPortServer> StartAsync(
+    // Once the check's session has ended.
+    private async Task NoWarningAsync(FastPortServer server)
+    {
+        await Patience.UntilAsync(
+            () => _log.Lines.Any(static line => line.Id is 2001 or 2002), "the server has logged the end of the check's session");
+        Assert.Equal(0, server.Counters.Snapshot().ErrorsSent);
+        Assert.DoesNotContain(_log.Lines, static line => line.Level >= LogLevel.Warning);
+    }
+
+    private async Task<FastPortServer> StartAsync(
         string endpoint, FastPortServerComponents? components = null, Action<FastPortServerOptions>? configure = null)
     {
         var options = new FastPortServerOptions { Endpoints = { endpoint } };
         configure?.Invoke(options);
-        var server = new FastPortServer(options, new MessageHandlers(), components ?? new FastPortServerComponents());
+        var server = new FastPortServer(options, new MessageHandlers(), components ?? new FastPortServerComponents(), _log);
         await server.StartAsync();
         return server;
     }
