@@ -16,7 +16,7 @@ namespace FastPort.Aspire.Tests;
 public sealed class ClientTelemetryTests : IAsyncLifetime
 {
     private readonly FastPortServer _server = new(
-        new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapService(new PlayerService()));
+        new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapService(new Mover()));
 
     public async ValueTask InitializeAsync() => await _server.StartAsync();
 
@@ -117,6 +117,12 @@ public sealed class ClientTelemetryTests : IAsyncLifetime
         }
 
         return builder;
+    }
+
+    private sealed class Mover : PlayerBase
+    {
+        public override ValueTask<Position> MoveAsync(Step request, RequestContext context) =>
+            ValueTask.FromResult(new Position { X = 10 + request.Dx, Y = 10 + request.Dy });
     }
 
     private sealed class Recorded

@@ -3,7 +3,7 @@ using FastPort.Security;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>Adds identities, permissions and audit, if configured.</summary>
 internal static class SecuritySection

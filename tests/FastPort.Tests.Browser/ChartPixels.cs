@@ -1,6 +1,6 @@
 using Microsoft.Playwright;
 
-namespace FastPort.Interop.Tests.Browser;
+namespace FastPort.Tests.Browser;
 
 /// <summary>What a chart shows: how many pixels of its plot have the colors of lines.</summary>
 internal static class ChartPixels

@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 using OpenTelemetry;
 using OpenTelemetry.Resources;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>
 /// Exports metrics and traces to a collector by OTLP, as configured by the standard variables <c>OTEL_*</c>. OpenTelemetry's SDK reads all

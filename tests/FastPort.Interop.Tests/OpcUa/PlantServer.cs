@@ -1,14 +1,13 @@
-using FastPort.OpcBridge.Simulation;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 
 namespace FastPort.Interop.Tests.OpcUa;
 
 /// <summary>
-/// Our server with the simulation's nodes, all policies and one user, for scenarios that need only its address: the program that
-/// <see cref="Variable"/> names, where it names one, otherwise a server in this process.
+/// Our server with the nodes of samples/OpcUaServer, all policies and one user, for scenarios that need only its address: the program
+/// that <see cref="Variable"/> names, where it names one, otherwise a server in this process.
 /// </summary>
-internal sealed class SimulationServer : IAsyncDisposable
+internal sealed class PlantServer : IAsyncDisposable
 {
     /// <summary>The environment variable that names the program: samples/OpcUaServer, published.</summary>
     public const string Variable = "FASTPORT_TEST_OPCUA_SERVER";
@@ -20,7 +19,7 @@ internal sealed class SimulationServer : IAsyncDisposable
     private readonly string _folder;
     private readonly IAsyncDisposable _server;
 
-    private SimulationServer(string folder, IAsyncDisposable server, string url)
+    private PlantServer(string folder, IAsyncDisposable server, string url)
     {
         _folder = folder;
         _server = server;
@@ -29,13 +28,13 @@ internal sealed class SimulationServer : IAsyncDisposable
 
     public string Url { get; }
 
-    public static async Task<SimulationServer> StartAsync()
+    public static async Task<PlantServer> StartAsync()
     {
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         if (Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } program)
         {
             HostedProgram process = await HostedProgram.StartAsync(program, Arguments(folder));
-            return new SimulationServer(folder, process, process.Endpoint);
+            return new PlantServer(folder, process, process.Endpoint);
         }
 
         var options = new OpcUaServerOptions
@@ -48,9 +47,9 @@ internal sealed class SimulationServer : IAsyncDisposable
         options.Certificates.Directory = folder;
         options.Certificates.UnsafeTrustAll = true;
         var server = new OpcUaServer(options);
-        _ = new SimulatedNodes(server.AddressSpace);
+        _ = new Plant(server.AddressSpace);
         await server.StartAsync();
-        return new SimulationServer(folder, server, server.Endpoints[0].ToString());
+        return new PlantServer(folder, server, server.Endpoints[0].ToString());
     }
 
     public async ValueTask DisposeAsync()

@@ -3,7 +3,7 @@ using FastPort.Dashboard;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>The option <c>--dashboard</c> of the programs with a server.</summary>
 internal static class DashboardOption

@@ -1,7 +1,7 @@
 using FastPort.Protocol;
 using Microsoft.Extensions.Configuration;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>The clients that may see the live figures of the server: configuration key <c>Status:Access</c>.</summary>
 internal enum StatusAccess

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Xunit;
 
-namespace FastPort.Interop.Tests.Browser;
+namespace FastPort.Tests.Browser;
 
 /// <summary>A fact that needs Chromium.</summary>
 [AttributeUsage(AttributeTargets.Method)]

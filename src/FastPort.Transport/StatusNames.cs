@@ -1,8 +1,11 @@
 using System.Globalization;
 
-namespace FastPort.OpcUa;
+namespace FastPort;
 
-/// <summary>The names that the standard gives status codes (OPC 10000-6, annex A.2).</summary>
+/// <summary>
+/// The names that OPC UA gives status codes (OPC 10000-6, annex A.2). Tags have these codes too, and neither of Tags and OpcUa uses the
+/// other: the names are in the assembly that both use.
+/// </summary>
 internal static class StatusNames
 {
     // By the upper 16 bits of a code.

@@ -4,7 +4,7 @@ using Serilog.Events;
 using Serilog.Extensions.Logging;
 using Serilog.Formatting.Display;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>
 /// Passes events to logger providers with their texts as the console shows them. Serilog's own sink for providers puts names in quotes,

@@ -4,7 +4,7 @@ using System.Globalization;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>
 /// Logs that the exporter cannot send, and that it can again: the exporter only notifies listeners of its event source. A hosted service,

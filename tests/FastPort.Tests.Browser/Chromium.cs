@@ -1,11 +1,10 @@
 using Microsoft.Playwright;
 using Xunit;
 
-namespace FastPort.Interop.Tests.Browser;
+namespace FastPort.Tests.Browser;
 
 /// <summary>
-/// The browser of the tests of a class: the system's Chromium, driven by Playwright, whose own browsers are not in a package. Test projects
-/// with pages link this file.
+/// The browser of the tests of a class: the system's Chromium, driven by Playwright, whose own browsers are not in a package.
 /// </summary>
 public sealed class Chromium : IAsyncLifetime
 {

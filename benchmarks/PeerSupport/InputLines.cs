@@ -1,12 +1,12 @@
 using System.Threading.Channels;
 
-namespace FastPortPeer;
+namespace PeerSupport;
 
 /// <summary>
 /// Lines of standard input, read by a thread of their own: the console's reader blocks, and the pool may have one thread only. Whoever
 /// started this process holds the other end: when that goes, the lines end and so should the process.
 /// </summary>
-internal static class InputLines
+public static class InputLines
 {
     public static ChannelReader<string> Start()
     {

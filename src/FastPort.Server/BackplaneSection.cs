@@ -3,7 +3,7 @@ using FastPort.Redis;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Programs;
+namespace FastPort.Server;
 
 /// <summary>Makes the server a node in a group of servers, if configured.</summary>
 internal static class BackplaneSection

@@ -1,7 +1,7 @@
-namespace FastPortPeer;
+namespace PeerSupport;
 
 /// <summary>The run cannot go on or its messages were not right; the message is written for whoever started it.</summary>
-internal sealed class PeerException : Exception
+public sealed class PeerException : Exception
 {
     public PeerException()
     {

@@ -1,9 +1,9 @@
 using System.Diagnostics;
 
-namespace FastPortPeer;
+namespace PeerSupport;
 
 /// <summary>CPU time and memory of this process or another one.</summary>
-internal static class ProcessFigures
+public static class ProcessFigures
 {
     /// <summary>User and system time of this process.</summary>
     public static TimeSpan OwnCpu => Environment.CpuUsage.TotalTime;

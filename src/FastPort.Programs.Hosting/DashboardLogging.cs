@@ -6,7 +6,7 @@ using Serilog.Core;
 using Serilog.Events;
 using Serilog.Extensions.Logging;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>The dashboard's connection to Serilog: a level that can be changed, and warnings that reach its page.</summary>
 internal sealed class DashboardLogging : IDashboardLogLevel
