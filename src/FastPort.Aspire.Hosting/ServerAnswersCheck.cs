@@ -1,5 +1,6 @@
 using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using Aspire.Hosting.ApplicationModel;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
@@ -7,7 +8,7 @@ namespace FastPort.Aspire.Hosting;
 
 /// <summary>
 /// Whether the server answers. A connection alone proves nothing: the orchestrator's proxy in front of the server accepts it before the
-/// server listens. The check sends a Ping, which needs no Hello. For a server with TLS, the handshake is enough.
+/// server listens. The check sends a Ping, which needs no Hello.
 /// </summary>
 internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealthCheck
 {
@@ -35,13 +36,13 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
             await client.ConnectAsync(endpoint.Host, endpoint.Port, cancellationToken).ConfigureAwait(false);
             NetworkStream stream = client.GetStream();
             bool answers = endpoint.Scheme == "tls"
-                ? await ShakesHandsAsync(stream, endpoint.Host, cancellationToken).ConfigureAwait(false)
+                ? await AnswersEncryptedAsync(stream, endpoint.Host, cancellationToken).ConfigureAwait(false)
                 : await AnswersAsync(stream, cancellationToken).ConfigureAwait(false);
             return answers
                 ? HealthCheckResult.Healthy($"Answers at {endpoint.Url}.")
                 : new HealthCheckResult(context.Registration.FailureStatus, $"What answers at {endpoint.Url} is no FastPort server.");
         }
-        catch (Exception e) when (e is SocketException or IOException or System.Security.Authentication.AuthenticationException)
+        catch (Exception e) when (e is SocketException or IOException or AuthenticationException)
         {
             return new HealthCheckResult(context.Registration.FailureStatus, $"No answer at {endpoint.Url}: {e.Message}", e);
         }
@@ -56,9 +57,9 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
         return (header[6] & Reply) != 0 && header[7] == Version && header[8] == Correlation;
     }
 
-    private static async Task<bool> ShakesHandsAsync(Stream stream, string host, CancellationToken cancellationToken)
+    private static async Task<bool> AnswersEncryptedAsync(Stream stream, string host, CancellationToken cancellationToken)
     {
-        // The server's clients check who it is. No data is sent.
+        // The server's clients check who it is. The check sends nothing that is secret.
         var options = new SslClientAuthenticationOptions
         {
             TargetHost = host,
@@ -68,9 +69,18 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
         };
         using var encrypted = new SslStream(stream, leaveInnerStreamOpen: true);
         await encrypted.AuthenticateAsClientAsync(options, cancellationToken).ConfigureAwait(false);
+        try
+        {
+            bool answers = await AnswersAsync(encrypted, cancellationToken).ConfigureAwait(false);
 
-        // The server warns of a connection that ends without it.
-        await encrypted.ShutdownAsync().ConfigureAwait(false);
-        return true;
+            // The server warns of a connection that ends without it.
+            await encrypted.ShutdownAsync().ConfigureAwait(false);
+            return answers;
+        }
+        catch (Exception e) when (e is IOException or AuthenticationException)
+        {
+            // A server that requires certificates of its clients refuses the check after the handshake.
+            return true;
+        }
     }
 }

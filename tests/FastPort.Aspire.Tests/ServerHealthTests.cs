@@ -51,6 +51,23 @@ public sealed class ServerHealthTests
     }
 
     [Fact]
+    public async Task A_server_that_requires_certificates_of_its_clients_is_healthy()
+    {
+        using var folder = new TemporaryDirectory();
+        var authority = new TestAuthority("ours", issuer: null);
+        File.WriteAllText(folder["ca.pem"], authority.Certificate.ExportCertificatePem());
+        authority.Issue("localhost", dns: ["localhost"]).WritePem(folder["server.pem"], withKey: true);
+        await using FastPortServer server = await StartAsync("tls://127.0.0.1:0", configure: options =>
+        {
+            options.Tls.CertificateFile = folder["server.pem"];
+            options.Tls.ClientCertificates = ClientCertificateMode.Required;
+            options.Tls.ClientAuthorityFile = folder["ca.pem"];
+        });
+
+        Assert.Equal(HealthStatus.Healthy, (await CheckAsync(server.Endpoints[0].Port, tls: true)).Status);
+    }
+
+    [Fact]
     public async Task A_listener_that_accepts_and_leaves_is_unhealthy()
     {
         // As the orchestrator's proxy does while the server does not listen yet.
