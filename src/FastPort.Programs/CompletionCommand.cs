@@ -23,7 +23,11 @@ internal static class CompletionCommand
             compdef _@_complete @
             """,
         ["fish"] = """
-            complete --command @ --arguments '(@ "[suggest:"(commandline --cursor)"]" (commandline) 2>/dev/null)'
+            function __@_complete
+                set --local line (commandline --cut-at-cursor --current-process)
+                @ "[suggest:"(string length -- "$line")"]" "$line" 2>/dev/null
+            end
+            complete --command @ --arguments '(__@_complete)'
             """,
         ["pwsh"] = """
             Register-ArgumentCompleter -Native -CommandName @ -ScriptBlock {
