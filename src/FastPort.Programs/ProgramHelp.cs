@@ -4,7 +4,9 @@ using System.CommandLine.Invocation;
 
 namespace FastPort.Programs;
 
-/// <summary>The output of <c>--help</c>: lines that are wrapped even if the output is not a terminal, and an example at the end.</summary>
+/// <summary>
+/// The output of <c>--help</c>: lines that are wrapped even if the output is not a terminal, and an example of each command at the end.
+/// </summary>
 internal sealed class ProgramHelp : SynchronousCommandLineAction
 {
     private const int LeastWidth = 40;
@@ -31,15 +33,26 @@ internal sealed class ProgramHelp : SynchronousCommandLineAction
     public override int Invoke(ParseResult parseResult)
     {
         int exitCode = _help.Invoke(parseResult);
-        if (parseResult.CommandResult.Command is ExampleCommand { Example: var example })
+        string[] examples = [.. Examples(parseResult.CommandResult.Command)];
+        if (examples.Length != 0)
         {
             TextWriter output = parseResult.InvocationConfiguration.Output;
-            output.WriteLine("Example:");
-            output.WriteLine($"  {RootCommand.ExecutableName} {example}");
+            string program = NameOf((RootCommand)parseResult.RootCommandResult.Command);
+            output.WriteLine(examples.Length == 1 ? "Example:" : "Examples:");
+            foreach (string example in examples)
+            {
+                output.WriteLine($"  {program} {example}");
+            }
         }
 
         return exitCode;
     }
+
+    /// <summary>The program's name as users type it, which is that of the tool.</summary>
+    public static string NameOf(RootCommand root) => root.HelpName ?? root.Name;
+
+    private static IEnumerable<string> Examples(Command command) =>
+        command is ExampleCommand { Example: var example } ? [example] : command.Subcommands.SelectMany(Examples);
 
     private static int Width()
     {

@@ -29,6 +29,7 @@ internal static class ProgramRun
     /// <param name="error">Receives the errors in the arguments.</param>
     public static async Task<int> InvokeAsync(RootCommand root, string[] args, TextWriter error)
     {
+        CompletionCommand.AddTo(root);
         ProgramHelp.SetUp(root);
 
         // An argument that begins with @ is a value like others: a tag's text, a user's name, an abstract socket.

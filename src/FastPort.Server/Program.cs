@@ -2,7 +2,6 @@ using System.CommandLine;
 using FastPort.Programs;
 using FastPort.Programs.Hosting;
 using FastPort.Server;
-using FastPort.Server.Commands;
 using FastPort.Transports.Sockets;
 
 // Safe here: no code of this process blocks a socket's thread. The diagnostics handlers do not block or are queued.
@@ -31,9 +30,6 @@ var root = new RootCommand(
     dashboard,
 };
 transport.AddTo(root);
-SecurityCommands.AddTo(root);
-BanCommands.AddTo(root);
-CertificateCommands.AddTo(root);
 root.SetAction((result, cancellationToken) =>
     ServerProgram.RunAsync(
         result.GetValue(listen) ?? [],

@@ -16,7 +16,7 @@ public sealed class SecurityCommandTests : IDisposable
     [Fact]
     public async Task A_user_is_set_from_standard_input_and_removed()
     {
-        await using (ServerProcess set = ServerProcess.Start(["users", "set", Users, "anna", "--role", "operator"]))
+        await using (ServerProcess set = ServerProcess.StartClient(["users", "set", Users, "anna", "--role", "operator"]))
         {
             await set.TypeAsync("a password");
             Assert.Equal(0, await set.ExitAsync());
@@ -25,12 +25,12 @@ public sealed class SecurityCommandTests : IDisposable
 
         string line = Assert.Single(await File.ReadAllLinesAsync(Users, TestContext.Current.CancellationToken));
         Assert.Matches(@"^anna:\$argon2id\$v=19\$[^:]+:operator$", line);
-        await using (ServerProcess remove = ServerProcess.Start(["users", "remove", Users, "anna"]))
+        await using (ServerProcess remove = ServerProcess.StartClient(["users", "remove", Users, "anna"]))
         {
             Assert.Equal(0, await remove.ExitAsync());
         }
 
-        await using ServerProcess again = ServerProcess.Start(["users", "remove", Users, "anna"]);
+        await using ServerProcess again = ServerProcess.StartClient(["users", "remove", Users, "anna"]);
         Assert.Equal(1, await again.ExitAsync());
         Assert.Contains("has no user 'anna'", again.Errors, StringComparison.Ordinal);
     }
@@ -38,7 +38,7 @@ public sealed class SecurityCommandTests : IDisposable
     [Fact]
     public async Task A_name_that_cannot_be_one_is_exit_code_2()
     {
-        await using ServerProcess set = ServerProcess.Start(["users", "set", Users, "a:b"]);
+        await using ServerProcess set = ServerProcess.StartClient(["users", "set", Users, "a:b"]);
         await set.TypeAsync("secret");
 
         Assert.Equal(2, await set.ExitAsync());
@@ -52,7 +52,7 @@ public sealed class SecurityCommandTests : IDisposable
     {
         await File.WriteAllTextAsync(
             Policy, """{ "rules": [ { "for": ["role:operator"], "send": ["0x0100"] } ] }""", TestContext.Current.CancellationToken);
-        await using (ServerProcess good = ServerProcess.Start(["policy", "check", Policy, "--user", "anna", "--role", "operator"]))
+        await using (ServerProcess good = ServerProcess.StartClient(["policy", "check", Policy, "--user", "anna", "--role", "operator"]))
         {
             Assert.Equal(0, await good.ExitAsync());
             Assert.Contains("anna may:", good.Output, StringComparison.Ordinal);
@@ -60,7 +60,7 @@ public sealed class SecurityCommandTests : IDisposable
         }
 
         await File.WriteAllTextAsync(Policy, """{ "rules": [ { "for": ["me"] } ] }""", TestContext.Current.CancellationToken);
-        await using ServerProcess bad = ServerProcess.Start(["policy", "check", Policy]);
+        await using ServerProcess bad = ServerProcess.StartClient(["policy", "check", Policy]);
         Assert.Equal(1, await bad.ExitAsync());
         Assert.Contains("rules[0].for has \"me\"", bad.Errors, StringComparison.Ordinal);
     }
@@ -104,7 +104,7 @@ public sealed class SecurityCommandTests : IDisposable
             static line => Assert.StartsWith("192.0.2.7 is banned until ", line, StringComparison.Ordinal),
             static line => Assert.EndsWith("Z: shared her password", line, StringComparison.Ordinal));
         Assert.Equal("The ban of user:anna is lifted.\n", await RunAsync("lift", bans, "user:anna"));
-        await using ServerProcess again = ServerProcess.Start(["bans", "lift", bans, "user:anna"]);
+        await using ServerProcess again = ServerProcess.StartClient(["bans", "lift", bans, "user:anna"]);
         Assert.Equal(1, await again.ExitAsync());
         Assert.Contains("has no ban of 'user:anna'", again.Errors, StringComparison.Ordinal);
     }
@@ -117,7 +117,7 @@ public sealed class SecurityCommandTests : IDisposable
     [InlineData("user:anna", "36:00:00", "--for is '36:00:00'; give a time as d.hh:mm:ss")]
     public async Task A_ban_that_cannot_be_one_is_exit_code_2(string subject, string time, string error)
     {
-        await using ServerProcess add = ServerProcess.Start(
+        await using ServerProcess add = ServerProcess.StartClient(
             ["bans", "add", Path.Combine(_directory.Path, "bans"), subject, $"--for={time}"]);
 
         Assert.Equal(2, await add.ExitAsync());
@@ -127,7 +127,7 @@ public sealed class SecurityCommandTests : IDisposable
 
     private static async Task<string> RunAsync(params string[] arguments)
     {
-        await using ServerProcess command = ServerProcess.Start(["bans", .. arguments]);
+        await using ServerProcess command = ServerProcess.StartClient(["bans", .. arguments]);
         Assert.Equal(0, await command.ExitAsync());
         return command.Output;
     }

@@ -69,6 +69,10 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     public static ServerProcess Start(string[] arguments, params (string Key, string Value)[] environment) =>
         new(new TemporaryDirectory(), Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), arguments, environment);
 
+    /// <summary>A command of FastPort.Client, whose program lies beside the tests too.</summary>
+    public static ServerProcess StartClient(string[] arguments) =>
+        StartProgram(AppContext.BaseDirectory, "FastPort.Client.dll", arguments);
+
     /// <summary>Another program that says as this server does where it listens.</summary>
     public static ServerProcess StartProgram(
         string directory, string program, string[] arguments, params (string Key, string Value)[] environment) =>

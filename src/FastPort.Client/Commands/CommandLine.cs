@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Client.Administration;
 using FastPort.Client.Tags;
 using FastPort.Client.Top;
 using FastPort.Programs;
@@ -12,10 +13,15 @@ internal static class CommandLine
     /// <param name="args">The program's arguments.</param>
     /// <param name="commands">Executes the commands.</param>
     /// <param name="error">Receives the errors in the arguments.</param>
-    public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
+    public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error) =>
+        ProgramRun.InvokeAsync(Create(commands), args, error);
+
+    /// <summary>Creates the commands.</summary>
+    /// <param name="commands">Executes the commands.</param>
+    public static RootCommand Create(ICommands commands)
     {
         var root = new RootCommand(
-            "FastPort load client. Without a command, it hosts a server in its process, puts load on it for 10 s and reports the results; "
+            "FastPort's command line. Without a command, it hosts a server in its process, puts load on it for 10 s and reports the results; "
             + "files go to Stats/.")
         {
             LoadCommand.Create(commands.LoadAsync),
@@ -23,8 +29,11 @@ internal static class CommandLine
             TagCommands.Create(commands.TagsAsync),
             TopCommand.Create(commands.TopAsync),
         };
+        SecurityCommands.AddTo(root);
+        BanCommands.AddTo(root);
+        CertificateCommands.AddTo(root);
         root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
-        return ProgramRun.InvokeAsync(root, args, error);
+        return root;
     }
 }
 

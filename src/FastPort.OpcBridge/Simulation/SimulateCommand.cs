@@ -72,10 +72,11 @@ internal sealed class SimulateCommand
 
     private SimulateCommand(Func<SimulationSettings, CancellationToken, Task<int>> run)
     {
-        Command = new Command(
+        Command = new ExampleCommand(
             "simulate",
             "Serves 2,000 variables and a package method over OPC UA, until Ctrl+C or SIGTERM. Every server option can also be set in "
-            + "section OpcUaServer of appsettings.json or by an environment variable such as OpcUaServer__MaxNodesPerRead.")
+            + "section OpcUaServer of appsettings.json or by an environment variable such as OpcUaServer__MaxNodesPerRead.",
+            "simulate --listen opc.tcp://127.0.0.1:48401 --change-rate 10")
         {
             _listen, _changeRate, _policies, _modes, _users, _usersFile, _noAnonymous, _certificates, _unsafeTrustAll, _maxMessage,
             _maxSessions,

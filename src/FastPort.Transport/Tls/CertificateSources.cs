@@ -14,7 +14,7 @@ internal sealed class CertificateSources(
 {
     private const string NothingConfigured =
         "a tls:// endpoint needs a certificate: set CertificateFile, CertificateFolder or UseDevelopmentCertificate; "
-        + "`FastPort.Server certs create` creates one for trials.";
+        + "`fastport certs create` creates one for trials.";
 
     /// <summary>
     /// Changes with the files. By content: that works with symbolic links that are swapped and with network file systems, where

@@ -1,3 +1,4 @@
+using System.CommandLine;
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
 using FastPort.Client.Tags;
@@ -24,6 +25,26 @@ public sealed class CommandLineTests
                 _commands.Load.Mode));
         Assert.Null(_commands.Load.Server);
         Assert.Null(_commands.Load.Rate);
+    }
+
+    [Fact]
+    public void Every_command_has_an_example_that_is_right()
+    {
+        RootCommand root = CommandLine.Create(_commands);
+        CompletionCommand.AddTo(root);
+
+        ExampleCommand[] commands = [.. Leaves(root).Select(Assert.IsType<ExampleCommand>)];
+
+        Assert.True(commands.Length > 10);
+        Assert.All(commands, command =>
+        {
+            ParseResult parsed = root.Parse(command.Example);
+            Assert.Empty(parsed.Errors);
+            Assert.Same(command, parsed.CommandResult.Command);
+        });
+
+        static IEnumerable<Command> Leaves(Command command) =>
+            command.Subcommands.Count == 0 ? [command] : command.Subcommands.SelectMany(Leaves);
     }
 
     [Fact]

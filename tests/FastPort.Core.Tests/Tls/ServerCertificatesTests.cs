@@ -110,7 +110,7 @@ public sealed class ServerCertificatesTests : IDisposable
     public void A_start_without_a_certificate_says_how_to_get_one() => Fails(
         new TlsServerOptions(),
         "FastPort:Tls:CertificateFile: a tls:// endpoint needs a certificate: set CertificateFile, CertificateFolder or "
-        + "UseDevelopmentCertificate; `FastPort.Server certs create` creates one for trials.");
+        + "UseDevelopmentCertificate; `fastport certs create` creates one for trials.");
 
     // The fake clock stands at 1970, when no development certificate of this machine is valid.
     [Fact]

@@ -1,6 +1,6 @@
 using FastPort.Programs;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>A command failed; the message says why.</summary>
 /// <param name="exitCode">The program's exit code.</param>

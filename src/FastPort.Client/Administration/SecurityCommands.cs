@@ -2,7 +2,7 @@ using System.CommandLine;
 using FastPort.Programs;
 using FastPort.Security;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>The commands <c>users set</c>, <c>users remove</c> and <c>policy check</c>.</summary>
 internal static class SecurityCommands
@@ -19,8 +19,10 @@ internal static class SecurityCommands
         var file = new Argument<string>("file") { Description = "The file of users that Security:UsersFile names." };
         var name = new Argument<string>("name") { Description = "The user's name." };
         var roles = new Option<string[]>("--role") { Description = "A role of the user. Can be given several times.", HelpName = "ROLE" };
-        var set = new Command(
-            "set", "Add a user, or give a user a new password and new roles. The password is prompted for, or read from standard input.")
+        var set = new ExampleCommand(
+            "set",
+            "Add a user, or give a user a new password and new roles. The password is prompted for, or read from standard input.",
+            "users set users.txt anna --role operator")
         {
             file,
             name,
@@ -35,7 +37,11 @@ internal static class SecurityCommands
             return ExitCode.Good;
         }));
 
-        var remove = new Command("remove", "Remove a user. Open sessions of the user stay open until the user is banned.") { file, name };
+        var remove = new ExampleCommand(
+            "remove", "Remove a user. Open sessions of the user stay open until the user is banned.", "users remove users.txt anna")
+        {
+            file, name,
+        };
         remove.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);
@@ -56,7 +62,10 @@ internal static class SecurityCommands
         var file = new Argument<string>("file") { Description = "The policy file that Security:PolicyFile names." };
         var user = new Option<string?>("--user") { Description = "Show what this user may do.", HelpName = "NAME" };
         var roles = new Option<string[]>("--role") { Description = "A role of that user. Can be given several times.", HelpName = "ROLE" };
-        var check = new Command("check", "Read a policy as the server does, and report its errors or what it allows.")
+        var check = new ExampleCommand(
+            "check",
+            "Read a policy as the server does, and report its errors or what it allows.",
+            "policy check policy.json --user anna --role operator")
         {
             file,
             user,

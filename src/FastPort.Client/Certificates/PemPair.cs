@@ -1,4 +1,4 @@
-namespace FastPort.Server.Certificates;
+namespace FastPort.Client.Certificates;
 
 /// <summary>A certificate and its private key, both as PEM. Not a record: its text would show the key.</summary>
 /// <param name="certificate">The certificate.</param>

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
-namespace FastPort.Server.Certificates;
+namespace FastPort.Client.Certificates;
 
 /// <summary>
 /// An authority for development, which signs certificates of servers and clients. Its key is in a file without a password, so trusting it

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 
-namespace FastPort.Server.Certificates;
+namespace FastPort.Client.Certificates;
 
 /// <summary>The names that certificates are made for.</summary>
 internal static class SubjectNames

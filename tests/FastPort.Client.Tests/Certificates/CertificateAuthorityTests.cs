@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Xunit;
 
-namespace FastPort.Server.Tests;
+namespace FastPort.Client.Tests.Certificates;
 
 /// <summary><c>certs create</c> where an authority lies already.</summary>
 public sealed class CertificateAuthorityTests : IDisposable

@@ -1,6 +1,6 @@
 using FastPort.Programs;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>Runs the commands that work on files.</summary>
 internal static class CommandRun

@@ -1,7 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using Xunit;
 
-namespace FastPort.Server.Tests;
+namespace FastPort.Client.Tests.Certificates;
 
 /// <summary>The command that makes certificates for development.</summary>
 public sealed class CertificateCommandTests : IDisposable

@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Xunit;
 
-namespace FastPort.Server.Tests;
+namespace FastPort.Client.Tests.Certificates;
 
 /// <summary>A directory that <c>certs create</c> fills, and what programs that trust its authority make of it.</summary>
 internal sealed class MadeCertificates : IDisposable
@@ -26,7 +26,7 @@ internal sealed class MadeCertificates : IDisposable
     /// <summary>Runs the command.</summary>
     public async Task<(int ExitCode, string Output, string Errors)> CreateAsync(params string[] options)
     {
-        await using ServerProcess create = ServerProcess.Start(["certs", "create", Path, .. options]);
+        await using ServerProcess create = ServerProcess.StartClient(["certs", "create", Path, .. options]);
         int exitCode = await create.ExitAsync();
         return (exitCode, create.Output, create.Errors);
     }

@@ -1,7 +1,7 @@
 using System.Text;
 using FastPort.Programs;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>Reads a password: never from an argument, which other users of the machine can see.</summary>
 internal static class Password

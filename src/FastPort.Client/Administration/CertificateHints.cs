@@ -1,6 +1,6 @@
-using FastPort.Server.Certificates;
+using FastPort.Client.Certificates;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>The commands to run after creating certificates: how a server uses them, and how a client reaches it.</summary>
 internal static class CertificateHints

@@ -1,8 +1,8 @@
 using System.CommandLine;
 using FastPort.Programs;
-using FastPort.Server.Certificates;
+using FastPort.Client.Certificates;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>The command <c>certs create</c>.</summary>
 internal static class CertificateCommands
@@ -26,7 +26,10 @@ internal static class CertificateCommands
             SubjectNames.IsClient,
             "give 1 to 64 of the characters A to Z, a to z, 0 to 9, '.', '-', '_' and '@'");
         Option<int> days = WholeNumberOption.Create("--days", "Number of days that certificates are valid.", "N", DefaultDays, 1, MaxDays);
-        var create = new Command("create", "Create certificates for a server and its clients, and the authority that signs them.")
+        var create = new ExampleCommand(
+            "create",
+            "Create certificates for a server and its clients, and the authority that signs them.",
+            "certs create certs --name localhost --client anna")
         {
             directory,
             names,

@@ -4,7 +4,7 @@ using FastPort.Configuration;
 using FastPort.Programs;
 using FastPort.Security;
 
-namespace FastPort.Server.Commands;
+namespace FastPort.Client.Administration;
 
 /// <summary>The commands <c>bans list</c>, <c>bans add</c> and <c>bans lift</c>.</summary>
 internal static class BanCommands
@@ -28,9 +28,9 @@ internal static class BanCommands
         });
     }
 
-    private static Command CreateList(Argument<string> file)
+    private static ExampleCommand CreateList(Argument<string> file)
     {
-        var list = new Command("list", "List the bans that have not ended.") { file };
+        var list = new ExampleCommand("list", "List the bans that have not ended.", "bans list bans.json") { file };
         list.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);
@@ -50,7 +50,7 @@ internal static class BanCommands
         return list;
     }
 
-    private static Command CreateAdd(Argument<string> file, Argument<string> subject)
+    private static ExampleCommand CreateAdd(Argument<string> file, Argument<string> subject)
     {
         var time = new Option<TimeSpan>("--for")
         {
@@ -65,7 +65,10 @@ internal static class BanCommands
             HelpName = "TEXT",
             DefaultValueFactory = static _ => string.Empty,
         };
-        var add = new Command("add", "Ban an address, network or user: open sessions end, new ones are refused.")
+        var add = new ExampleCommand(
+            "add",
+            "Ban an address, network or user: open sessions end, new ones are refused.",
+            "bans add bans.json 203.0.113.0/24 --for 01:00:00 --reason flood")
         {
             file,
             subject,
@@ -83,9 +86,9 @@ internal static class BanCommands
         return add;
     }
 
-    private static Command CreateLift(Argument<string> file, Argument<string> subject)
+    private static ExampleCommand CreateLift(Argument<string> file, Argument<string> subject)
     {
-        var lift = new Command("lift", "Lift a ban before it ends.") { file, subject };
+        var lift = new ExampleCommand("lift", "Lift a ban before it ends.", "bans lift bans.json user:anna") { file, subject };
         lift.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
         {
             string path = result.GetRequiredValue(file);

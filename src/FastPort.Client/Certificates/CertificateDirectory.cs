@@ -1,8 +1,8 @@
 using System.Text;
 using FastPort.Programs;
-using FastPort.Server.Commands;
+using FastPort.Client.Administration;
 
-namespace FastPort.Server.Certificates;
+namespace FastPort.Client.Certificates;
 
 /// <summary>The directory of an authority, and of the certificates that it has signed.</summary>
 /// <param name="path">Where it is.</param>
