@@ -2,7 +2,7 @@ using Company.My_Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-// "--server tcp://127.0.0.1:7007" is a client, which sends the typed lines. All else is the server, and its settings.
+// With --server tcp://127.0.0.1:7007, the program is a client, which sends the typed lines. Other arguments are settings of the server.
 if (args is ["--server", var uri])
 {
     await LineClient.RunAsync(uri, Console.In, Console.Out);

@@ -11,7 +11,7 @@ public sealed class GreeterServiceTests
     [Fact]
     public async Task A_caller_is_greeted_by_name()
     {
-        await using TestServer test = await TestServer.StartAsync(builder => builder.MapService<GreeterService>(), cancellationToken: Token);
+        await using TestServer test = await StartAsync();
         var greeter = new GreeterClient(test.Client);
 
         Greeting greeting = await greeter.GreetAsync(new GreetRequest { Name = "Ann" }, cancellationToken: Token);
@@ -22,7 +22,7 @@ public sealed class GreeterServiceTests
     [Fact]
     public async Task A_caller_without_a_name_is_refused()
     {
-        await using TestServer test = await TestServer.StartAsync(builder => builder.MapService<GreeterService>(), cancellationToken: Token);
+        await using TestServer test = await StartAsync();
         var greeter = new GreeterClient(test.Client);
 
         RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
@@ -30,4 +30,7 @@ public sealed class GreeterServiceTests
 
         Assert.Equal(ErrorCode.MalformedBody, failure.Code);
     }
+
+    private static Task<TestServer> StartAsync() =>
+        TestServer.StartAsync(builder => builder.MapService<GreeterService>(), cancellationToken: Token);
 }
