@@ -26,12 +26,12 @@ internal static class BridgeProgram
     private const int SimulatedChanges = 2000;
 
     public static Task<int> RunAsync(
-        string[] listen, string? dashboard, TransportChoice transport, CancellationToken cancellationToken) =>
+        string[] listen, string? dashboard, TransportChoice transport, string? file, CancellationToken cancellationToken) =>
         ProgramRun.ReportAsync(
             async () =>
             {
                 ConsoleOutput.Protect();
-                using IHost host = Build(listen, dashboard, transport, out bool isSimulated);
+                using IHost host = Build(listen, dashboard, transport, file, out bool isSimulated);
                 return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services, isSimulated), cancellationToken)
                     .ConfigureAwait(false);
             },
@@ -59,11 +59,12 @@ internal static class BridgeProgram
         }
     }
 
-    private static IHost Build(string[] listen, string? dashboard, TransportChoice transport, out bool isSimulated)
+    private static IHost Build(
+        string[] listen, string? dashboard, TransportChoice transport, string? file, out bool isSimulated)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
-        ProgramRun.AddSettings(builder.Configuration, transport);
+        ProgramRun.AddSettings(builder.Configuration, transport, file);
         DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);

@@ -13,6 +13,7 @@ var listen = new Option<string[]>("--listen")
     HelpName = "URI",
 };
 Option<string?> dashboard = DashboardOption.Create();
+Option<string?> settings = SettingsOption.Create();
 var transport = new TransportOptions();
 var root = new RootCommand(
     "FastPort OPC UA bridge: FastPort clients read, write and subscribe to tags of OPC UA servers. Configured by section OpcBridge of "
@@ -20,11 +21,12 @@ var root = new RootCommand(
 {
     listen,
     dashboard,
+    settings,
     SimulateCommand.Create(SimulationProgram.RunAsync),
 };
 transport.AddTo(root);
 root.SetAction((result, cancellationToken) =>
     BridgeProgram.RunAsync(
-        result.GetValue(listen) ?? [], result.GetValue(dashboard), transport.Read(result), cancellationToken));
+        result.GetValue(listen) ?? [], result.GetValue(dashboard), transport.Read(result), result.GetValue(settings), cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

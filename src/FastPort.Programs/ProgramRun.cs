@@ -152,11 +152,17 @@ internal static class ProgramRun
     }
 
     /// <summary>
-    /// Adds appsettings.json from the program's directory, the environment, which overrides it, and the command line, which overrides both.
+    /// Adds a configuration file, the environment, which overrides it, and the command line, which overrides both.
     /// </summary>
-    public static void AddSettings(IConfigurationBuilder configuration, TransportChoice transport) => configuration
-        .SetBasePath(AppContext.BaseDirectory)
-        .AddJsonFile("appsettings.json", optional: false)
+    /// <param name="configuration">Receives them.</param>
+    /// <param name="transport">What the command line says about transports.</param>
+    /// <param name="file">
+    /// The configuration file, relative to the working directory. Defaults to appsettings.json in the program's directory.
+    /// </param>
+    public static void AddSettings(IConfigurationBuilder configuration, TransportChoice transport, string? file = null) => configuration
+        .AddJsonFile(
+            string.IsNullOrEmpty(file) ? Path.Combine(AppContext.BaseDirectory, "appsettings.json") : Path.GetFullPath(file),
+            optional: false)
         .AddEnvironmentVariables()
         .AddInMemoryCollection(transport.ToConfiguration());
 

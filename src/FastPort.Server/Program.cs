@@ -20,6 +20,7 @@ var queuedEcho = new Option<bool>("--queued-echo")
     Description = "Also answer message type 0x1001 as Echo does, but through a queued handler (for measurements).",
 };
 Option<string?> dashboard = DashboardOption.Create();
+Option<string?> settings = SettingsOption.Create();
 var transport = new TransportOptions();
 var root = new RootCommand(
     "FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment "
@@ -28,6 +29,7 @@ var root = new RootCommand(
     listen,
     queuedEcho,
     dashboard,
+    settings,
 };
 transport.AddTo(root);
 root.SetAction((result, cancellationToken) =>
@@ -36,6 +38,7 @@ root.SetAction((result, cancellationToken) =>
         result.GetValue(queuedEcho),
         result.GetValue(dashboard),
         transport.Read(result),
+        result.GetValue(settings),
         cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

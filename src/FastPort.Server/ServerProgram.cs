@@ -15,12 +15,17 @@ internal static class ServerProgram
     private const ushort QueuedEchoType = 0x1001;
 
     public static Task<int> RunAsync(
-        string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport, CancellationToken cancellationToken) =>
+        string[] listen,
+        bool queuedEcho,
+        string? dashboard,
+        TransportChoice transport,
+        string? settings,
+        CancellationToken cancellationToken) =>
         ProgramRun.ReportAsync(
         async () =>
         {
             ConsoleOutput.Protect();
-            using IHost host = Build(listen, queuedEcho, dashboard, transport);
+            using IHost host = Build(listen, queuedEcho, dashboard, transport, settings);
             try
             {
                 return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services), cancellationToken).ConfigureAwait(false);
@@ -43,11 +48,12 @@ internal static class ServerProgram
         DashboardOption.Tell(services);
     }
 
-    private static IHost Build(string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport)
+    private static IHost Build(
+        string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport, string? settings)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
-        ProgramRun.AddSettings(builder.Configuration, transport);
+        ProgramRun.AddSettings(builder.Configuration, transport, settings);
         DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);

@@ -93,6 +93,31 @@ public sealed class ServerConfigurationTests
     }
 
     [Fact]
+    public async Task Config_names_the_file_that_is_read_instead()
+    {
+        using var directory = new TemporaryDirectory();
+        string file = Path.Combine(directory.Path, "other.json");
+        await File.WriteAllTextAsync(
+            file,
+            """
+            {
+              "FastPort": { "Endpoints": [ "tcp://127.0.0.2:0" ] },
+              "LatencyStats": { "EnableFileOutput": false },
+              "Serilog": { "WriteTo": [] }
+            }
+            """);
+        await using ServerProcess server = ServerProcess.Start(["--config", file]);
+
+        Assert.StartsWith("tcp://127.0.0.2:", await server.ListeningAsync(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_missing_file_of_config_is_named()
+    {
+        await AssertUsageAsync(ServerProcess.Start(["--config", "/nonexistent/fastport.json"]), "/nonexistent/fastport.json");
+    }
+
+    [Fact]
     public async Task A_wrong_value_in_the_file_is_named_and_every_other_one_too()
     {
         ServerProcess server = ServerProcess.StartWithSettings(

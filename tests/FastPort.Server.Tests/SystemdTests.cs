@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Net.Sockets;
 using System.Runtime.Versioning;
+using System.Text.RegularExpressions;
 using Xunit;
 
 namespace FastPort.Server.Tests;
@@ -45,8 +46,9 @@ public sealed class SystemdTests
     }
 
     [Theory]
-    [InlineData("fastport.service")]
-    [InlineData("fastport@.service")]
+    [InlineData("fastport-server.service")]
+    [InlineData("fastport-server@.service")]
+    [InlineData("fastport-opcbridge.service")]
     public async Task The_unit_file_is_one_that_systemd_takes(string name)
     {
         string? analyze = (Environment.GetEnvironmentVariable("PATH") ?? string.Empty).Split(Path.PathSeparator)
@@ -59,9 +61,13 @@ public sealed class SystemdTests
 
         // The program that it starts has to exist.
         string text = await File.ReadAllTextAsync(Path.Combine(AppContext.BaseDirectory, name));
-        Assert.Contains("ExecStart=/opt/fastport/FastPort.Server\n", text, StringComparison.Ordinal);
-        await File.WriteAllTextAsync(unit, text.Replace(
-            "/opt/fastport/FastPort.Server", Path.Combine(AppContext.BaseDirectory, "FastPort.Server"), StringComparison.Ordinal));
+        Assert.Contains("ExecStart=/usr/bin/fastport-", text, StringComparison.Ordinal);
+        await File.WriteAllTextAsync(unit, Regex.Replace(
+            text,
+            "/usr/bin/fastport-[a-z]+",
+            Path.Combine(AppContext.BaseDirectory, "FastPort.Server"),
+            RegexOptions.ExplicitCapture,
+            Limit));
 
         (int code, string output) = await RunAsync(analyze, "verify", "--man=no", unit);
 
