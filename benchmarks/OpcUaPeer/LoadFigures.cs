@@ -1,6 +1,5 @@
 using System.Text.Json;
 using FastPort.Telemetry;
-using FastPortPeer;
 
 namespace OpcUaPeer;
 

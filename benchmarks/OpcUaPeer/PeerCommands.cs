@@ -1,7 +1,6 @@
 using System.CommandLine;
 using FastPort;
 using FastPort.OpcUa;
-using FastPortPeer;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using FastPortPeer;
 
 namespace OpcUaPeer;
 

@@ -1,6 +1,5 @@
 using System.Security.Cryptography;
 using System.Text;
-using FastPort.OpcBridge.Simulation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
@@ -12,7 +11,7 @@ HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);
 var users = builder.Configuration.GetSection("Users").GetChildren().Where(static user => user.Value is not null)
     .ToDictionary(static user => user.Key, static user => Encoding.UTF8.GetBytes(user.Value!), StringComparer.Ordinal);
 builder.Services
-    .AddOpcUaServer(builder.Configuration, (provider, space) => { _ = new SimulatedNodes(space); })
+    .AddOpcUaServer(builder.Configuration, (provider, space) => { _ = new Plant(space); })
     .Configure(options =>
     {
         if (options.Endpoints.Count == 0)

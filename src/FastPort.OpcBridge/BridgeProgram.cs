@@ -4,6 +4,7 @@ using FastPort.OpcBridge.Health;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
+using FastPort.Programs.Hosting;
 using FastPort.Tags;
 using FastPort.Tags.OpcUa.Published;
 using Microsoft.Extensions.Configuration;

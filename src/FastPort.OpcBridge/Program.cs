@@ -2,6 +2,7 @@ using System.CommandLine;
 using FastPort.OpcBridge;
 using FastPort.OpcBridge.Simulation;
 using FastPort.Programs;
+using FastPort.Programs.Hosting;
 
 ConsoleOutput.ProtectErrors();
 var listen = new Option<string[]>("--listen")

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using FastPort.Programs;
+using FastPort.Programs.Hosting;
 using FastPort.Server;
 using FastPort.Server.Commands;
 using FastPort.Transports.Sockets;

@@ -1,4 +1,5 @@
 using FastPort.Programs;
+using FastPort.Programs.Hosting;
 using FastPort.Protocol;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;

@@ -1,5 +1,3 @@
-using FastPort.OpcUa;
-
 namespace FastPort.Tags;
 
 /// <summary>

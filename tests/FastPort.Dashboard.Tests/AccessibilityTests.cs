@@ -1,7 +1,7 @@
 using Deque.AxeCore.Commons;
 using Deque.AxeCore.Playwright;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

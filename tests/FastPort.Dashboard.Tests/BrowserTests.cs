@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
 using Xunit;

@@ -1,6 +1,6 @@
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Playwright;
 using Xunit;

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

@@ -1,5 +1,5 @@
 using FastPort.Dashboard.Tests.Support;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

@@ -17,6 +17,8 @@ public sealed class ProjectTests
             "FastPort.Client", "FastPort.Core", "FastPort.Dashboard", "FastPort.OpcBridge", "FastPort.OpcUa", "FastPort.Protocol",
             "FastPort.Redis", "FastPort.Security", "FastPort.Server", "FastPort.Tags", "FastPort.Tags.OpcUa",
         ],
+        ["FastPort.Programs"] = ["FastPort.Client", "FastPort.OpcBridge", "FastPort.Programs.Hosting", "FastPort.Server"],
+        ["FastPort.Programs.Hosting"] = ["FastPort.OpcBridge", "FastPort.Server"],
         ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
         ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],
         ["FastPort.Core"] =
@@ -39,18 +41,22 @@ public sealed class ProjectTests
     }
 
     [Fact]
-    public void Projects_share_no_source_files_of_libraries()
+    public void A_project_compiles_no_source_file_of_another_one()
     {
-        string[] shared =
-            [.. Projects.SelectMany(static project => Items(project, "Compile"))
-                .Where(static path => path.StartsWith("../FastPort.", StringComparison.Ordinal))];
+        string[] files = [.. Files("*.csproj"), .. Files("Directory.Build.*")];
 
-        // Names of status codes, of which tags show those of OPC UA: Tags does not use OpcUa, nor OpcUa Tags.
-        Assert.Equal(["../FastPort.OpcUa/StatusNames.cs"], shared);
+        Assert.NotEmpty(files);
+        Assert.All(files, static file => Assert.DoesNotContain(Items(file, "Compile"), static path => path.Contains("..")));
     }
 
+    // Of all projects, also of those that are not part of the solution.
+    private static IEnumerable<string> Files(string pattern) =>
+        Directory.GetFiles(Repository.Root, pattern, SearchOption.AllDirectories).Where(static file =>
+            !file[Repository.Root.Length..].Split(Path.DirectorySeparatorChar).Any(static part => part is "bin" or "obj" or "artifacts"));
+
     private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
-        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer";
+        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.Comparisons" or "FastPort.TestHost" or "FastPort.Tests.Support"
+            or "FastPortPeer";
 
     private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
         .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);

@@ -6,11 +6,12 @@ internal static class Repository
     /// <summary>The directory of FastPort.sln.</summary>
     public static string Root { get; } = FindRoot();
 
-    /// <summary>The built program of a sample, of the same configuration and framework as these tests.</summary>
-    public static string SampleProgram(string name)
+    /// <summary>The built program of a project, of the same configuration and framework as these tests.</summary>
+    /// <param name="folder">The project's folder, from the root.</param>
+    public static string Program(string folder)
     {
         var framework = new DirectoryInfo(AppContext.BaseDirectory.TrimEnd(Path.DirectorySeparatorChar));
-        return Path.Combine(Root, "samples", name, "bin", framework.Parent!.Name, framework.Name, name + ".dll");
+        return Path.Combine(Root, folder, "bin", framework.Parent!.Name, framework.Name, Path.GetFileName(folder) + ".dll");
     }
 
     private static string FindRoot()

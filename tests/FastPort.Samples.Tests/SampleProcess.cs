@@ -3,7 +3,9 @@ using System.Text;
 
 namespace FastPort.Samples.Tests;
 
-/// <summary>A sample as a child process. It is killed by its id when it is still there at the end, with what it started.</summary>
+/// <summary>
+/// A sample or another program as a child process. It is killed by its id when it is still there at the end, with what it started.
+/// </summary>
 internal sealed class SampleProcess : IDisposable
 {
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(90);
@@ -20,9 +22,13 @@ internal sealed class SampleProcess : IDisposable
     /// <summary>What has been read of standard output.</summary>
     public string Output => _output.ToString();
 
-    public static SampleProcess Start(string sample, params string[] arguments)
+    public static SampleProcess Start(string sample, params string[] arguments) =>
+        StartProgram(Path.Combine("samples", sample), arguments);
+
+    /// <summary>Starts the program of a project.</summary>
+    public static SampleProcess StartProgram(string folder, params string[] arguments)
     {
-        string program = Repository.SampleProgram(sample);
+        string program = Repository.Program(folder);
         var start = new ProcessStartInfo(Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet", [program, .. arguments])
         {
             UseShellExecute = false,

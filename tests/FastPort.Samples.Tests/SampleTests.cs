@@ -178,18 +178,23 @@ public sealed class SampleTests
     }
 
     [Fact]
-    public async Task OpcUaServer_serves_OpcUaClient_until_it_is_terminated()
+    public async Task OpcUaServer_serves_its_plant_until_it_is_terminated()
     {
         using SampleProcess server = SampleProcess.Start(
             "OpcUaServer", "--OpcUaServer:Endpoints:0=opc.tcp://127.0.0.1:0", "--OpcUaServer:SecurityPolicies:0=None");
         string endpoint = await server.ReadWordAfterAsync("Listening on ");
-        using SampleProcess client = SampleProcess.Start("OpcUaClient", endpoint);
+        await using (OpcUaClient client = await OpcUaClient.ConnectAsync(endpoint))
+        {
+            NodeId Id(string text) => client.Namespaces.MakeId("urn:fastport:plant", text);
 
-        Assert.Equal(0, await client.WaitAsync());
+            DataValue[] values = await client.ReadAsync([Id("Machine7/Name"), Id("Machine7/Parts2"), Id("Machine7/Temperature3")]);
+            await client.CallAsync(Id("Plant"), Id("StoreRecipe"), [(OpcUa.ByteString)"sugar"u8.ToArray()]);
+            MethodCallResult recipe = await client.CallAsync(Id("Plant"), Id("LoadRecipe"), []);
 
-        // As docs/opc-ua.md shows it.
-        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua.md"));
-        Assert.Contains($"```\n{client.Output.ReplaceLineEndings("\n")}```\n", document, StringComparison.Ordinal);
+            Assert.Equal(["machine-007", "72", "21.5"], values.Select(static value => $"{value.Value}"));
+            Assert.Equal("sugar"u8, recipe.Outputs[0].Get<OpcUa.ByteString>().Span);
+        }
+
         if (OperatingSystem.IsWindows())
         {
             return;
@@ -197,6 +202,21 @@ public sealed class SampleTests
 
         await server.TerminateAsync();
         Assert.Equal(0, await server.WaitAsync());
+    }
+
+    [Fact]
+    public async Task OpcUaClient_tours_the_simulation()
+    {
+        using SampleProcess simulation = SampleProcess.StartProgram(
+            "src/FastPort.OpcBridge", "simulate", "--listen", "opc.tcp://127.0.0.1:0", "--security-policy", "None");
+        string endpoint = await simulation.ReadWordAfterAsync("listening on ");
+        using SampleProcess client = SampleProcess.Start("OpcUaClient", endpoint);
+
+        Assert.Equal(0, await client.WaitAsync());
+
+        // As docs/opc-ua.md shows it.
+        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua.md"));
+        Assert.Contains($"```\n{client.Output.ReplaceLineEndings("\n")}```\n", document, StringComparison.Ordinal);
     }
 
     private static async Task EchoAsync(string endpoint)

@@ -1,4 +1,4 @@
-using FastPort.Programs;
+using FastPort.Programs.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 using Serilog;

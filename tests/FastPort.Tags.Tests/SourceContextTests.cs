@@ -5,7 +5,7 @@ namespace FastPort.Tags.Tests;
 /// <summary>
 /// What serves several sessions, such as a source's feed, does not keep the execution context of the request that was the first.
 /// </summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class SourceContextTests
 {
     private readonly ContextProbe _probe = new();

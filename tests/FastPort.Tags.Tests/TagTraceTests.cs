@@ -4,7 +4,7 @@ using Xunit;
 namespace FastPort.Tags.Tests;
 
 /// <summary>Under which activity a source is called.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class TagTraceTests : IAsyncLifetime
 {
     private readonly ControlledSource _source = new();

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
 using FastPort.Telemetry;
-using FastPortPeer;
 
 namespace OpcUaPeer.Ciphers;
 

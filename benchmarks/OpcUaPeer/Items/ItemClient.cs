@@ -2,7 +2,6 @@ using System.Diagnostics;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Telemetry;
-using FastPortPeer;
 
 namespace OpcUaPeer.Items;
 

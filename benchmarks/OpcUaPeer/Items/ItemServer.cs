@@ -1,7 +1,6 @@
 using FastPort;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
-using FastPortPeer;
 
 namespace OpcUaPeer.Items;
 

@@ -1,6 +1,5 @@
 using FastPort;
 using FastPort.Tags;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

@@ -1,5 +1,4 @@
 using FastPort.Tags;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

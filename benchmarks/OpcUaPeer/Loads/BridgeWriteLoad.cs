@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using FastPort.Tags;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

@@ -1,4 +1,3 @@
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

@@ -4,11 +4,11 @@ namespace OpcUaPeer.Loads;
 internal interface ILoad : IAsyncDisposable
 {
     /// <summary>A request of a worker, whose answer is checked.</summary>
-    /// <exception cref="FastPortPeer.PeerException">The answer is wrong.</exception>
+    /// <exception cref="PeerException">The answer is wrong.</exception>
     ValueTask RequestAsync(int worker);
 
     /// <summary>After a run: checks what only then can be checked.</summary>
-    /// <exception cref="FastPortPeer.PeerException">Something was wrong.</exception>
+    /// <exception cref="PeerException">Something was wrong.</exception>
     Task CheckAsync();
 
     /// <summary>Bytes that the server has allocated; null if it does not tell.</summary>

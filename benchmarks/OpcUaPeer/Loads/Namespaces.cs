@@ -1,6 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using FastPort.Telemetry;
-using FastPortPeer;
 using OpcUaPeer.Ticks;
 
 namespace OpcUaPeer.Sharing;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using FastPort;
 using FastPort.Tags;
 using FastPort.Telemetry;
-using FastPortPeer;
 using OpcUaPeer.Loads;
 using TagList = FastPort.Tags.TagList;
 

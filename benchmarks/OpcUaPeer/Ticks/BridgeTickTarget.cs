@@ -1,6 +1,5 @@
 using FastPort;
 using FastPort.Tags;
-using FastPortPeer;
 using OpcUaPeer.Loads;
 
 namespace OpcUaPeer.Ticks;

@@ -13,13 +13,13 @@ internal interface ITickTarget : IAsyncDisposable
     ValueTask ReadAsync();
 
     /// <summary>Checks what was read last: each value as the server had it at first, or as it was written last.</summary>
-    /// <exception cref="FastPortPeer.PeerException">A value is wrong.</exception>
+    /// <exception cref="PeerException">A value is wrong.</exception>
     void CheckRead();
 
     /// <summary>Writes other values to some of the tags.</summary>
     ValueTask WriteAsync();
 
     /// <summary>Checks what was answered to the last write.</summary>
-    /// <exception cref="FastPortPeer.PeerException">A tag was not written.</exception>
+    /// <exception cref="PeerException">A tag was not written.</exception>
     void CheckWrite();
 }

@@ -1,6 +1,5 @@
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPortPeer;
 using OpcUaPeer.Loads;
 
 namespace OpcUaPeer.Ticks;

@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Globalization;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
-using FastPortPeer;
 
 namespace OpcUaPeer.Ticks;
 

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using FastPort;
 using FastPort.OpcUa;
-using FastPortPeer;
 
 namespace OpcUaPeer.Ticks;
 

@@ -8,7 +8,7 @@ using static FastPort.Core.Tests.Streams.RawStreams;
 namespace FastPort.Core.Tests.Streams;
 
 /// <summary>Streams and what surrounds every message: the authorizer, rates, latencies, traces, transports.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class StreamSurroundingsTests
 {
     private readonly TaskCompletionSource _release = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Dashboard.Live;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 

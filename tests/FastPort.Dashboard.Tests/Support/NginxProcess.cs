@@ -3,7 +3,7 @@ using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
-using FastPort.Interop.Tests.Browser;
+using FastPort.Tests.Browser;
 using Xunit;
 
 namespace FastPort.Dashboard.Tests.Support;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Deque.AxeCore.Playwright;
 using FastPort.Telemetry;
+using FastPort.Tests.Browser;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Playwright;
 using Xunit;

@@ -7,7 +7,7 @@ using Xunit;
 namespace FastPort.Interop.Tests.NodeClient;
 
 /// <summary>The trace extension as a client of another language uses it.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class TraceTests
 {
     private const ushort WhoAsks = 0x1000;

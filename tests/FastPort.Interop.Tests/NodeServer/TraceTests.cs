@@ -6,7 +6,7 @@ using Xunit;
 namespace FastPort.Interop.Tests.NodeServer;
 
 /// <summary>The trace extension with a server of another language.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class TraceTests
 {
     [NodeFact]

@@ -3,12 +3,12 @@ using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;
 
-/// <summary>node-opcua's client against our server with the simulation's nodes.</summary>
+/// <summary>node-opcua's client against our server with the nodes of samples/OpcUaServer.</summary>
 public sealed class NodeOpcUaClientTests : IAsyncLifetime
 {
-    private SimulationServer _server = null!;
+    private PlantServer _server = null!;
 
-    public async ValueTask InitializeAsync() => _server = await SimulationServer.StartAsync();
+    public async ValueTask InitializeAsync() => _server = await PlantServer.StartAsync();
 
     public ValueTask DisposeAsync() => _server.DisposeAsync();
 
@@ -22,7 +22,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
             seen.Policies.Distinct().Select(static uri => uri[(uri.IndexOf('#', StringComparison.Ordinal) + 1)..]));
         Assert.Equal(7, seen.Urls.Length);
         Assert.Equal([_server.Url], seen.Urls.Distinct());
-        Assert.Equal([SimulationServer.ApplicationUri], seen.Servers);
+        Assert.Equal([PlantServer.ApplicationUri], seen.Servers);
     }
 
     [NodeFact]
@@ -30,8 +30,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
     {
         Tree seen = await PlayAsync<Tree>("browse");
 
-        Assert.Equal(2002, seen.Simulation);
-        Assert.InRange(seen.Nodes, 2120, 2300);
+        Assert.Equal(202, seen.Plant);
+        Assert.InRange(seen.Nodes, 2320, 2500);
     }
 
     [NodeFact]
@@ -40,9 +40,9 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Values seen = await PlayAsync<Values>("read");
 
         Assert.Equal((2000, 2000), (seen.Good, seen.Timestamps));
-        Assert.Equal(999 * 1000 / 2, seen.Int32);
-        Assert.Equal(799.0 / 2, seen.Double, 6);
-        Assert.Equal(["tag-value-000000", "tag-value-000001"], seen.Strings);
+        Assert.Equal((50 * 199 * 200 / 2) + (200 * 10), seen.Int32);
+        Assert.Equal(200 * 83.0, seen.Double, 6);
+        Assert.Equal(["machine-000", "machine-001"], seen.Strings);
     }
 
     [NodeTheory]
@@ -80,8 +80,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
 
         Assert.Equal((0, true), (seen.State, seen.Started));
         Assert.Equal(("FastPort OPC UA server", "urn:fastport:opcua"), (seen.Product, seen.Uri));
-        Assert.Equal(["http://opcfoundation.org/UA/", SimulationServer.ApplicationUri], seen.Namespaces);
-        Assert.Equal(("tag", "BadIndexRangeNoData"), (seen.Text, seen.Nothing));
+        Assert.Equal(["http://opcfoundation.org/UA/", PlantServer.ApplicationUri], seen.Namespaces);
+        Assert.Equal(("mac", "BadIndexRangeNoData"), (seen.Text, seen.Nothing));
         Assert.Equal([10_000, 10_000, 1000, 10], seen.Limits);
     }
 
@@ -98,8 +98,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
     {
         Calls seen = await PlayAsync<Calls>("call");
 
-        Assert.Equal(("Good", "Good", 1_000_000), (seen.Set, seen.Got, seen.Bytes));
-        Assert.Equal(["Size"], seen.Inputs);
+        Assert.Equal(("Good", "Good", 1_000_000), (seen.Stored, seen.Loaded, seen.Bytes));
+        Assert.Equal(["Recipe"], seen.Inputs);
     }
 
     [NodeFact]
@@ -108,7 +108,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Changes seen = await PlayAsync<Changes>("subscribe");
 
         Assert.Equal([0, 10, 20, 30], seen.Ints);
-        Assert.Equal([0, 2, 4], seen.Doubles);
+        Assert.Equal([20, 22, 24], seen.Doubles);
     }
 
     private async Task<T> PlayAsync<T>(string scenario, params string[] security)
@@ -119,7 +119,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
 
     private sealed record Endpoints(string[] Policies, string[] Urls, string[] Servers);
 
-    private sealed record Tree(int Nodes, int Simulation);
+    private sealed record Tree(int Nodes, int Plant);
 
     private sealed record Values(int Good, int Int32, double Double, string[] Strings, int Timestamps);
 
@@ -130,5 +130,5 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
 
     private sealed record Changes(int[] Ints, double[] Doubles);
 
-    private sealed record Calls(string Set, string Got, int Bytes, string[] Inputs);
+    private sealed record Calls(string Stored, string Loaded, int Bytes, string[] Inputs);
 }

@@ -6,7 +6,7 @@ using Xunit;
 namespace FastPort.Tags.OpcUa.Tests.Sources;
 
 /// <summary>One trace from the caller of a tag's read or write to the OPC UA service.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class TraceTests : IAsyncLifetime
 {
     private readonly RecordedActivities _activities = new();

@@ -7,7 +7,7 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions.Tracing;
 
 /// <summary>Activities of requests and one-way messages, through real sockets.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed partial class RequestTraceTests
 {
     private const ushort Outer = 0x1001;

@@ -8,7 +8,7 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions.Tracing;
 
 /// <summary>Who may send a trace block to whom, and what happens to one that may not be. Peers are bytes written by hand.</summary>
-[Collection(TraceCollection.Name)]
+[Collection<TraceCollection>]
 public sealed class TraceNegotiationTests
 {
     private const uint MalformedFrame = 1;

@@ -23,6 +23,10 @@ const client = OPCUAClient.create({
   connectionStrategy: { maxRetry: 0 },
 });
 
+// The variables of samples/OpcUaServer.
+const idOf = (machine, variable) => `ns=2;s=Machine${machine}/${variable}`;
+const variables = ["Name", ...[0, 1, 2, 3, 4].map((i) => `Parts${i}`), ...[0, 1, 2, 3].map((i) => `Temperature${i}`)];
+
 const scenarios = {
   // All nodes that can be reached from the root by hierarchical references.
   async browse(session) {
@@ -48,13 +52,13 @@ const scenarios = {
       seen.set(nodeId, found.length);
       for (const reference of found) left.push(reference.nodeId.toString().replace(/^ns=0;/, ""));
     }
-    return { nodes: seen.size, simulation: seen.get("ns=2;i=90000") ?? 0 };
+    return { nodes: seen.size, plant: seen.get("ns=2;s=Plant") ?? 0 };
   },
 
   // The 2,000 variables at once: sums of what they hold.
   async read(session) {
-    const ids = Array.from({ length: 2000 }, (_, i) => 1000 + i);
-    const values = await session.read(ids.map((i) => ({ nodeId: `ns=2;i=${i}`, attributeId: AttributeIds.Value })));
+    const ids = Array.from({ length: 200 }, (_, machine) => variables.map((name) => idOf(machine, name))).flat();
+    const values = await session.read(ids.map((nodeId) => ({ nodeId, attributeId: AttributeIds.Value })));
     const of = (type) => values.filter((v) => v.value.dataType === type);
     return {
       good: values.filter((v) => v.statusCode === StatusCodes.Good).length,
@@ -71,7 +75,7 @@ const scenarios = {
       { nodeId: "i=2256", attributeId: AttributeIds.Value },
       { nodeId: "i=2260", attributeId: AttributeIds.Value },
       { nodeId: "i=2255", attributeId: AttributeIds.Value, indexRange: "0:1" },
-      { nodeId: "ns=2;i=2800", attributeId: AttributeIds.Value, indexRange: "0:2" },
+      { nodeId: idOf(0, "Name"), attributeId: AttributeIds.Value, indexRange: "0:2" },
       { nodeId: "i=2255", attributeId: AttributeIds.Value, indexRange: "90" },
     ]);
     const limits = await session.read([11705, 11707, 11710, 2735].map((i) => ({ nodeId: `i=${i}`, attributeId: AttributeIds.Value })));
@@ -89,14 +93,14 @@ const scenarios = {
 
   async write(session) {
     const writes = Array.from({ length: 200 }, (_, i) => ({
-      nodeId: `ns=2;i=${1000 + i}`,
+      nodeId: idOf(i, "Parts0"),
       attributeId: AttributeIds.Value,
       value: { value: { dataType: DataType.Int32, value: -i } },
     }));
     const statuses = await session.write(writes);
     const values = await session.read(writes.map(({ nodeId, attributeId }) => ({ nodeId, attributeId })));
     const wrong = await session.write({
-      nodeId: "ns=2;i=1000",
+      nodeId: idOf(0, "Parts0"),
       attributeId: AttributeIds.Value,
       value: { value: { dataType: DataType.String, value: "x" } },
     });
@@ -108,15 +112,17 @@ const scenarios = {
   },
 
   async call(session) {
-    const [set] = await session.call([
-      { objectId: "ns=2;i=90000", methodId: "ns=2;i=90001", inputArguments: [{ dataType: DataType.UInt32, value: 1_000_000 }] },
-    ]);
-    const [got] = await session.call([{ objectId: "ns=2;i=90000", methodId: "ns=2;i=90002", inputArguments: [] }]);
-    const described = await session.getArgumentDefinition("ns=2;i=90001");
+    const recipe = Buffer.from(Array.from({ length: 1_000_000 }, (_, i) => i % 251));
+    const call = async (method, ...inputArguments) =>
+      (await session.call([{ objectId: "ns=2;s=Plant", methodId: `ns=2;s=${method}`, inputArguments }]))[0];
+    const stored = await call("StoreRecipe", { dataType: DataType.ByteString, value: recipe });
+    const loaded = await call("LoadRecipe");
+    const described = await session.getArgumentDefinition("ns=2;s=StoreRecipe");
+    if (!loaded.outputArguments[0].value.equals(recipe)) throw new Error("another recipe");
     return {
-      set: set.statusCode.name,
-      got: got.statusCode.name,
-      bytes: got.outputArguments[0].value.length,
+      stored: stored.statusCode.name,
+      loaded: loaded.statusCode.name,
+      bytes: loaded.outputArguments[0].value.length,
       inputs: described.inputArguments.map((a) => a.name),
     };
   },
@@ -149,18 +155,18 @@ const scenarios = {
       });
       return { ready: Promise.race([ready, failed]), all: Promise.race([all, failed]) };
     };
-    const ints = watch("ns=2;i=1000", 30);
+    const ints = watch(idOf(0, "Parts0"), 30);
     const doubles = watch(
-      "ns=2;i=2000",
-      4,
+      idOf(0, "Temperature0"),
+      24,
       new DataChangeFilter({ trigger: DataChangeTrigger.StatusValue, deadbandType: DeadbandType.Absolute, deadbandValue: 1 }),
     );
     // What is written before the server has made the items is not seen.
     await Promise.all([ints.ready, doubles.ready]);
     const write = (nodeId, dataType, value) =>
       session.write({ nodeId, attributeId: AttributeIds.Value, value: { value: { dataType, value } } });
-    for (const value of [10, 20, 30]) await write("ns=2;i=1000", DataType.Int32, value);
-    for (const value of [0.5, 2, 2.5, 4]) await write("ns=2;i=2000", DataType.Double, value);
+    for (const value of [10, 20, 30]) await write(idOf(0, "Parts0"), DataType.Int32, value);
+    for (const value of [20.5, 22, 22.5, 24]) await write(idOf(0, "Temperature0"), DataType.Double, value);
     const result = { ints: await ints.all, doubles: await doubles.all };
     await new Promise((resolve) => subscription.once("keepalive", resolve));
     await subscription.terminate();
