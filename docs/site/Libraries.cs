@@ -20,7 +20,7 @@ internal static class Libraries
     public static string Version { get; } = Metadata("Version")!;
 
     /// <summary>The address of the repository on a host of Git; null if it is not known.</summary>
-    public static string? RepositoryUrl { get; } = Metadata("RepositoryUrl") is { Length: > 0 } url ? url.TrimEnd('/') : null;
+    public static string? RepositoryUrl { get; } = Metadata("SiteRepositoryUrl") is { Length: > 0 } url ? url.TrimEnd('/') : null;
 
     /// <summary>The public types, except those that only the compiler of .proto files uses.</summary>
     public static IEnumerable<Type> Types(Assembly library) =>

@@ -17,15 +17,20 @@ internal static partial class LinkCheck
         ];
         tap.Report($"the {links:N0} links within {pages.Count} pages lead to pages, files and anchors that exist", broken);
 
-        links = 0;
-        string[] brokenToc =
+        (string Path, string Target)[] navigation =
         [
             .. Directory.EnumerateFiles(site, "toc.json", SearchOption.AllDirectories)
                 .SelectMany(file => Hrefs(JsonDocument.Parse(File.ReadAllText(file)).RootElement)
-                    .Select(target => (Path: Path.GetRelativePath(site, file), Target: target)))
-                .Where(IsBroken).Select(static link => $"{link.Path}: {link.Target}"),
+                    .Select(target => (Path.GetRelativePath(site, file), target))),
         ];
-        tap.Report($"the {links:N0} links of the navigation lead to pages that exist", brokenToc);
+        HashSet<string> reached =
+            [.. navigation.Select(static link => Path.GetRelativePath("/", Path.GetFullPath($"/{Path.GetDirectoryName(link.Path)}/{link.Target}")))];
+        tap.Report(
+            $"the {navigation.Length:N0} links of the navigation lead to pages that exist, and to every page except the home page",
+            [
+                .. navigation.Where(IsBroken).Select(static link => $"{link.Path}: {link.Target}"),
+                .. byPath.Keys.Where(path => path != "index.html" && !reached.Contains(path)).Select(static path => $"not to {path}"),
+            ]);
 
         bool IsBroken((string Path, string Target) link)
         {

@@ -17,7 +17,6 @@ internal static class SiteCheck
         LinkCheck.Run(tap, site, pages);
         ReferenceCheck.Run(tap, pages);
         await BrowserCheck.RunAsync(tap, site, pictures);
-        tap.End();
         return tap.HasFailed ? 1 : 0;
     }
 }

@@ -70,17 +70,17 @@ internal sealed partial class Pages
         }
     }
 
-    // The introduction, up to the first block of code, or the part under a heading.
+    // The introduction, up to the first block of code; the part under a heading; or from a paragraph that begins so to the next heading.
     private string PartOfReadme(Match match)
     {
-        string heading = match.Groups["heading"].Value;
-        string readme = Read("README.md");
-        Match part = heading == "introduction"
-            ? Introduction().Match(readme)
-            : Regex.Match(readme, $@"^## {Regex.Escape(heading)}\n(?<part>.*?)(?=^## |\z)", RegexOptions.Singleline | RegexOptions.Multiline);
+        string start = match.Groups["start"].Value;
+        string pattern = start == "introduction"
+            ? @"\A# [^\n]*\n(?<part>.*?)(?=^```)"
+            : $@"^(?:## {Regex.Escape(start)}\n(?<part>.*?)|(?<part>{Regex.Escape(start)}.*?))(?=^## |\z)";
+        Match part = Regex.Match(Read("README.md"), pattern, RegexOptions.Singleline | RegexOptions.Multiline);
         return part.Success
             ? _links.Rewrite(part.Groups["part"].Value.Trim(), "README.md", Home)
-            : throw new InvalidDataException($"{Home} shows the part '{heading}' of README.md, which has none.");
+            : throw new InvalidDataException($"{Home} shows the part '{start}' of README.md, which has none.");
     }
 
     private string Title(string page) => TitleLine().Match(Read(page)).Groups["title"].Value;
@@ -94,11 +94,8 @@ internal sealed partial class Pages
         File.WriteAllText(file, from is null ? text : _links.Rewrite(text, from, path));
     }
 
-    [GeneratedRegex("<!-- README: (?<heading>.*?) -->")]
+    [GeneratedRegex("<!-- README: (?<start>.*?) -->")]
     private static partial Regex HomePart();
-
-    [GeneratedRegex(@"\A# [^\n]*\n(?<part>.*?)(?=^```)", RegexOptions.Singleline | RegexOptions.Multiline)]
-    private static partial Regex Introduction();
 
     [GeneratedRegex("^# (?<title>.*)$", RegexOptions.Multiline)]
     private static partial Regex TitleLine();
