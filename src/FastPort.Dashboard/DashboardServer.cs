@@ -36,7 +36,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     /// <summary>The address on which the dashboard listens, with the bound port; null while it does not listen.</summary>
     public Uri? Url { get; private set; }
 
-    /// <inheritdoc/>
+    /// <summary>Ends the streams of open pages, stops listening, and releases the certificate.</summary>
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _feed, null) is { } feed)

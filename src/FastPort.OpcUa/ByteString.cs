@@ -52,10 +52,10 @@ public readonly struct ByteString : IEquatable<ByteString>
     /// <summary>Whether both are null, or hold equal bytes.</summary>
     public bool Equals(ByteString other) => IsNull == other.IsNull && Span.SequenceEqual(other.Span);
 
-    /// <inheritdoc/>
+    /// <summary>Whether the object is a byte string of equal bytes, or both are null.</summary>
     public override bool Equals(object? obj) => obj is ByteString other && Equals(other);
 
-    /// <inheritdoc/>
+    /// <summary>A hash code of the bytes.</summary>
     public override int GetHashCode()
     {
         var hash = new HashCode();

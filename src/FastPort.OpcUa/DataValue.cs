@@ -42,6 +42,6 @@ public readonly record struct DataValue
     /// <param name="value">The value.</param>
     public static implicit operator DataValue(Variant value) => new(value);
 
-    /// <inheritdoc/>
+    /// <summary>The value, followed by the status unless it is good.</summary>
     public override string ToString() => Status.IsGood ? Value.ToString() : $"{Value} [{Status}]";
 }

@@ -9,7 +9,7 @@ public readonly record struct QualifiedName(ushort NamespaceIndex, string? Name)
     /// <param name="name">The name.</param>
     public static implicit operator QualifiedName(string? name) => new(0, name);
 
-    /// <inheritdoc/>
+    /// <summary>The name; before it the namespace index and a colon, unless the index is 0.</summary>
     public override string ToString() => NamespaceIndex == 0 ? Name ?? string.Empty : $"{NamespaceIndex}:{Name}";
 }
 
@@ -22,7 +22,7 @@ public readonly record struct LocalizedText(string? Locale, string? Text)
     /// <param name="text">The text.</param>
     public static implicit operator LocalizedText(string? text) => new(null, text);
 
-    /// <inheritdoc/>
+    /// <summary>The text, without its locale; empty for null.</summary>
     public override string ToString() => Text ?? string.Empty;
 }
 
@@ -30,6 +30,6 @@ public readonly record struct LocalizedText(string? Locale, string? Text)
 /// <param name="Xml">The text; null for none.</param>
 public readonly record struct XmlElement(string? Xml)
 {
-    /// <inheritdoc/>
+    /// <summary>The XML; empty for null.</summary>
     public override string ToString() => Xml ?? string.Empty;
 }

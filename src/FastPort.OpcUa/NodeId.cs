@@ -172,7 +172,7 @@ public readonly struct NodeId : IEquatable<NodeId>
         }
     }
 
-    /// <inheritdoc/>
+    /// <summary>Whether both ids name the same node.</summary>
     public bool Equals(NodeId other)
     {
         if (_number != other._number || NamespaceIndex != other.NamespaceIndex || Type != other.Type)
@@ -188,10 +188,10 @@ public readonly struct NodeId : IEquatable<NodeId>
         };
     }
 
-    /// <inheritdoc/>
+    /// <summary>Whether the object is an id of the same node.</summary>
     public override bool Equals(object? obj) => obj is NodeId other && Equals(other);
 
-    /// <inheritdoc/>
+    /// <summary>A hash code of namespace index and identifier.</summary>
     public override int GetHashCode()
     {
         if (Type == NodeIdType.Opaque)
@@ -240,7 +240,7 @@ public readonly record struct ExpandedNodeId(NodeId NodeId, string? NamespaceUri
     /// <param name="id">The id.</param>
     public static implicit operator ExpandedNodeId(NodeId id) => new(id);
 
-    /// <inheritdoc/>
+    /// <summary>The text form, with <c>svr=</c> and <c>nsu=</c> before the id where they apply.</summary>
     public override string ToString()
     {
         string server = ServerIndex == 0 ? string.Empty : string.Create(CultureInfo.InvariantCulture, $"svr={ServerIndex};");

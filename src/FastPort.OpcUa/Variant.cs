@@ -185,7 +185,7 @@ public readonly partial struct Variant : IEquatable<Variant>
         _ => _object,
     };
 
-    /// <inheritdoc/>
+    /// <summary>Whether both have the same type, dimensions and values.</summary>
     public bool Equals(Variant other)
     {
         if (Type != other.Type || IsArray != other.IsArray || !Dimensions.SequenceEqual(other.Dimensions))
@@ -196,14 +196,14 @@ public readonly partial struct Variant : IEquatable<Variant>
         return IsArray ? ElementsEqual((Array?)Reference, (Array?)other.Reference) : Equals(ToObject(), other.ToObject());
     }
 
-    /// <inheritdoc/>
+    /// <summary>Whether the object is a variant of the same type, dimensions and values.</summary>
     public override bool Equals(object? obj) => obj is Variant other && Equals(other);
 
-    /// <inheritdoc/>
+    /// <summary>A hash code: of the type and the value, or of the type and the length of an array.</summary>
     public override int GetHashCode() =>
         HashCode.Combine(Type, IsArray, IsArray ? (Reference as Array)?.Length ?? -1 : ToObject()?.GetHashCode() ?? 0);
 
-    /// <inheritdoc/>
+    /// <summary>The value as text, in the invariant culture. Of an array, at most the first 16 elements.</summary>
     public override string ToString()
     {
         if (Reference is Array array)

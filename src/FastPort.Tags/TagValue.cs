@@ -213,17 +213,17 @@ public readonly partial struct TagValue : IEquatable<TagValue>
         _ => _object,
     };
 
-    /// <inheritdoc/>
+    /// <summary>Whether both have the same type, dimensions and values.</summary>
     public bool Equals(TagValue other) =>
         Encoding == other.Encoding
         && _bits == other._bits
         && Dimensions.SequenceEqual(other.Dimensions)
         && System.Collections.StructuralComparisons.StructuralEqualityComparer.Equals(_object, other._object);
 
-    /// <inheritdoc/>
+    /// <summary>Whether the object is a tag value of the same type, dimensions and values.</summary>
     public override bool Equals(object? obj) => obj is TagValue other && Equals(other);
 
-    /// <inheritdoc/>
+    /// <summary>A hash code: of the type and the value, or of the type and the length of an array.</summary>
     public override int GetHashCode() => HashCode.Combine(Encoding, _bits, (_object as Array)?.Length ?? _object?.GetHashCode() ?? 0);
 
     /// <summary>

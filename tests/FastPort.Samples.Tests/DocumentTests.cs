@@ -4,23 +4,18 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs listed here are compiled code: above each block a comment
-/// names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs are compiled code: above each block a
+/// comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
     private const string SourceMark = "<!-- source: ";
-    private static readonly Dictionary<string, string[]> Documents =
-        new[]
-        {
-            "README.md", "docs/start.md", "docs/services.md", "docs/service-calls.md", "docs/streams.md",
-            "docs/hosting.md", "docs/handlers.md", "docs/sessions.md",
-            "docs/routing.md", "docs/authentication.md", "docs/client.md", "docs/pipes.md", "docs/game-server.md",
-            "docs/industrial-gateway.md", "docs/custom-protocols.md", "docs/opc-ua.md", "docs/opc-ua-server.md", "docs/opc-ua-client.md",
-            "docs/opc-ua-security.md", "docs/tags.md", "docs/tag-sources.md", "docs/telemetry.md", "docs/testing.md", "docs/dashboard.md",
-            "docs/aspire.md",
-        }.Concat(PackageReadmes).ToDictionary(
-            static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
+    private static readonly Dictionary<string, string[]> Documents = Pages.Concat(PackageReadmes).Append("README.md").ToDictionary(
+        static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, name)), StringComparer.Ordinal);
+
+    private static IEnumerable<string> Pages =>
+        Directory.EnumerateFiles(Path.Combine(Repository.Root, "docs"), "*.md", SearchOption.AllDirectories)
+            .Select(static path => Path.GetRelativePath(Repository.Root, path).Replace('\\', '/')).Order(StringComparer.Ordinal);
 
     private static IEnumerable<string> PackageReadmes =>
         Directory.EnumerateFiles(Path.Combine(Repository.Root, "src"), "README.md", new EnumerationOptions

@@ -53,7 +53,8 @@ public sealed partial class LinkTests
     private static IEnumerable<string> Anchors(string file) => File.ReadLines(file).Where(static line => line.StartsWith('#'))
         .Select(static line => Punctuation().Replace(line.TrimStart('#').Trim().ToLowerInvariant(), "").Replace(' ', '-'));
 
-    [GeneratedRegex(@"\]\((?!\w+://)([^)\s]+)\)")]
+    // With a scheme it leads to the web (https:) or to the API reference of the site (xref:).
+    [GeneratedRegex(@"\]\((?!\w+:)([^)\s]+)\)")]
     private static partial Regex Link();
 
     [GeneratedRegex("^```.*?^```", RegexOptions.Singleline | RegexOptions.Multiline)]

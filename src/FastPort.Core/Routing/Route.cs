@@ -105,7 +105,7 @@ public sealed class Route
             : new ValueTask<SendStatus>(status);
     }
 
-    /// <inheritdoc/>
+    /// <summary>The routing id.</summary>
     public override string ToString() => RoutingId;
 
     private ValueTask<SendStatus> BeginSend<TBody>(ushort type, in TBody body)

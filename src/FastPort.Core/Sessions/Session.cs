@@ -206,7 +206,7 @@ public sealed partial class Session
     /// <summary>Aborts the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);
 
-    /// <inheritdoc/>
+    /// <summary>For the log: the id, the routing id and the user if there are any, and the remote address.</summary>
     public override string ToString() =>
         $"session {Id}{(RoutingId.Length == 0 ? "" : $" '{RoutingId}'")}{UserText} ({RemoteEndPoint})";
 

@@ -72,6 +72,6 @@ public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCo
     /// <summary>The server is stopping.</summary>
     public static readonly CloseReason Stopping = new(CloseKind.Stopping, "The server is stopping.");
 
-    /// <inheritdoc/>
+    /// <summary>The kind and the message.</summary>
     public override string ToString() => $"{Kind}: {Message}";
 }

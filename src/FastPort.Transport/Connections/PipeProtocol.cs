@@ -130,9 +130,6 @@ public sealed class PipeProtocol : IConnectionProtocol
     }
 
     /// <inheritdoc/>
-
-    /// <inheritdoc/>
-    /// <inheritdoc/>
     public void OnClosed(CloseReason reason)
     {
         ArgumentNullException.ThrowIfNull(reason);

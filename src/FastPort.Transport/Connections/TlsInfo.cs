@@ -35,6 +35,6 @@ public sealed class TlsInfo
     /// <summary>The negotiated protocol (ALPN), <c>fastport/1</c>; empty if the peer named none.</summary>
     public string ApplicationProtocol { get; }
 
-    /// <inheritdoc/>
+    /// <summary>The protocol and the cipher suite.</summary>
     public override string ToString() => $"{Protocol} {CipherSuite}";
 }

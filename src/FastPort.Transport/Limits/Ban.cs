@@ -65,7 +65,7 @@ public sealed record Ban
     /// <summary>Whether this address is banned.</summary>
     internal bool Bans(EndPoint? peer) => User is null && AddressNetworks.Contains(Network, peer);
 
-    /// <inheritdoc/>
+    /// <summary>A sentence for the log: who is banned, until when (UTC), and the reason if there is one.</summary>
     public override string ToString() =>
         $"{Subject} is banned until {Until.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss'Z'}{(Reason.Length == 0 ? string.Empty : $": {Reason}")}";
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
 
-namespace FastPort.Programs;
+namespace FastPort.Programs.Hosting;
 
 /// <summary>The option <c>--config</c> of the programs with a server.</summary>
 internal static class SettingsOption
