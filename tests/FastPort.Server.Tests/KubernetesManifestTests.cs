@@ -54,7 +54,9 @@ public sealed class KubernetesManifestTests
         Assert.Equal(["--config", $"{mounted}/{Assert.Single(map.Data).Key}"], container.Args);
         IEnumerable<string> volumes = template.Spec.Volumes.Select(static one => one.Name)
             .Concat(all.OfType<V1StatefulSet>().SelectMany(static set => set.Spec.VolumeClaimTemplates, static (_, claim) => claim.Name()));
-        Assert.Equal(volumes.Order(StringComparer.Ordinal), container.VolumeMounts.Select(static m => m.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            volumes.Order(StringComparer.Ordinal),
+            container.VolumeMounts.Select(static mount => mount.Name).Order(StringComparer.Ordinal));
     }
 
     [Theory]
