@@ -4,8 +4,8 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs listed here are compiled code: above each block a comment
-/// names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs listed here are compiled code: above each
+/// block a comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
@@ -99,9 +99,9 @@ public sealed class DocumentTests
     [Fact]
     public void The_project_of_a_reader_with_a_checkout_is_that_of_the_sample()
     {
-        var shown = XDocument.Parse(string.Join(
-            '\n',
-            Documents["docs/start.md"].SkipWhile(static l => l != "<Project Sdk=\"Microsoft.NET.Sdk\">").TakeWhile(static l => l != "```")));
+        IEnumerable<string> project = Documents["docs/start.md"]
+            .SkipWhile(static l => l != "<Project Sdk=\"Microsoft.NET.Sdk\">").TakeWhile(static l => l != "```");
+        var shown = XDocument.Parse(string.Join('\n', project));
         XDocument sample = Load("samples", "OwnMessages", "OwnMessages.csproj");
         XDocument properties = Load("Directory.Build.props");
 
@@ -111,9 +111,9 @@ public sealed class DocumentTests
             properties.Descendants("TargetFramework").Single().Value,
             shown.Descendants("TargetFramework").Single().Value);
 
-        static IEnumerable<string> Items(XDocument project) =>
-            project.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value)
-                .Concat(project.Descendants("Import").Select(static import => import.Attribute("Project")!.Value));
+        static IEnumerable<string> Items(XDocument file) =>
+            file.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value)
+                .Concat(file.Descendants("Import").Select(static import => import.Attribute("Project")!.Value));
 
         static XDocument Load(params string[] path) => XDocument.Load(Path.Combine([Repository.Root, .. path]));
     }
