@@ -4,8 +4,8 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs listed here are compiled code: above each
-/// block a comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs listed here are compiled code: above
+/// each block a comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c>.
 /// </summary>
 public sealed class DocumentTests
 {
