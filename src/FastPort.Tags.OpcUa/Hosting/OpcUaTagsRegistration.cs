@@ -1,3 +1,4 @@
+using FastPort;
 using FastPort.Configuration;
 using FastPort.Tags;
 using FastPort.Tags.OpcUa;
@@ -48,8 +49,11 @@ public static class OpcUaTagsRegistration
             OpcUaTagsOptions read = options(provider);
             ILoggerFactory loggerFactory = provider.GetRequiredService<ILoggerFactory>();
             TimeProvider time = provider.GetRequiredService<TimeProvider>();
-            return new OpcUaTagSources(
-                [.. read.Endpoints.Select(endpoint => new OpcUaTagSource(endpoint, read, loggerFactory, time))]);
+            OpcFoundationSources? foundation = provider.GetService<OpcFoundationSources>();
+            RefuseWithoutStack(read, foundation);
+            return new OpcUaTagSources([.. read.Endpoints.Select(endpoint => endpoint.Stack == OpcUaStack.OpcFoundation
+                ? foundation!(endpoint, read, loggerFactory)
+                : new OpcUaTagSource(endpoint, read, loggerFactory, time))]);
         });
 
         // A name of an endpoint belongs to that endpoint.
@@ -60,5 +64,20 @@ public static class OpcUaTagsRegistration
             latencies: provider.GetService<LatencyStats>(),
             authorizer: provider.GetService<TagAuthorizer>()));
         services.AddSingleton<IHostedService, OpcUaTagService>();
+    }
+
+    private static void RefuseWithoutStack(OpcUaTagsOptions options, OpcFoundationSources? foundation)
+    {
+        string[] problems =
+        [
+            .. options.Endpoints.Where(static endpoint => endpoint.Stack == OpcUaStack.OpcFoundation).Select(static endpoint =>
+                $"{OpcUaTagsOptions.SectionName}:{nameof(options.Endpoints)}:{endpoint.Name}:{nameof(endpoint.Stack)} is "
+                + $"{endpoint.Stack}, which this program does not have. Build the bridge with -p:WithOpcFoundation=true; in another "
+                + "program, reference FastPort.Tags.OpcFoundation and call AddOpcFoundationStack."),
+        ];
+        if (foundation is null && problems.Length != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
     }
 }

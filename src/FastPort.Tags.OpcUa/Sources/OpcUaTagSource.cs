@@ -9,7 +9,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 /// The tags of an OPC UA server. Connects in the background, and again after each loss; the client restores its subscriptions
 /// automatically. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
 /// </summary>
-internal sealed partial class OpcUaTagSource : ITagSource
+internal sealed partial class OpcUaTagSource : IEndpointSource
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
@@ -29,6 +29,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private volatile OpcUaTags _tags;
     private volatile OpcUaClient? _client;
     private Task _running = Task.CompletedTask;
+    private bool _isClosed;
 
     // The tags while their node ids are valid in the current session; null otherwise, or without a session. Read without the gate.
     private volatile OpcUaTags? _connected;
@@ -61,11 +62,11 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     public bool IsConnected => _connected is not null;
 
-    /// <summary>Completes when the tags have been known for the first time.</summary>
     public Task Loaded => _loaded.Task;
 
-    /// <summary>Whether a connection has been made.</summary>
     public bool HasAnswered => _client is not null;
+
+    public IEnumerable<string> Names => _tags.Names.Concat(_tags.Methods.Keys);
 
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
@@ -73,8 +74,9 @@ internal sealed partial class OpcUaTagSource : ITagSource
     /// <summary>Whether the node ids of the tags may differ from those of the current session.</summary>
     public bool MustLoad => _mustLoad;
 
-    /// <summary>Begins to connect.</summary>
     public void Start() => _running = RunAsync();
+
+    public string NodeOf(string name) => $"{_tags.Find(name)?.Id ?? _tags.Methods[name].Method}";
 
     public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
     {
@@ -95,6 +97,11 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _isClosed, true))
+        {
+            return;
+        }
+
         await _closing.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
         if (_client is { } client)
