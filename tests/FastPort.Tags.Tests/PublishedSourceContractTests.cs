@@ -20,6 +20,8 @@ public sealed class PublishedSourceContractTests : TagSourceContract
 
         public override bool HasMethods => false;
 
+        public override bool HasOneDevice => false;
+
         public override void Set(string name, TagValue value) => _press.Set(name, value);
 
         public override async Task LoseAsync() => await _publisher!.DisposeAsync();

@@ -22,7 +22,7 @@ internal sealed class OpcUaTagService(
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        foreach (IEndpointSource source in sources.All)
+        foreach (OpcUaTagSource source in sources.All)
         {
             source.Start();
         }
@@ -36,7 +36,7 @@ internal sealed class OpcUaTagService(
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await tags.DisposeAsync().ConfigureAwait(false);
-        foreach (IEndpointSource source in sources.All)
+        foreach (OpcUaTagSource source in sources.All)
         {
             await source.DisposeAsync().ConfigureAwait(false);
         }
@@ -45,10 +45,11 @@ internal sealed class OpcUaTagService(
     // Two endpoints may use the same name. That is logged, and the host starts.
     private void WarnAboutSharedNames()
     {
-        Dictionary<string, IEndpointSource> owners = new(StringComparer.Ordinal);
-        foreach (IEndpointSource source in sources.All)
+        Dictionary<string, OpcUaTagSource> owners = new(StringComparer.Ordinal);
+        foreach (OpcUaTagSource source in sources.All)
         {
-            foreach (string name in source.Names)
+            OpcUaTags known = source.Known;
+            foreach (string name in known.Names.Concat(known.Methods.Keys))
             {
                 if (!owners.TryAdd(name, source) && owners[name] is var owner && owner != source)
                 {
@@ -58,10 +59,10 @@ internal sealed class OpcUaTagService(
         }
     }
 
-    private static string NodeOf(IEndpointSource source, string name) =>
-        $"{PeerText.Escape(source.NodeOf(name))} of endpoint {source.Name}";
+    private static string NodeOf(OpcUaTagSource source, string name) =>
+        $"{PeerText.Escape($"{source.Known.Find(name)?.Id ?? source.Known.Methods[name].Method}")} of endpoint {source.Name}";
 
-    private static async Task WaitAsync(IEnumerable<IEndpointSource> sources, TimeSpan patience, CancellationToken cancellationToken)
+    private static async Task WaitAsync(IEnumerable<OpcUaTagSource> sources, TimeSpan patience, CancellationToken cancellationToken)
     {
         await Task.WhenAll(sources.Select(static source => source.Loaded))
             .WaitAsync(patience, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

@@ -49,11 +49,10 @@ public static class OpcUaTagsRegistration
             OpcUaTagsOptions read = options(provider);
             ILoggerFactory loggerFactory = provider.GetRequiredService<ILoggerFactory>();
             TimeProvider time = provider.GetRequiredService<TimeProvider>();
-            OpcFoundationSources? foundation = provider.GetService<OpcFoundationSources>();
+            OpcFoundationLinks? foundation = provider.GetService<OpcFoundationLinks>();
             RefuseWithoutStack(read, foundation);
-            return new OpcUaTagSources([.. read.Endpoints.Select(endpoint => endpoint.Stack == OpcUaStack.OpcFoundation
-                ? foundation!(endpoint, read, loggerFactory)
-                : new OpcUaTagSource(endpoint, read, loggerFactory, time))]);
+            return new OpcUaTagSources([.. read.Endpoints.Select(endpoint => new OpcUaTagSource(
+                endpoint, read, loggerFactory, time, endpoint.Stack == OpcUaStack.OpcFoundation ? foundation!.Connect : null))]);
         });
 
         // A name of an endpoint belongs to that endpoint.
@@ -66,7 +65,7 @@ public static class OpcUaTagsRegistration
         services.AddSingleton<IHostedService, OpcUaTagService>();
     }
 
-    private static void RefuseWithoutStack(OpcUaTagsOptions options, OpcFoundationSources? foundation)
+    private static void RefuseWithoutStack(OpcUaTagsOptions options, OpcFoundationLinks? foundation)
     {
         string[] problems =
         [

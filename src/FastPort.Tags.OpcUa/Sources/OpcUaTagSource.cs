@@ -1,20 +1,19 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// The tags of an OPC UA server. Connects in the background, and again after each loss; the client restores its subscriptions
-/// automatically. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
+/// The tags of an OPC UA server, whichever stack connects to it. Connects in the background, and again after each loss. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
 /// </summary>
-internal sealed partial class OpcUaTagSource : IEndpointSource
+internal sealed partial class OpcUaTagSource : ITagSource
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
     private readonly OpcUaEndpointOptions _options;
     private readonly OpcUaTagsOptions _settings;
+    private readonly OpcUaLinkFactory _connect;
     private readonly ILoggerFactory _loggerFactory;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
@@ -22,12 +21,12 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
     private readonly OpcUaParts _parts;
-    private readonly ConcurrentDictionary<OpcUaTagFeed, bool> _feeds = [];
+    private readonly ConcurrentDictionary<IOpcUaFeed, bool> _feeds = [];
 
     // Guards the fields of the connection, and keeps its notifications in order.
     private readonly Lock _changing = new();
     private volatile OpcUaTags _tags;
-    private volatile OpcUaClient? _client;
+    private volatile IOpcUaLink? _link;
     private Task _running = Task.CompletedTask;
     private bool _isClosed;
 
@@ -44,9 +43,15 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
     /// <param name="settings">All settings.</param>
     /// <param name="loggerFactory">Creates the loggers.</param>
     /// <param name="time">The clock of the steps in which tags are listed again and looked for. Defaults to the system's.</param>
+    /// <param name="connect">Connects to the server. Defaults to FastPort's client.</param>
     public OpcUaTagSource(
-        OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILoggerFactory loggerFactory, TimeProvider? time = null)
+        OpcUaEndpointOptions options,
+        OpcUaTagsOptions settings,
+        ILoggerFactory loggerFactory,
+        TimeProvider? time = null,
+        OpcUaLinkFactory? connect = null)
     {
+        _connect = connect ?? ClientLink.ConnectAsync;
         _options = options;
         _settings = settings;
         _loggerFactory = loggerFactory;
@@ -62,11 +67,11 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
 
     public bool IsConnected => _connected is not null;
 
+    /// <summary>Completes when the tags have been known for the first time.</summary>
     public Task Loaded => _loaded.Task;
 
-    public bool HasAnswered => _client is not null;
-
-    public IEnumerable<string> Names => _tags.Names.Concat(_tags.Methods.Keys);
+    /// <summary>Whether a connection has been made.</summary>
+    public bool HasAnswered => _link is not null;
 
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
@@ -74,9 +79,8 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
     /// <summary>Whether the node ids of the tags may differ from those of the current session.</summary>
     public bool MustLoad => _mustLoad;
 
+    /// <summary>Begins to connect.</summary>
     public void Start() => _running = RunAsync();
-
-    public string NodeOf(string name) => $"{_tags.Find(name)?.Id ?? _tags.Methods[name].Method}";
 
     public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
     {
@@ -104,9 +108,9 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
 
         await _closing.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
-        if (_client is { } client)
+        if (_link is { } link)
         {
-            await client.DisposeAsync().ConfigureAwait(false);
+            await link.DisposeAsync().ConfigureAwait(false);
         }
 
         _closing.Dispose();
@@ -128,16 +132,21 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
     {
         try
         {
-            OpcUaClient client = await OpcUaClient
-                .ConnectAsync(_options.Client.EndpointUrl, _options.Client, _loggerFactory, _closing.Token).ConfigureAwait(false);
-            _client = client;
+            IOpcUaLink? link;
+            while ((link = await _connect(_options, _loggerFactory, _closing.Token).ConfigureAwait(false)) is null)
+            {
+                OpcUaTagsLog.NotConnected(_logger, _options.Name, _options.Client.EndpointUrl);
+                await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
+            }
+
+            _link = link;
             lock (_changing)
             {
                 _connection = new object();
             }
 
-            client.Disconnected += OnDisconnected;
-            client.Connected += OnConnected;
+            link.Disconnected += OnDisconnected;
+            link.Connected += OnConnected;
             await LoadAsync().ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
@@ -146,14 +155,14 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
         }
         catch (Exception e)
         {
-            // The client reconnects automatically, even after a wrong password: with this error it has not started.
+            // The link reconnects automatically, even after a wrong password: with this error it has not started.
             OpcUaTagsLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
             _loaded.TrySetResult();
         }
     }
 
-    // Before the client connects again.
-    private void OnDisconnected(CloseReason reason)
+    // Before the link connects again.
+    private void OnDisconnected()
     {
         lock (_changing)
         {
@@ -162,12 +171,12 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
         }
     }
 
-    private void OnConnected(SessionRecovery recovery)
+    private void OnConnected(bool isReplaced)
     {
         lock (_changing)
         {
             _connection = new object();
-            _mustLoad |= recovery == SessionRecovery.Replaced;
+            _mustLoad |= isReplaced;
             SetConnected(null);
         }
 
@@ -183,7 +192,7 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
         {
             while (Begin() is var (connection, mustLoad))
             {
-                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_client!).ConfigureAwait(false) : _tags;
+                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_link!).ConfigureAwait(false) : _tags;
                 if (tags is null)
                 {
                     await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
@@ -222,7 +231,7 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
             {
                 _tags = tags;
                 _mustLoad = false;
-                foreach (OpcUaTagFeed feed in _feeds.Keys)
+                foreach (IOpcUaFeed feed in _feeds.Keys)
                 {
                     feed.EndIfMoved(tags);
                 }
@@ -233,11 +242,12 @@ internal sealed partial class OpcUaTagSource : IEndpointSource
     }
 
     // Null if they cannot be listed now.
-    private async Task<OpcUaTags?> TryLoadAsync(OpcUaClient client)
+    private async Task<OpcUaTags?> TryLoadAsync(IOpcUaLink link)
     {
         try
         {
-            OpcUaTags tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
+            await link.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
+            OpcUaTags tags = await new TagLoader(link, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
                 .ConfigureAwait(false);
             OpcUaTagsLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.PresentCount);
             return tags;

@@ -6,6 +6,6 @@ namespace FastPort.Tags.OpcUa.Tests.Sources;
 /// <summary>The contract of sources, for the source on FastPort's client.</summary>
 public sealed class OpcUaSourceContractTests : OpcUaSourceContract
 {
-    private protected override IEndpointSource Create(OpcUaEndpointOptions options, OpcUaTagsOptions settings) =>
+    private protected override OpcUaTagSource Create(OpcUaEndpointOptions options, OpcUaTagsOptions settings) =>
         new OpcUaTagSource(options, settings, NullLoggerFactory.Instance);
 }

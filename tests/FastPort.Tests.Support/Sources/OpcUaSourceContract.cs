@@ -160,7 +160,7 @@ public abstract class OpcUaSourceContract : TagSourceContract
     protected override async Task<SourceUnderTest> StartAsync() => await PressServer.StartAsync(Create);
 
     /// <summary>Makes the source of an endpoint.</summary>
-    private protected abstract IEndpointSource Create(OpcUaEndpointOptions options, OpcUaTagsOptions settings);
+    private protected abstract OpcUaTagSource Create(OpcUaEndpointOptions options, OpcUaTagsOptions settings);
 
     private static ValueTask Keep(
         ReadOnlyMemory<VariableWrite> writes, Memory<StatusCode> statuses, CancellationToken cancellationToken)
@@ -179,10 +179,10 @@ public abstract class OpcUaSourceContract : TagSourceContract
         private readonly TemporaryDirectory _folder = new();
         private readonly OpcUaPeer _server;
         private readonly Dictionary<string, VariableNode> _nodes = new(StringComparer.Ordinal);
-        private readonly IEndpointSource _source;
+        private readonly OpcUaTagSource _source;
 
         private PressServer(
-            Func<OpcUaEndpointOptions, OpcUaTagsOptions, IEndpointSource> create,
+            Func<OpcUaEndpointOptions, OpcUaTagsOptions, OpcUaTagSource> create,
             Action<AddressSpace, ushort, NodeId>? more,
             bool allowWrite,
             bool isRelayed,
@@ -212,7 +212,7 @@ public abstract class OpcUaSourceContract : TagSourceContract
         public string? Shift { get; set; }
 
         public static async Task<PressServer> StartAsync(
-            Func<OpcUaEndpointOptions, OpcUaTagsOptions, IEndpointSource> create,
+            Func<OpcUaEndpointOptions, OpcUaTagsOptions, OpcUaTagSource> create,
             Action<AddressSpace, ushort, NodeId>? more = null,
             bool allowWrite = true,
             bool isRelayed = false,

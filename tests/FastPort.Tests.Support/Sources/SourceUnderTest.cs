@@ -13,6 +13,9 @@ public abstract class SourceUnderTest : IAsyncDisposable
 
     public virtual bool HasMethods => true;
 
+    /// <summary>Whether the source is connected to one device. False if each tag has its own, and the status of its device.</summary>
+    public virtual bool HasOneDevice => true;
+
     /// <summary>The device changes a value.</summary>
     public abstract void Set(string name, TagValue value);
 
