@@ -78,9 +78,9 @@ internal sealed class FoundationLink : IOpcUaLink
     public async ValueTask<BrowsedNode[]> BrowseAsync(
         IReadOnlyList<Own.NodeId> nodes, Own.BrowseDirection direction, CancellationToken cancellationToken)
     {
-        (ArrayOf<ArrayOf<ReferenceDescription>> found, ArrayOf<ServiceResult> errors) = await TryAsync(() => Session.ManagedBrowseAsync(
-            null, null, nodes.Select(NodeOf).ToArray(), 0, (BrowseDirection)direction, ReferenceTypeIds.HierarchicalReferences, true, 0,
-            cancellationToken)).ConfigureAwait(false);
+        (ArrayOf<ArrayOf<ReferenceDescription>> found, ArrayOf<ServiceResult> errors) = nodes.Count == 0 ? default : await TryAsync(
+            () => Session.ManagedBrowseAsync(null, null, nodes.Select(NodeOf).ToArray(), 0, (BrowseDirection)direction,
+                ReferenceTypeIds.HierarchicalReferences, true, 0, cancellationToken)).ConfigureAwait(false);
         return [.. nodes.Select((_, i) => new BrowsedNode(new(errors[i].StatusCode.Code), [.. found[i].ToList().Select(ToOwn)]))];
     }
 

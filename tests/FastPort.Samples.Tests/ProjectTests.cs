@@ -18,7 +18,8 @@ public sealed class ProjectTests
             "FastPort.Redis", "FastPort.Security", "FastPort.Server", "FastPort.Tags", "FastPort.Tags.OpcUa",
         ],
         ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
-        ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],
+        ["FastPort.OpcUa"] = ["FastPort.Tags.OpcFoundation"],
+        ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge", "FastPort.Tags.OpcFoundation"],
         ["FastPort.Core"] =
         [
             "FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags",
@@ -50,7 +51,7 @@ public sealed class ProjectTests
     }
 
     private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
-        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer";
+        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer" or "OpcUaStacks";
 
     private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
         .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);
