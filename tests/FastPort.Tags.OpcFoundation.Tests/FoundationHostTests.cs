@@ -39,7 +39,7 @@ public sealed class FoundationHostTests
             Assert.Equal(own, await NamesAsync(client, "other"));
 
             TagList tags = await client.ResolveAsync(["own/Level", "other/Level", "own/Counts[1:2]", "other/Counts[1:2]"]);
-            Assert.Equal(("m", (0.0, 5.0), false), (tags.Infos[0]!.Unit, tags.Infos[0]!.Range, tags.Infos[0]!.ReportsAllChanges));
+            Assert.Equal(("m", (0.0, 5.0)), (tags.Infos[0]!.Unit, tags.Infos[0]!.Range));
             Assert.Equal(tags.Infos[0]! with { Tag = 0, Name = string.Empty }, tags.Infos[1]! with { Tag = 0, Name = string.Empty });
             TagSamples samples = await client.ReadAsync(tags);
             Assert.Equal(
