@@ -13,7 +13,7 @@ internal static partial class OpcUaTagsLog
     [LoggerMessage(
         8112,
         LogLevel.Warning,
-        "Endpoint {Endpoint} ({Url}) does not answer, or refuses the connection; the stack's own messages say which. Retried in one second")]
+        "Endpoint {Endpoint} ({Url}) does not answer, or refuses the connection; the stack logs which. Retried in one second")]
     public static partial void NotConnected(ILogger logger, string endpoint, string url);
 
     [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Retried in one second")]

@@ -51,7 +51,8 @@ public sealed class ProjectTests
     }
 
     private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
-        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer" or "OpcUaStacks";
+        || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.TestHost" or "FastPort.Tests.Support" or "FastPortPeer"
+            or "OpcUaStacks";
 
     private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
         .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);

@@ -43,7 +43,8 @@ internal interface IOpcUaLink : IAsyncDisposable
     }
 
     /// <summary>
-    /// Writes values of nodes, or the parts of them that the ranges name. If it fails, the statuses of the values that were answered are set.
+    /// Writes values of nodes, or the parts of them that the ranges name. If it fails, the statuses of the values that were answered are
+    /// set.
     /// </summary>
     ValueTask WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> writes,

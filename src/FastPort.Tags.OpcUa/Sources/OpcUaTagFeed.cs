@@ -103,8 +103,9 @@ internal sealed class OpcUaTagFeed : IOpcUaFeed
         try
         {
             await RemoveAsync([], cancellationToken).ConfigureAwait(false);
-            IReadOnlyList<OpcUaMonitoredItem> items = await _subscription
-                .AddItemsAsync([.. Missing(tags).Select(tag => ItemOf(tag, _source, known, Interval))], cancellationToken).ConfigureAwait(false);
+            MonitoredItemOptions[] missing = [.. Missing(tags).Select(tag => ItemOf(tag, _source, known, Interval))];
+            IReadOnlyList<OpcUaMonitoredItem> items =
+                await _subscription.AddItemsAsync(missing, cancellationToken).ConfigureAwait(false);
             asked = items.ToDictionary(TagOf);
         }
         catch (Exception e) when (e is OpcUaException or OperationCanceledException)

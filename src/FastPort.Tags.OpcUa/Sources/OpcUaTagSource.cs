@@ -5,7 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// The tags of an OPC UA server, whichever stack connects to it. Connects in the background, and again after each loss. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
+/// The tags of an OPC UA server, whichever stack connects to it. Connects in the background, and again after each loss. After a restart of
+/// the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
 /// </summary>
 internal sealed partial class OpcUaTagSource : ITagSource
 {
