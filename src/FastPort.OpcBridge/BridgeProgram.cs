@@ -89,6 +89,9 @@ internal static class BridgeProgram
             builder.Services.AddSingleton(static provider => TagPolicy.Find(provider)!);
         }
 
+#if WITH_OPC_FOUNDATION
+        builder.Services.AddOpcFoundationStack();
+#endif
         builder.Services.AddOpcUaTags(settings.Tags);
 
         if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))

@@ -10,6 +10,12 @@ internal static partial class OpcUaTagsLog
     [LoggerMessage(8101, LogLevel.Error, "Endpoint {Endpoint} ({Url}) cannot be used: {Problem}")]
     public static partial void ConnectFailed(ILogger logger, string endpoint, string url, string problem);
 
+    [LoggerMessage(
+        8112,
+        LogLevel.Warning,
+        "Endpoint {Endpoint} ({Url}) does not answer, or refuses the connection; the stack logs which. Retried in one second")]
+    public static partial void NotConnected(ILogger logger, string endpoint, string url);
+
     [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Retried in one second")]
     public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 

@@ -20,7 +20,8 @@ public sealed class ProjectTests
         ["FastPort.Programs"] = ["FastPort.Client", "FastPort.OpcBridge", "FastPort.Programs.Hosting", "FastPort.Server"],
         ["FastPort.Programs.Hosting"] = ["FastPort.OpcBridge", "FastPort.Server"],
         ["FastPort.Tags"] = ["FastPort.Tags.OpcUa"],
-        ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge"],
+        ["FastPort.OpcUa"] = ["FastPort.Tags.OpcFoundation"],
+        ["FastPort.Tags.OpcUa"] = ["FastPort.OpcBridge", "FastPort.Tags.OpcFoundation"],
         ["FastPort.Core"] =
         [
             "FastPort.Client", "FastPort.Dashboard", "FastPort.Protocol", "FastPort.Redis", "FastPort.Security", "FastPort.Tags",
@@ -56,7 +57,7 @@ public sealed class ProjectTests
 
     private static bool IsForTests(string name) => name.EndsWith(".Tests", StringComparison.Ordinal)
         || name is "FastPort.Fuzz" or "FastPort.Benchmarks" or "FastPort.Comparisons" or "FastPort.TestHost" or "FastPort.Tests.Support"
-            or "FastPortPeer";
+            or "FastPortPeer" or "OpcUaStacks";
 
     private static IEnumerable<string> Items(string project, string kind) => XDocument.Load(project).Descendants(kind)
         .Select(static item => (string?)item.Attribute("Include") ?? string.Empty);

@@ -25,6 +25,9 @@ public sealed class OpcUaEndpointOptions
         RunContinuationsOnLoop = true,
     };
 
+    /// <summary>The stack that connects. Defaults to FastPort.</summary>
+    public OpcUaStack Stack { get; set; }
+
     /// <summary>Whether tags may be written and methods called. Defaults to false.</summary>
     public bool AllowWrite { get; set; }
 
@@ -41,6 +44,7 @@ public sealed class OpcUaEndpointOptions
     {
         // All keys of a client: address, security, user, timeouts.
         Client.Describe(section);
+        Stack = section.Choice(nameof(Stack), Stack);
         AllowWrite = section.Flag(nameof(AllowWrite), AllowWrite);
         Below = section.List(nameof(Below), Below, "give a list of node ids");
         foreach (string node in Below.Where(static text => !NodeReference.TryParse(text, out _)))

@@ -1,3 +1,4 @@
+using FastPort;
 using FastPort.Configuration;
 using FastPort.Tags;
 using FastPort.Tags.OpcUa;
@@ -48,8 +49,10 @@ public static class OpcUaTagsRegistration
             OpcUaTagsOptions read = options(provider);
             ILoggerFactory loggerFactory = provider.GetRequiredService<ILoggerFactory>();
             TimeProvider time = provider.GetRequiredService<TimeProvider>();
-            return new OpcUaTagSources(
-                [.. read.Endpoints.Select(endpoint => new OpcUaTagSource(endpoint, read, loggerFactory, time))]);
+            OpcFoundationLinks? foundation = provider.GetService<OpcFoundationLinks>();
+            RefuseWithoutStack(read, foundation);
+            return new OpcUaTagSources([.. read.Endpoints.Select(endpoint => new OpcUaTagSource(
+                endpoint, read, loggerFactory, time, endpoint.Stack == OpcUaStack.OpcFoundation ? foundation!.Connect : null))]);
         });
 
         // A name of an endpoint belongs to that endpoint.
@@ -60,5 +63,20 @@ public static class OpcUaTagsRegistration
             latencies: provider.GetService<LatencyStats>(),
             authorizer: provider.GetService<TagAuthorizer>()));
         services.AddSingleton<IHostedService, OpcUaTagService>();
+    }
+
+    private static void RefuseWithoutStack(OpcUaTagsOptions options, OpcFoundationLinks? foundation)
+    {
+        string[] problems =
+        [
+            .. options.Endpoints.Where(static endpoint => endpoint.Stack == OpcUaStack.OpcFoundation).Select(static endpoint =>
+                $"{OpcUaTagsOptions.SectionName}:{nameof(options.Endpoints)}:{endpoint.Name}:{nameof(endpoint.Stack)} is "
+                + $"{endpoint.Stack}, which this program does not have. Build the bridge with -p:WithOpcFoundation=true; in another "
+                + "program, reference FastPort.Tags.OpcFoundation and call AddOpcFoundationStack."),
+        ];
+        if (foundation is null && problems.Length != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
     }
 }

@@ -21,16 +21,16 @@ internal static class HiddenTypes
     private const int MaxTypes = 10_000;
 
     /// <summary>The types, with those that a server derives from them.</summary>
-    /// <param name="client">Browses them.</param>
+    /// <param name="link">Browses them.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">They cannot be browsed now.</exception>
-    public static async ValueTask<HashSet<NodeId>> FindAsync(OpcUaClient client, CancellationToken cancellationToken)
+    public static async ValueTask<HashSet<NodeId>> FindAsync(IOpcUaLink link, CancellationToken cancellationToken)
     {
         HashSet<NodeId> types = [new(0, ConditionType), new(0, ServerDiagnosticsType), new(0, ServerConfigurationType)];
         NodeId[] level = [.. types];
         for (int i = 0; i < MaxSteps && level.Length != 0 && types.Count < MaxTypes; i++)
         {
-            BrowsedNode[] browsed = await client.BrowseAsync(level, cancellationToken: cancellationToken).ConfigureAwait(false);
+            BrowsedNode[] browsed = await link.BrowseAsync(level, BrowseDirection.Forward, cancellationToken).ConfigureAwait(false);
             level =
             [
                 .. browsed.SelectMany(static one => one.References)

@@ -14,15 +14,18 @@ internal sealed class ModelWatch : IAsyncDisposable
     private static readonly SubscriptionOptions Terms =
         new() { PublishingInterval = TimeSpan.FromSeconds(1), KeepAliveCount = 10, LifetimeCount = 60 };
 
-    private readonly OpcUaClient _client;
+    private readonly OpcUaClient? _client;
     private OpcUaSubscription? _subscription;
     private TaskCompletionSource _changed = NewSignal();
 
-    private ModelWatch(OpcUaClient client)
+    private ModelWatch(OpcUaClient? client)
     {
         _client = client;
-        client.Disconnected += OnDisconnected;
+        client?.Disconnected += OnDisconnected;
     }
+
+    /// <summary>A watch without signals: <see cref="WaitAsync"/> waits for the delay only.</summary>
+    public static ModelWatch WithoutSignals() => new(null);
 
     /// <summary>
     /// Subscribes to the server's model changes. If the server refuses, logs why; <see cref="WaitAsync"/> then waits for the delay only.
@@ -82,7 +85,7 @@ internal sealed class ModelWatch : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        _client.Disconnected -= OnDisconnected;
+        _client?.Disconnected -= OnDisconnected;
         await UnsubscribeAsync().ConfigureAwait(false);
     }
 

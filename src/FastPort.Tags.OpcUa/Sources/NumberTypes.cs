@@ -16,12 +16,12 @@ internal static class NumberTypes
     private const int MaxSteps = 20;
 
     /// <summary>Those of some types that are numbers.</summary>
-    /// <param name="client">Browses the types that are not the standard's.</param>
+    /// <param name="link">Browses the types that are not the standard's.</param>
     /// <param name="types">The types.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="OpcUaException">The types cannot be browsed now.</exception>
     public static async ValueTask<HashSet<NodeId>> FindAsync(
-        OpcUaClient client, IEnumerable<NodeId> types, CancellationToken cancellationToken)
+        IOpcUaLink link, IEnumerable<NodeId> types, CancellationToken cancellationToken)
     {
         HashSet<NodeId> numbers = [];
 
@@ -36,7 +36,7 @@ internal static class NumberTypes
                 break;
             }
 
-            BrowsedNode[] browsed = await client
+            BrowsedNode[] browsed = await link
                 .BrowseAsync([.. left.Select(static one => one.Base)], BrowseDirection.Inverse, cancellationToken).ConfigureAwait(false);
             left =
             [

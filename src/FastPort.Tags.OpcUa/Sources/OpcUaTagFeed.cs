@@ -7,7 +7,7 @@ namespace FastPort.Tags.OpcUa.Sources;
 /// A feed: an OPC UA subscription. The task that receives its messages reports their changes. Each message confirms all values, so the
 /// server sends one in each interval, even without changes.
 /// </summary>
-internal sealed class OpcUaTagFeed : ITagFeed
+internal sealed class OpcUaTagFeed : IOpcUaFeed
 {
     private const uint MaxQueueSize = 100;
 
@@ -59,20 +59,41 @@ internal sealed class OpcUaTagFeed : ITagFeed
     }
 
     public static async Task<OpcUaTagFeed> OpenAsync(
-        OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken)
+        OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken) =>
+        new(await client.SubscribeAsync(Terms(interval), cancellationToken).ConfigureAwait(false), listener, source);
+
+    /// <summary>The terms of a feed's subscription, for any stack.</summary>
+    public static SubscriptionOptions Terms(TimeSpan interval)
     {
         uint silence = (uint)Math.Max(1, Math.Ceiling(ShortestSilence / interval));
-        OpcUaSubscription subscription = await client.SubscribeAsync(
-            new SubscriptionOptions
-            {
-                PublishingInterval = interval,
-                KeepAliveCount = silence,
-                LifetimeCount = (uint)Math.Max(3 * silence, Math.Min(Lifetime / interval, uint.MaxValue)),
-                Capacity = int.MaxValue,
-            },
-            cancellationToken).ConfigureAwait(false);
-        return new OpcUaTagFeed(subscription, listener, source);
+        return new SubscriptionOptions
+        {
+            PublishingInterval = interval,
+            KeepAliveCount = silence,
+            LifetimeCount = (uint)Math.Max(3 * silence, Math.Min(Lifetime / interval, uint.MaxValue)),
+            Capacity = int.MaxValue,
+        };
     }
+
+    /// <summary>The monitored item of a tag, for any stack.</summary>
+    public static MonitoredItemOptions ItemOf(int tag, OpcUaTagSource source, OpcUaTags known, TimeSpan interval)
+    {
+        OpcUaPart part = source.Parts.Find(tag);
+        OpcUaTagGroupOptions? group = known.All[part.Tag].Group;
+        TimeSpan sampling = group?.SamplingInterval is { Ticks: > 0 } given ? given : interval;
+        return new MonitoredItemOptions(known.Nodes[part.Tag])
+        {
+            IndexRange = part.Range,
+            SamplingInterval = sampling,
+            QueueSize = (uint)Math.Clamp(Math.Ceiling(interval / sampling), 1, MaxQueueSize),
+            Deadband = known.All[part.Tag].Filter,
+            Tag = tag,
+        };
+    }
+
+    /// <summary>Whether an item reports another node than that of its tag now, or with another deadband.</summary>
+    public static bool HasMoved(MonitoredItemOptions item, OpcUaTagSource source, OpcUaTags tags) =>
+        source.Parts.Find((int)item.Tag!).Tag is var tag && (item.Node != tags.Nodes[tag] || item.Deadband != tags.All[tag].Filter);
 
     public async ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
@@ -82,8 +103,9 @@ internal sealed class OpcUaTagFeed : ITagFeed
         try
         {
             await RemoveAsync([], cancellationToken).ConfigureAwait(false);
-            IReadOnlyList<OpcUaMonitoredItem> items = await _subscription
-                .AddItemsAsync([.. Missing(tags).Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
+            MonitoredItemOptions[] missing = [.. Missing(tags).Select(tag => ItemOf(tag, _source, known, Interval))];
+            IReadOnlyList<OpcUaMonitoredItem> items =
+                await _subscription.AddItemsAsync(missing, cancellationToken).ConfigureAwait(false);
             asked = items.ToDictionary(TagOf);
         }
         catch (Exception e) when (e is OpcUaException or OperationCanceledException)
@@ -146,26 +168,18 @@ internal sealed class OpcUaTagFeed : ITagFeed
         return _subscription.DisposeAsync();
     }
 
-    /// <summary>
-    /// Ends the feed if the node of one of its tags is another one than when the tag was added, because it would report another node's
-    /// values; or its deadband, because the server may have refused the previous one.
-    /// </summary>
     public void EndIfMoved(OpcUaTags tags)
     {
         lock (_gate)
         {
-            if (_items.Any(one => HasMoved(one.Value.Options, _source.Parts.Find(one.Key).Tag, tags)))
+            if (_items.Values.Any(item => HasMoved(item.Options, _source, tags)))
             {
                 _ended.TrySetResult(TagStatus.BadNoCommunication);
             }
         }
     }
 
-    /// <summary>The server has nodes now that were absent.</summary>
     public void TellAppeared() => _listener.OnTagsAppeared();
-
-    private static bool HasMoved(MonitoredItemOptions item, int tag, OpcUaTags tags) =>
-        item.Node != tags.Nodes[tag] || item.Deadband != tags.All[tag].Filter;
 
     private static int TagOf(OpcUaMonitoredItem item) => (int)item.Options.Tag!;
 
@@ -207,21 +221,6 @@ internal sealed class OpcUaTagFeed : ITagFeed
             _ended.TrySetResult(
                 e is OpcUaException { Status.IsBad: true } end ? new TagStatus(end.Status.Value) : TagStatus.BadNoCommunication);
         }
-    }
-
-    private MonitoredItemOptions ItemOf(int tag, OpcUaTags known)
-    {
-        OpcUaPart part = _source.Parts.Find(tag);
-        OpcUaTagGroupOptions? group = known.All[part.Tag].Group;
-        TimeSpan sampling = group?.SamplingInterval is { Ticks: > 0 } given ? given : Interval;
-        return new MonitoredItemOptions(known.Nodes[part.Tag])
-        {
-            IndexRange = part.Range,
-            SamplingInterval = sampling,
-            QueueSize = (uint)Math.Clamp(Math.Ceiling(Interval / sampling), 1, MaxQueueSize),
-            Deadband = known.All[part.Tag].Filter,
-            Tag = tag,
-        };
     }
 
     // The current values are read: they may have changed unnoticed.

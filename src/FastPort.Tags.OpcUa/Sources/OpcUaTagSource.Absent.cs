@@ -23,7 +23,7 @@ internal sealed partial class OpcUaTagSource
         delays.Next();
         try
         {
-            await using ModelWatch watch = await ModelWatch.StartAsync(_client!, Name, _logger, closing).ConfigureAwait(false);
+            await using ModelWatch watch = await _link!.WatchModelAsync(Name, _logger, closing).ConfigureAwait(false);
             while (tags.Absent.Count != 0)
             {
                 if (await watch.WaitAsync(delays.Next(), _time, closing).ConfigureAwait(false))
@@ -61,16 +61,16 @@ internal sealed partial class OpcUaTagSource
     {
         try
         {
-            OpcUaClient client = _client!;
-            await client.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
-            NamespaceTable namespaces = client.Namespaces;
+            IOpcUaLink link = _link!;
+            await link.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
+            NamespaceTable namespaces = link.Namespaces;
             NodeId[] nodes =
             [
                 .. tags.Absent
                     .Where(one => one.NamespaceUri is not { } uri || namespaces.TryGetIndex(uri, out _))
                     .Select(namespaces.MakeId),
             ];
-            DataValue[] found = await client.ReadAsync(nodes, AttributeId.NodeClass, _closing.Token).ConfigureAwait(false);
+            DataValue[] found = await link.ReadAsync(nodes, AttributeId.NodeClass, _closing.Token).ConfigureAwait(false);
             if (Array.TrueForAll(found, static one => TagLoader.IsAbsent(one.Status)))
             {
                 return null;
@@ -84,11 +84,11 @@ internal sealed partial class OpcUaTagSource
         await _loading.WaitAsync(_closing.Token).ConfigureAwait(false);
         try
         {
-            OpcUaTags? next = await TryLoadAsync(_client!).ConfigureAwait(false);
+            OpcUaTags? next = await TryLoadAsync(_link!).ConfigureAwait(false);
             if (next is not null)
             {
                 End(connection, next);
-                foreach (OpcUaTagFeed feed in _feeds.Keys)
+                foreach (IOpcUaFeed feed in _feeds.Keys)
                 {
                     feed.TellAppeared();
                 }

@@ -1,7 +1,6 @@
 using System.Collections;
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
@@ -15,14 +14,14 @@ internal sealed partial class OpcUaTagSource
 
     public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
-        if (_client is not { } client || _connected is not { Nodes: { } nodes })
+        if (_link is not { } link || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
 
         if (OpcUaParts.HasAny(tags))
         {
-            return await ReadPartsAsync(client, nodes, tags, samples, cancellationToken).ConfigureAwait(false);
+            return await ReadPartsAsync(link, nodes, tags, samples, cancellationToken).ConfigureAwait(false);
         }
 
         if (!_buffers.TryTake(out ReadBuffer? buffer))
@@ -33,7 +32,7 @@ internal sealed partial class OpcUaTagSource
         Memory<DataValue> values = buffer.Begin(tags, nodes);
         try
         {
-            await client.ReadAsync(buffer, values, cancellationToken).ConfigureAwait(false);
+            await link.ReadAsync(buffer, AttributeId.Value, null, values, cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
@@ -53,7 +52,7 @@ internal sealed partial class OpcUaTagSource
     public async ValueTask<TagStatus> WriteAsync(
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        if (_client is not { } client || _connected is not { Nodes: { } nodes })
+        if (_link is not { } link || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
@@ -86,7 +85,7 @@ internal sealed partial class OpcUaTagSource
         TagStatus failure = TagStatus.Good;
         try
         {
-            await client.WriteAsync(writes, ranges, results, cancellationToken).ConfigureAwait(false);
+            await link.WriteAsync(writes, ranges, results, cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
@@ -129,9 +128,9 @@ internal sealed partial class OpcUaTagSource
 
         try
         {
-            OpcUaClient client = _client!;
-            (StatusCode status, IReadOnlyList<Variant> results) = await client.CallAsync(
-                client.Namespaces.MakeId(called.Object), client.Namespaces.MakeId(called.Method), arguments, cancellationToken)
+            IOpcUaLink link = _link!;
+            (StatusCode status, IReadOnlyList<Variant> results) = await link.CallAsync(
+                link.Namespaces.MakeId(called.Object), link.Namespaces.MakeId(called.Method), arguments, cancellationToken)
                 .ConfigureAwait(false);
             foreach (Variant result in results)
             {
@@ -148,10 +147,10 @@ internal sealed partial class OpcUaTagSource
 
     public async ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
-        OpcUaClient client = _client ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {Name} has never been connected.");
+        IOpcUaLink link = _link ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {Name} has never been connected.");
         try
         {
-            OpcUaTagFeed feed = await OpcUaTagFeed.OpenAsync(client, interval, listener, this, cancellationToken).ConfigureAwait(false);
+            IOpcUaFeed feed = await link.OpenFeedAsync(this, interval, listener, cancellationToken).ConfigureAwait(false);
             _feeds[feed] = true;
             return feed;
         }
@@ -168,7 +167,7 @@ internal sealed partial class OpcUaTagSource
     public OpcUaTags Known => _tags;
 
     /// <summary>A feed is closed.</summary>
-    public void Forget(OpcUaTagFeed feed) => _feeds.TryRemove(feed, out _);
+    public void Forget(IOpcUaFeed feed) => _feeds.TryRemove(feed, out _);
 
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;
@@ -178,14 +177,18 @@ internal sealed partial class OpcUaTagSource
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 
     private async ValueTask<TagStatus> ReadPartsAsync(
-        OpcUaClient client, IReadOnlyList<NodeId> nodes, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+        IOpcUaLink link, IReadOnlyList<NodeId> nodes, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
         OpcUaPart[] parts = [.. tags.Select(_parts.Find)];
+        var values = new DataValue[parts.Length];
         try
         {
-            DataValue[] values = await client.ReadAsync(
-                Array.ConvertAll(parts, part => nodes[part.Tag]), Array.ConvertAll(parts, static part => part.Range), cancellationToken)
-                .ConfigureAwait(false);
+            await link.ReadAsync(
+                Array.ConvertAll(parts, part => nodes[part.Tag]),
+                AttributeId.Value,
+                Array.ConvertAll(parts, static part => part.Range),
+                values,
+                cancellationToken).ConfigureAwait(false);
             foreach (ref readonly DataValue value in values.AsSpan())
             {
                 TagValues.Add(samples, value);

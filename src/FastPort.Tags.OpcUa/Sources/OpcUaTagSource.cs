@@ -1,13 +1,12 @@
 using System.Collections.Concurrent;
 using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// The tags of an OPC UA server. Connects in the background, and again after each loss; the client restores its subscriptions
-/// automatically. After a restart of the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
+/// The tags of an OPC UA server, whichever stack connects to it. Connects in the background, and again after each loss. After a restart of
+/// the server, node ids are mapped again, and the nodes below the configured ones are browsed again.
 /// </summary>
 internal sealed partial class OpcUaTagSource : ITagSource
 {
@@ -15,6 +14,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     private readonly OpcUaEndpointOptions _options;
     private readonly OpcUaTagsOptions _settings;
+    private readonly OpcUaLinkFactory _connect;
     private readonly ILoggerFactory _loggerFactory;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
@@ -22,13 +22,14 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
     private readonly OpcUaParts _parts;
-    private readonly ConcurrentDictionary<OpcUaTagFeed, bool> _feeds = [];
+    private readonly ConcurrentDictionary<IOpcUaFeed, bool> _feeds = [];
 
     // Guards the fields of the connection, and keeps its notifications in order.
     private readonly Lock _changing = new();
     private volatile OpcUaTags _tags;
-    private volatile OpcUaClient? _client;
+    private volatile IOpcUaLink? _link;
     private Task _running = Task.CompletedTask;
+    private bool _isClosed;
 
     // The tags while their node ids are valid in the current session; null otherwise, or without a session. Read without the gate.
     private volatile OpcUaTags? _connected;
@@ -43,9 +44,15 @@ internal sealed partial class OpcUaTagSource : ITagSource
     /// <param name="settings">All settings.</param>
     /// <param name="loggerFactory">Creates the loggers.</param>
     /// <param name="time">The clock of the steps in which tags are listed again and looked for. Defaults to the system's.</param>
+    /// <param name="connect">Connects to the server. Defaults to FastPort's client.</param>
     public OpcUaTagSource(
-        OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILoggerFactory loggerFactory, TimeProvider? time = null)
+        OpcUaEndpointOptions options,
+        OpcUaTagsOptions settings,
+        ILoggerFactory loggerFactory,
+        TimeProvider? time = null,
+        OpcUaLinkFactory? connect = null)
     {
+        _connect = connect ?? ClientLink.ConnectAsync;
         _options = options;
         _settings = settings;
         _loggerFactory = loggerFactory;
@@ -65,7 +72,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     public Task Loaded => _loaded.Task;
 
     /// <summary>Whether a connection has been made.</summary>
-    public bool HasAnswered => _client is not null;
+    public bool HasAnswered => _link is not null;
 
     /// <summary>Number of tags that are known.</summary>
     public int Count => _tags.All.Count;
@@ -95,11 +102,16 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _isClosed, true))
+        {
+            return;
+        }
+
         await _closing.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
-        if (_client is { } client)
+        if (_link is { } link)
         {
-            await client.DisposeAsync().ConfigureAwait(false);
+            await link.DisposeAsync().ConfigureAwait(false);
         }
 
         _closing.Dispose();
@@ -121,16 +133,21 @@ internal sealed partial class OpcUaTagSource : ITagSource
     {
         try
         {
-            OpcUaClient client = await OpcUaClient
-                .ConnectAsync(_options.Client.EndpointUrl, _options.Client, _loggerFactory, _closing.Token).ConfigureAwait(false);
-            _client = client;
+            IOpcUaLink? link;
+            while ((link = await _connect(_options, _loggerFactory, _closing.Token).ConfigureAwait(false)) is null)
+            {
+                OpcUaTagsLog.NotConnected(_logger, _options.Name, _options.Client.EndpointUrl);
+                await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
+            }
+
+            _link = link;
             lock (_changing)
             {
                 _connection = new object();
             }
 
-            client.Disconnected += OnDisconnected;
-            client.Connected += OnConnected;
+            link.Disconnected += OnDisconnected;
+            link.Connected += OnConnected;
             await LoadAsync().ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
@@ -139,14 +156,14 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (Exception e)
         {
-            // The client reconnects automatically, even after a wrong password: with this error it has not started.
+            // The link reconnects automatically, even after a wrong password: with this error it has not started.
             OpcUaTagsLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
             _loaded.TrySetResult();
         }
     }
 
-    // Before the client connects again.
-    private void OnDisconnected(CloseReason reason)
+    // Before the link connects again.
+    private void OnDisconnected()
     {
         lock (_changing)
         {
@@ -155,12 +172,12 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
     }
 
-    private void OnConnected(SessionRecovery recovery)
+    private void OnConnected(bool isReplaced)
     {
         lock (_changing)
         {
             _connection = new object();
-            _mustLoad |= recovery == SessionRecovery.Replaced;
+            _mustLoad |= isReplaced;
             SetConnected(null);
         }
 
@@ -176,7 +193,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         {
             while (Begin() is var (connection, mustLoad))
             {
-                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_client!).ConfigureAwait(false) : _tags;
+                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_link!).ConfigureAwait(false) : _tags;
                 if (tags is null)
                 {
                     await Task.Delay(RetryDelay, _time, _closing.Token).ConfigureAwait(false);
@@ -215,7 +232,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
             {
                 _tags = tags;
                 _mustLoad = false;
-                foreach (OpcUaTagFeed feed in _feeds.Keys)
+                foreach (IOpcUaFeed feed in _feeds.Keys)
                 {
                     feed.EndIfMoved(tags);
                 }
@@ -226,11 +243,12 @@ internal sealed partial class OpcUaTagSource : ITagSource
     }
 
     // Null if they cannot be listed now.
-    private async Task<OpcUaTags?> TryLoadAsync(OpcUaClient client)
+    private async Task<OpcUaTags?> TryLoadAsync(IOpcUaLink link)
     {
         try
         {
-            OpcUaTags tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
+            await link.RefreshNamespacesAsync(_closing.Token).ConfigureAwait(false);
+            OpcUaTags tags = await new TagLoader(link, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
                 .ConfigureAwait(false);
             OpcUaTagsLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.PresentCount);
             return tags;

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>Loads a server's tags and their descriptions. Known tags keep their numbers.</summary>
-internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILogger logger)
+internal sealed class TagLoader(IOpcUaLink link, OpcUaEndpointOptions options, OpcUaTagsOptions settings, ILogger logger)
 {
     // HasProperty (OPC 10000-5, 11.8).
     private const uint HasProperty = 46;
@@ -41,7 +41,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     private readonly List<ExpandedNodeId> _absent = [];
     private int _variableCount;
     private HashSet<NodeId> _hidden = [];
-    private readonly UnitsAndRanges _unitsAndRanges = new(client);
+    private readonly UnitsAndRanges _unitsAndRanges = new(link);
 
     // Objects and methods count, too: a server may have any number of them.
     private readonly long _maxNodes = Math.Max(10_000, 10L * options.MaxTags);
@@ -57,12 +57,12 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         OpcUaTagOptions[] configured = [.. settings.Tags.Where(tag => tag.Endpoint == options.Name)];
         _configured.UnionWith(configured.Select(tag => NodeOf(tag.Id)));
         _configuredCount = configured.Length;
-        _hidden = options.Below.Count == 0 ? [] : await HiddenTypes.FindAsync(client, cancellationToken).ConfigureAwait(false);
+        _hidden = options.Below.Count == 0 ? [] : await HiddenTypes.FindAsync(link, cancellationToken).ConfigureAwait(false);
         foreach (string below in options.Below)
         {
             try
             {
-                NodeId start = client.Namespaces.MakeId(NodeReference.Parse(below));
+                NodeId start = link.Namespaces.MakeId(NodeReference.Parse(below));
                 await BrowseBelowAsync(start, cancellationToken).ConfigureAwait(false);
             }
             catch (OpcUaException e) when (e.Status == StatusCodes.BadNodeIdUnknown)
@@ -106,7 +106,7 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         IEnumerable<string> first = missing.Take(MostNamed).Select(i =>
             $"'{_tags[i].Info.Name}' is {_tags[i].Id}: {(HasNamespace(_tags[i].Id) ? $"{statuses[i]}" : "no such namespace")}");
         string others = missing.Length > MostNamed ? $"; and {missing.Length - MostNamed} more" : string.Empty;
-        string namespaces = PeerText.Escape(string.Join(", ", client.Namespaces.Uris), MaxNamespacesText);
+        string namespaces = PeerText.Escape(string.Join(", ", link.Namespaces.Uris), MaxNamespacesText);
         string text = $"{string.Join("; ", first)}{others}. The server's namespaces are {namespaces}";
         if (text != before)
         {
@@ -123,10 +123,10 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     // The other one is the status of a node that is not a variable.
     private static bool IsMissing(StatusCode status) => IsAbsent(status) || status == StatusCodes.BadAttributeIdInvalid;
 
-    private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || client.Namespaces.TryGetIndex(uri, out _);
+    private bool HasNamespace(ExpandedNodeId id) => id.NamespaceUri is not { } uri || link.Namespaces.TryGetIndex(uri, out _);
 
     // The null id for one whose namespace the server does not have: it answers BadNodeIdUnknown or BadNodeIdInvalid for it.
-    private NodeId NodeOf(ExpandedNodeId id) => HasNamespace(id) ? client.Namespaces.MakeId(id) : default;
+    private NodeId NodeOf(ExpandedNodeId id) => HasNamespace(id) ? link.Namespaces.MakeId(id) : default;
 
     // Level by level, until there are too many.
     private async Task BrowseBelowAsync(NodeId start, CancellationToken cancellationToken)
@@ -183,8 +183,8 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         FoundNode[] nodes, CancellationToken cancellationToken)
     {
         nodes = Array.FindAll(nodes, one => _browsed.Add(one.Node));
-        BrowsedNode[] browsed = await client
-            .BrowseAsync(Array.ConvertAll(nodes, static one => one.Node), cancellationToken: cancellationToken).ConfigureAwait(false);
+        BrowsedNode[] browsed = await link
+            .BrowseAsync(Array.ConvertAll(nodes, static one => one.Node), BrowseDirection.Forward, cancellationToken).ConfigureAwait(false);
         List<(FoundNode Node, ReferenceDescription Reference)> references = [];
         foreach ((int i, FoundNode node) in nodes.Index())
         {
@@ -192,10 +192,10 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             {
                 if (node.Depth == 0 && IsAbsent(browsed[i].Status))
                 {
-                    _absent.Add(client.Namespaces.Expand(node.Node));
+                    _absent.Add(link.Namespaces.Expand(node.Node));
                 }
 
-                string id = PeerText.Escape($"{client.Namespaces.Expand(node.Node)}");
+                string id = PeerText.Escape($"{link.Namespaces.Expand(node.Node)}");
                 OpcUaTagsLog.BrowseFailed(logger, options.Name, id, $"{browsed[i].Status}");
             }
 
@@ -223,11 +223,11 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
     private string Place(OpcUaTags known)
     {
         var names = new NodeNames(
-            client.Namespaces, _tags.Take(_configuredCount).ToDictionary(static tag => tag.Info.Name, tag => NodeOf(tag.Id)), _configured);
+            link.Namespaces, _tags.Take(_configuredCount).ToDictionary(static tag => tag.Info.Name, tag => NodeOf(tag.Id)), _configured);
         names.Give(_nodes);
         foreach (FoundNode one in _nodes.Where(static one => one.Class == NodeClass.Variable))
         {
-            if (!TryAdd(one.Name, client.Namespaces.Expand(one.Node)))
+            if (!TryAdd(one.Name, link.Namespaces.Expand(one.Node)))
             {
                 OpcUaTagsLog.TooManyNames(logger, options.Name, 2L * options.MaxTags);
                 break;
@@ -239,14 +239,14 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
         {
             if (_names.TryGetValue(name, out OpcUaTag? tag) && tag.Info.Tag >= _configuredCount && !nodes.Contains(NodeOf(tag.Id)))
             {
-                Move(tag, client.Namespaces.Expand(nodes.MinBy(static node => $"{node}", StringComparer.Ordinal)));
+                Move(tag, link.Namespaces.Expand(nodes.MinBy(static node => $"{node}", StringComparer.Ordinal)));
             }
         }
 
         OpcUaMethod[] methods =
         [
             .. _nodes.Where(static one => one.Class == NodeClass.Method).Select(one =>
-                new OpcUaMethod(one.Name, client.Namespaces.Expand(one.Parent), client.Namespaces.Expand(one.Node))),
+                new OpcUaMethod(one.Name, link.Namespaces.Expand(one.Parent), link.Namespaces.Expand(one.Node))),
         ];
         var found = methods.Select(static one => (one.Object, one.Method)).ToHashSet();
         foreach (OpcUaMethod method in methods.Concat(known.Methods.Values.Where(one => found.Contains((one.Object, one.Method)))))
@@ -312,15 +312,15 @@ internal sealed class TagLoader(OpcUaClient client, OpcUaEndpointOptions options
             return [];
         }
 
-        DataValue[] types = await client.ReadAsync(nodes, AttributeId.DataType, cancellationToken).ConfigureAwait(false);
-        DataValue[] ranks = await client.ReadAsync(nodes, AttributeId.ValueRank, cancellationToken).ConfigureAwait(false);
-        DataValue[] access = await client.ReadAsync(nodes, AttributeId.UserAccessLevel, cancellationToken).ConfigureAwait(false);
-        DataValue[] descriptions = await client.ReadAsync(nodes, AttributeId.Description, cancellationToken).ConfigureAwait(false);
+        DataValue[] types = await link.ReadAsync(nodes, AttributeId.DataType, cancellationToken).ConfigureAwait(false);
+        DataValue[] ranks = await link.ReadAsync(nodes, AttributeId.ValueRank, cancellationToken).ConfigureAwait(false);
+        DataValue[] access = await link.ReadAsync(nodes, AttributeId.UserAccessLevel, cancellationToken).ConfigureAwait(false);
+        DataValue[] descriptions = await link.ReadAsync(nodes, AttributeId.Description, cancellationToken).ConfigureAwait(false);
         Dictionary<NodeId, string> units = await _unitsAndRanges.ReadUnitsAsync(cancellationToken).ConfigureAwait(false);
         Dictionary<NodeId, (double Low, double High)> ranges =
             await _unitsAndRanges.ReadRangesAsync(cancellationToken).ConfigureAwait(false);
         HashSet<NodeId> numbers = await NumberTypes.FindAsync(
-            client,
+            link,
             types.Where((_, i) => HasFilter(_tags[i])).Select(static one => one.Value.TryGet(out NodeId type) ? type : default),
             cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)

@@ -1,12 +1,11 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
 using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>Units and ranges of variables: their properties EngineeringUnits and EURange (OPC 10000-8, 5.3.2).</summary>
-internal sealed class UnitsAndRanges(OpcUaClient client)
+internal sealed class UnitsAndRanges(IOpcUaLink link)
 {
     // The encodings of their structures (OPC 10000-8, 5.6.2 and 5.6.3).
     private const uint RangeEncoding = 886;
@@ -93,7 +92,7 @@ internal sealed class UnitsAndRanges(OpcUaClient client)
         Dictionary<NodeId, T> read = [];
         if (properties.Count != 0)
         {
-            DataValue[] values = await client.ReadAsync([.. properties.Values], cancellationToken).ConfigureAwait(false);
+            DataValue[] values = await link.ReadAsync([.. properties.Values], AttributeId.Value, cancellationToken).ConfigureAwait(false);
             foreach ((int i, NodeId variable) in properties.Keys.Index())
             {
                 if (reader(values[i].Value, out T? value))

@@ -51,6 +51,25 @@ public sealed class OpcUaTagsRegistrationTests
     }
 
     [Fact]
+    public async Task A_host_without_the_stack_of_an_endpoint_does_not_start_and_says_how_to_get_it()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(settings: null);
+        builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
+        {
+            ["OpcBridge:Endpoints:plant:EndpointUrl"] = "opc.tcp://127.0.0.1:1",
+            ["OpcBridge:Endpoints:plant:Stack"] = "OpcFoundation",
+            ["OpcBridge:Endpoints:plant:Below:0"] = "i=85",
+        });
+        builder.Services.AddOpcUaTags(builder.Configuration);
+        using IHost host = builder.Build();
+
+        FastPortOptionsException wrong = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync(Patience.Token));
+
+        Assert.StartsWith("OpcBridge:Endpoints:plant:Stack is OpcFoundation", Assert.Single(wrong.Problems), StringComparison.Ordinal);
+        Assert.Contains("-p:WithOpcFoundation=true", wrong.Problems[0], StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_wrong_section_and_wrong_code_are_named_together_and_the_host_does_not_start()
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(settings: null);

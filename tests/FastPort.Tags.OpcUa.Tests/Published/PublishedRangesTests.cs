@@ -188,7 +188,7 @@ public sealed class PublishedRangesTests : IAsyncLifetime
     private async Task<(NodeId Type, (double Low, double High)? Range, string? Unit)> FindAsync(string name)
     {
         NodeId id = _server.Id(name);
-        var found = new UnitsAndRanges(Client);
+        var found = new UnitsAndRanges(new ClientLink(Client));
         NodeId published = Client.Namespaces.MakeId("urn:fastport:published", 1);
         ReferenceDescription variable = Assert.Single(await Client.BrowseAsync(published), reference => reference.NodeId.NodeId == id);
         foreach (ReferenceDescription property in await Client.BrowseAsync(id))
