@@ -64,7 +64,17 @@ internal static class CallLoad
         long allocated = GC.GetTotalAllocatedBytes();
         trips.Begin();
         long began = Stopwatch.GetTimestamp();
-        await WaitAsync(callers, settings.Duration);
+        var bySecond = new List<double>();
+        long second = began;
+        while (Stopwatch.GetElapsedTime(began) + TimeSpan.FromSeconds(1) <= settings.Duration)
+        {
+            await WaitAsync(callers, TimeSpan.FromSeconds(1));
+            long now = Stopwatch.GetTimestamp();
+            bySecond.Add(trips.CountNew() / Stopwatch.GetElapsedTime(second, now).TotalSeconds);
+            second = now;
+        }
+
+        await WaitAsync(callers, settings.Duration - Stopwatch.GetElapsedTime(began));
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         LatencySnapshot roundTrips = trips.Take();
         allocated = GC.GetTotalAllocatedBytes() - allocated;
@@ -95,6 +105,7 @@ internal static class CallLoad
                 ServerCpuS = serverCpu.TotalSeconds,
                 ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / roundTrips.Count,
                 ServerPeakRssKb = server.PeakWorkingSet64 / 1024,
+                BySecond = bySecond,
             },
             Format));
 
