@@ -10,9 +10,9 @@ internal static class ColdMetric
     // Of the seconds of a run, one in so many at its end are those that it is steady in.
     private const int SteadyPart = 5;
 
-    public static readonly Metric First = new("first_second_share", "share of it in the first second", "N2") { HasRange = true };
+    public static readonly Metric First = new("first_second_share", "share in the 1st second", "N2") { HasRange = true };
 
-    public static readonly Metric Second = new("second_second_share", "in the second", "N2") { HasRange = true };
+    public static readonly Metric Second = new("second_second_share", "share in the 2nd second", "N2") { HasRange = true };
 
     public static readonly Metric Steady = new("steady_per_s", "messages/s when steady", "N0") { HasRange = true };
 

@@ -24,8 +24,8 @@ internal sealed class ColdScenario : ContestScenario
     public override ScenarioDefaults Defaults { get; } = new(20, 3, 5, 1);
 
     protected override string Method =>
-        "The cold end is a new process each run, built with the packages' runtime settings; the seconds count from its first request, after "
-        + "it has connected. The other end is warm. The steady rate is that of the last fifth of the run. Server: a program with a service, "
+        "The cold end is a new process each run, built with the packages' runtime settings; the seconds count from the first request, once "
+        + "it is connected. The other end is warm. The steady rate is that of the last fifth of the run. Server: a program with a service, "
         + "typed Echo by the load client in C. Client: unary calls of the generated client. Tags: a TagClient reads 100 tags of a bridge, "
         + "which has their values. OPC UA: a client reads 100 tags. Every reply and value is verified.";
 

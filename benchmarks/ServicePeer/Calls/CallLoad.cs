@@ -66,15 +66,15 @@ internal static class CallLoad
         long began = Stopwatch.GetTimestamp();
         var bySecond = new List<double>();
         long second = began;
-        while (Stopwatch.GetElapsedTime(began) + TimeSpan.FromSeconds(1) <= settings.Duration)
+        for (int end = 1; end <= (int)settings.Duration.TotalSeconds; end++)
         {
-            await WaitAsync(callers, TimeSpan.FromSeconds(1));
+            await WaitUntilAsync(TimeSpan.FromSeconds(end));
             long now = Stopwatch.GetTimestamp();
             bySecond.Add(trips.CountNew() / Stopwatch.GetElapsedTime(second, now).TotalSeconds);
             second = now;
         }
 
-        await WaitAsync(callers, settings.Duration - Stopwatch.GetElapsedTime(began));
+        await WaitUntilAsync(settings.Duration);
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         LatencySnapshot roundTrips = trips.Take();
         allocated = GC.GetTotalAllocatedBytes() - allocated;
@@ -108,6 +108,12 @@ internal static class CallLoad
                 BySecond = bySecond,
             },
             Format));
+
+        Task WaitUntilAsync(TimeSpan time)
+        {
+            TimeSpan left = time - Stopwatch.GetElapsedTime(began);
+            return WaitAsync(callers, left > TimeSpan.Zero ? left : TimeSpan.Zero);
+        }
 
         // Items of a stream are counted only.
         double? Trip(long nanoseconds) => settings.Mode == CallMode.Unary ? nanoseconds / 1e3 : null;
