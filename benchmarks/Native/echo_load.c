@@ -41,6 +41,7 @@ enum {
     SETTLE_SECONDS = 3,
     DRAIN_SECONDS = 30,
     MAX_EVENTS = 256,
+    MAX_COUNTED_SECONDS = 600,
 };
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
@@ -477,6 +478,10 @@ static void receive(struct connection *c, bool send_more) {
 
 /* ---- the run ------------------------------------------------------------------------------------------------------ */
 
+/* Messages of each whole second of the measured time, the first minutes of a long one. */
+static uint64_t by_second[MAX_COUNTED_SECONDS];
+static size_t seconds_counted;
+
 struct reading {
     uint64_t ns;
     uint64_t messages;
@@ -517,6 +522,18 @@ static void pump(uint64_t deadline_ns, bool send_more) {
     }
 }
 
+/* Pumps for the measured time, second by second: how fast a server becomes warm is read from the seconds' messages. */
+static void measure(const struct reading *from) {
+    uint64_t end = from->ns + (uint64_t)(opt.duration * 1e9);
+    for (uint64_t before = from->messages; seconds_counted < MAX_COUNTED_SECONDS; before = received_messages) {
+        uint64_t until = from->ns + (seconds_counted + 1) * 1000000000ull;
+        if (until > end) break;
+        pump(until, true);
+        by_second[seconds_counted++] = received_messages - before;
+    }
+    pump(end, true);
+}
+
 static void print_result(const struct reading *from, const struct reading *to) {
     double seconds = (double)(to->ns - from->ns) / 1e9;
     double messages = (double)(to->messages - from->messages);
@@ -538,7 +555,9 @@ static void print_result(const struct reading *from, const struct reading *to) {
         double own = (to->own_cpu - from->own_cpu) + (to->server_cpu - from->server_cpu);
         printf(",\"other_cpu_s\":%.2f", others_seconds(from->cores, to->cores, own));
     }
-    printf("}\n");
+    printf(",\"by_second\":[");
+    for (size_t i = 0; i < seconds_counted; i++) printf(i == 0 ? "%llu" : ",%llu", (unsigned long long)by_second[i]);
+    printf("]}\n");
 }
 
 /* One echo on every connection: sent by all, then awaited from all. */
@@ -603,7 +622,7 @@ int main(int argc, char **argv) {
 
     struct reading from = read_meters();
     measuring = true;
-    pump(from.ns + (uint64_t)(opt.duration * 1e9), true);
+    measure(&from);
     /* On a busy machine a short time may pass without a reply: then until there is one. */
     while (received_messages == from.messages) {
         if (now_ns() - from.ns > (uint64_t)((opt.duration + STALL_SECONDS) * 1e9)) {

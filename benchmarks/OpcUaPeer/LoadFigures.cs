@@ -27,6 +27,9 @@ internal sealed record LoadFigures(LatencySnapshot RoundTrips, double Seconds, P
     /// <summary>Requests that were due while the one before was under way; null where none is due at a time.</summary>
     public long? Missed { get; init; }
 
+    /// <summary>Messages of each whole second; null where they were not counted.</summary>
+    public IReadOnlyList<long>? BySecond { get; init; }
+
     /// <summary>As a line of JSON with the names of FastPort.Comparisons's LoadResult.</summary>
     public string ToLine() => JsonSerializer.Serialize(
         new
@@ -50,6 +53,7 @@ internal sealed record LoadFigures(LatencySnapshot RoundTrips, double Seconds, P
             SourceReads,
             OldestValueMs = OldestValue?.TotalMilliseconds,
             Missed,
+            BySecond,
         },
         Format);
 }

@@ -80,7 +80,7 @@ internal sealed record Metric(string Key, string Title, string Format)
         RoundTripP99, RoundTripP999, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Messages, Seconds,
         BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests, LateRequests,
-        .. TickMetric.All,
+        .. TickMetric.All, .. ColdMetric.All,
     ];
 
     /// <summary>The metric with a key; one that no longer exists is shown under its key.</summary>

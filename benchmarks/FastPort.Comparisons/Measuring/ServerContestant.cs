@@ -17,16 +17,27 @@ internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, S
     /// <summary>How a client that is compiled while it runs begins each of its runs: longer than one that need not be.</summary>
     public double LeadInSeconds { get; init; } = context.Options.LeadInSeconds;
 
+    /// <summary>Whether the server's first run finds it as it has started. Defaults to false: load warms it.</summary>
+    public bool IsCold { get; init; }
+
+    /// <summary>What is reported of a run. Defaults to everything.</summary>
+    public Func<LoadResult, Figures> Report { get; init; } = Figures.Of;
+
     public string? Missing() => candidate.Missing() ?? load.Missing();
 
     public async Task StartAsync(CancellationToken cancellation)
     {
         _server = await ServerProcess.StartAsync(candidate, context.Bench, cancellation);
+        if (IsCold)
+        {
+            return;
+        }
+
         await RunAsync(0, candidate.IsManaged ? context.Options.WarmupSeconds : context.Options.LeadInSeconds, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation) =>
-        Figures.Of(LoadResult.Read(await RunAsync(LeadInSeconds, context.Options.Seconds, cancellation)));
+        Report(LoadResult.Read(await RunAsync(LeadInSeconds, context.Options.Seconds, cancellation)));
 
     public void Dispose() => _server?.Dispose();
 

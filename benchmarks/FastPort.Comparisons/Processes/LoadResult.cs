@@ -60,6 +60,9 @@ internal sealed record LoadResult
     /// <summary>CPU time that other programs took on the cores of server and client; null where it cannot be told.</summary>
     public double? OtherCpuS { get; init; }
 
+    /// <summary>Messages of each whole second; null where they were not counted.</summary>
+    public IReadOnlyList<double>? BySecond { get; init; }
+
     /// <exception cref="ComparisonException">The text is no result.</exception>
     public static LoadResult Read(string json) => ResultLine.Read<LoadResult>(json, "A load client");
 }

@@ -95,7 +95,7 @@ internal sealed record RatioReport
         {
             Metric = metric.Title,
             Subject = subject.Name,
-            Reference = atLeast.ToString("N0", CultureInfo.InvariantCulture),
+            Reference = atLeast.ToString(metric.Format, CultureInfo.InvariantCulture),
             Pairwise = share,
             OfMedians = share.Median,
             Target = target,

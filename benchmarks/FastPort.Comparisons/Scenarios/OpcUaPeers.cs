@@ -81,6 +81,25 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
             Name = FastPortBridged,
         };
 
+    /// <summary>A cold client of FastPort's server.</summary>
+    public IContestant Cold(OpcUaAsk ask) => new ColdOpcUaClient(
+        [_ => OwnServer(ask, context.Bench.Pinning.Server)], OwnClient(ask, context.Bench.Pinning.Client), context)
+    {
+        Name = ColdScenario.Client,
+    };
+
+    /// <summary>A cold client of tags, which a bridge has.</summary>
+    public IContestant ColdBridged(OpcUaAsk ask) => new ColdOpcUaClient(
+        [
+            _ => OwnServer(ask, context.Bench.Pinning.Server),
+            url => Bridge(url, isCaching: true) with { Cores = context.Bench.Pinning.Server },
+        ],
+        OwnClient(ask, context.Bench.Pinning.Client, BridgedMaxAge),
+        context)
+    {
+        Name = ColdScenario.Client,
+    };
+
     /// <summary>Many sessions of the bridge that read the same tags at the same rate.</summary>
     public IContestant Sharing() => new OpcUaPair(
         [

@@ -15,8 +15,8 @@ internal static class ScenarioCatalog
     /// </summary>
     public static IReadOnlyList<IScenario> Others { get; } =
     [
-        new OpcUaReadWriteScenario(), new OpcSpeedScenario(), new BridgeScenario(), new ObservedScenario(), new NodesScenario(),
-        new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(), new AttackScenario(), new HostileScenario(),
-        new SoakScenario(),
+        new OpcUaReadWriteScenario(), new OpcSpeedScenario(), new BridgeScenario(), new ColdScenario(), new ObservedScenario(),
+        new NodesScenario(), new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(), new AttackScenario(),
+        new HostileScenario(), new SoakScenario(),
     ];
 }

@@ -27,7 +27,7 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
         long? serverAllocated = await load.ServerAllocatedAsync();
         var usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId);
         long begun = Stopwatch.GetTimestamp();
-        await RequestAsync(seconds);
+        long[][] bySecond = await RequestAsync(seconds);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId).Since(usage);
         serverAllocated = await load.ServerAllocatedAsync() - serverAllocated;
@@ -39,17 +39,24 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
             all.Merge(histogram);
         }
 
-        return new LoadFigures(all.Snapshot(), elapsed, usage, settings.ServerId) { ServerAllocated = serverAllocated }.ToLine();
+        return new LoadFigures(all.Snapshot(), elapsed, usage, settings.ServerId)
+        {
+            ServerAllocated = serverAllocated,
+            BySecond = [.. Enumerable.Range(0, (int)seconds).Select(second => bySecond.Sum(worker => worker[second]))],
+        }.ToLine();
     }
 
-    private Task RequestAsync(double seconds)
+    // Returns each worker's messages by second.
+    private Task<long[][]> RequestAsync(double seconds)
     {
-        long until = Stopwatch.GetTimestamp() + (long)(seconds * Stopwatch.Frequency);
-        return Task.WhenAll(Enumerable.Range(0, settings.Workers).Select(worker => Task.Run(() => WorkAsync(worker, until))));
+        long begun = Stopwatch.GetTimestamp();
+        return Task.WhenAll(Enumerable.Range(0, settings.Workers).Select(worker => Task.Run(() => WorkAsync(worker, begun, seconds))));
     }
 
-    private async Task WorkAsync(int worker, long until)
+    private async Task<long[]> WorkAsync(int worker, long begun, double seconds)
     {
+        long until = begun + (long)(seconds * Stopwatch.Frequency);
+        var bySecond = new long[(int)seconds + 1];
         LatencyHistogram roundTrips = _roundTrips[worker];
         long sent = Stopwatch.GetTimestamp();
         while (sent < until)
@@ -58,6 +65,12 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
             long now = Stopwatch.GetTimestamp();
             roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
             sent = now;
+            if (now < until)
+            {
+                bySecond[(now - begun) / Stopwatch.Frequency]++;
+            }
         }
+
+        return bySecond;
     }
 }

@@ -64,7 +64,17 @@ internal static class CallLoad
         long allocated = GC.GetTotalAllocatedBytes();
         trips.Begin();
         long began = Stopwatch.GetTimestamp();
-        await WaitAsync(callers, settings.Duration);
+        var bySecond = new List<double>();
+        long second = began;
+        for (int end = 1; end <= (int)settings.Duration.TotalSeconds; end++)
+        {
+            await WaitUntilAsync(TimeSpan.FromSeconds(end));
+            long now = Stopwatch.GetTimestamp();
+            bySecond.Add(trips.CountNew() / Stopwatch.GetElapsedTime(second, now).TotalSeconds);
+            second = now;
+        }
+
+        await WaitUntilAsync(settings.Duration);
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         LatencySnapshot roundTrips = trips.Take();
         allocated = GC.GetTotalAllocatedBytes() - allocated;
@@ -95,8 +105,15 @@ internal static class CallLoad
                 ServerCpuS = serverCpu.TotalSeconds,
                 ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / roundTrips.Count,
                 ServerPeakRssKb = server.PeakWorkingSet64 / 1024,
+                BySecond = bySecond,
             },
             Format));
+
+        Task WaitUntilAsync(TimeSpan time)
+        {
+            TimeSpan left = time - Stopwatch.GetElapsedTime(began);
+            return WaitAsync(callers, left > TimeSpan.Zero ? left : TimeSpan.Zero);
+        }
 
         // Items of a stream are counted only.
         double? Trip(long nanoseconds) => settings.Mode == CallMode.Unary ? nanoseconds / 1e3 : null;

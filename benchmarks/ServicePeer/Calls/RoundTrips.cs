@@ -7,6 +7,7 @@ namespace ServicePeer.Calls;
 internal sealed class RoundTrips : IDisposable
 {
     private volatile ThreadLocal<LatencyHistogram> _histograms = New();
+    private long _counted;
     private readonly CancellationTokenSource _end = new();
     private volatile bool _ended;
 
@@ -23,7 +24,19 @@ internal sealed class RoundTrips : IDisposable
     public void Count() => _histograms.Value!.Record(1);
 
     /// <summary>Counts anew. Calls in flight count to the new measurement.</summary>
-    public void Begin() => _histograms = New();
+    public void Begin()
+    {
+        _histograms = New();
+        _counted = 0;
+    }
+
+    /// <summary>Trips that were recorded since the time before that somebody asked, and since <see cref="Begin"/>.</summary>
+    public long CountNew()
+    {
+        long all = _histograms.Values.Sum(static histogram => histogram.Snapshot().Count);
+        (long count, _counted) = (all - _counted, all);
+        return count;
+    }
 
     /// <summary>What was counted since <see cref="Begin"/>; recording threads may add a last call each to what was merged.</summary>
     public LatencySnapshot Take()
