@@ -95,9 +95,9 @@ public sealed class DocumentTests
     [Fact]
     public void The_project_of_a_reader_with_a_checkout_is_that_of_the_sample()
     {
-        var shown = XDocument.Parse(string.Join(
-            '\n',
-            Documents["docs/start.md"].SkipWhile(static l => l != "<Project Sdk=\"Microsoft.NET.Sdk\">").TakeWhile(static l => l != "```")));
+        IEnumerable<string> project = Documents["docs/start.md"]
+            .SkipWhile(static l => l != "<Project Sdk=\"Microsoft.NET.Sdk\">").TakeWhile(static l => l != "```");
+        var shown = XDocument.Parse(string.Join('\n', project));
         XDocument sample = Load("samples", "OwnMessages", "OwnMessages.csproj");
         XDocument properties = Load("Directory.Build.props");
 
@@ -107,9 +107,9 @@ public sealed class DocumentTests
             properties.Descendants("TargetFramework").Single().Value,
             shown.Descendants("TargetFramework").Single().Value);
 
-        static IEnumerable<string> Items(XDocument project) =>
-            project.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value)
-                .Concat(project.Descendants("Import").Select(static import => import.Attribute("Project")!.Value));
+        static IEnumerable<string> Items(XDocument file) =>
+            file.Descendants("ItemGroup").Elements().Select(static item => item.Attribute("Include")!.Value)
+                .Concat(file.Descendants("Import").Select(static import => import.Attribute("Project")!.Value));
 
         static XDocument Load(params string[] path) => XDocument.Load(Path.Combine([Repository.Root, .. path]));
     }
