@@ -69,7 +69,6 @@ internal static class BridgeProgram
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
-        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Tags.Endpoints.Count == 0;
         if (isSimulated)
@@ -113,6 +112,7 @@ internal static class BridgeProgram
             })
             .MapStatus(builder.Configuration)
             .AddSecurityIfConfigured(builder.Configuration);
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         return builder.Build();
     }
 
