@@ -70,7 +70,6 @@ internal static class BridgeProgram
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
-        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Tags.Endpoints.Count == 0;
         if (isSimulated)
@@ -117,6 +116,7 @@ internal static class BridgeProgram
             })
             .MapStatus(builder.Configuration)
             .AddSecurityIfConfigured(builder.Configuration);
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         return builder.Build();
     }
 

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using OpenTelemetry;
 using OpenTelemetry.Resources;
 
@@ -18,7 +19,7 @@ internal static class OtlpExport
     private const string Meters = "FastPort";
     private const string Sources = "FastPort*";
 
-    /// <summary>Adds the exporters that the configuration selects.</summary>
+    /// <summary>Adds the exporters that the configuration selects. Call it when all options have been added.</summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration, with the environment.</param>
     /// <param name="program">The service's name, unless <c>OTEL_SERVICE_NAME</c> or <c>OTEL_RESOURCE_ATTRIBUTES</c> has one.</param>
@@ -69,7 +70,8 @@ internal static class OtlpExport
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void AddSdk(IServiceCollection services, IConfiguration configuration, string program, bool metrics, bool traces)
     {
-        services.AddHostedService<OtlpWatch>();
+        // The first service that the host creates: the check of options already reads the variables.
+        services.Insert(0, ServiceDescriptor.Singleton<IHostedService, OtlpWatch>());
         string attributes = configuration["OTEL_RESOURCE_ATTRIBUTES"] ?? string.Empty;
         bool isNamed = !string.IsNullOrEmpty(configuration[ServiceName]) || attributes.Contains("service.name=", StringComparison.Ordinal);
         bool isInstance = attributes.Contains(ServiceInstance + "=", StringComparison.Ordinal);

@@ -70,12 +70,6 @@ internal static class ProgramRun
         {
             return await FailAsync(ExitCode.Usage, [.. e.Failures]).ConfigureAwait(false);
         }
-        catch (AggregateException e) when (e.InnerExceptions.All(static i => i is OptionsValidationException))
-        {
-            // The host throws it if options of several classes are wrong.
-            IEnumerable<string> failures = e.InnerExceptions.SelectMany(static i => ((OptionsValidationException)i).Failures);
-            return await FailAsync(ExitCode.Usage, [.. failures]).ConfigureAwait(false);
-        }
         catch (Exception e) when (e is EndpointException or TimeoutException)
         {
             return await FailAsync(ExitCode.Failed, e.Message).ConfigureAwait(false);

@@ -59,8 +59,6 @@ internal static class ServerProgram
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
-        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.Server");
-
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
             .Map(handlers =>
@@ -82,6 +80,7 @@ internal static class ServerProgram
             builder.Services.Configure<LatencyStatsOptions>(static o => o.EnableConsoleOutput = o.EnableFileOutput = true);
         }
 
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.Server");
         return builder.Build();
     }
 

@@ -128,6 +128,28 @@ public sealed class ServerConfigurationTests
             "FastPort:Session:MaxConcurrency is 0; allowed: 1 to 10000.");
     }
 
+    [Fact]
+    public async Task Wrong_values_of_several_sections_are_named_together()
+    {
+        ServerProcess server = ServerProcess.Start(
+            ["--listen", "tcp://127.0.0.1:0"],
+            ("FastPort__Loops", "9999"),
+            ("FastPort__Tls__File", "x"),
+            ("LatencyStats__Prefix", "x"),
+            ("Dashboard__Url", "nowhere"),
+            ("Security__Users", "x"),
+            ("FastPort__Backplane__KeyPrefix", "a:b"));
+
+        await AssertUsageAsync(
+            server,
+            "FastPort:Loops is 9999; allowed: ",
+            "FastPort:Tls:File is not a known key; ",
+            "LatencyStats:Prefix is not a known key; ",
+            "Dashboard:Url is 'nowhere'",
+            "Security:Users",
+            "FastPort:Backplane:KeyPrefix");
+    }
+
     private static async Task AssertUsageAsync(ServerProcess server, params string[] parts)
     {
         await using (server)

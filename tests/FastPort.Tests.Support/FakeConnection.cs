@@ -12,6 +12,7 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     private readonly ArrayPoolCircularBuffer _input = new(1024, 1024 * 1024);
     private readonly ArrayPoolCircularBuffer _output = new(1024, 1024 * 1024);
     private readonly List<long> _visits = [];
+    private readonly Queue<(Action<object?> Callback, object? State)> _posted = [];
     private long _received;
     private long _sent;
 
@@ -52,8 +53,13 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public override bool IsClosing => Reason is not null;
 
-    /// <summary>Every thread is: what comes here comes one at a time.</summary>
-    public override bool IsOnLoop => true;
+    /// <summary>The thread that is the loop. Defaults to every thread: what comes here comes one at a time.</summary>
+    public Thread? Loop { get; set; }
+
+    public override bool IsOnLoop => Loop is null || Loop == Thread.CurrentThread;
+
+    /// <summary>Whether other threads have posted calls that wait for <see cref="RunPosted"/>.</summary>
+    public bool HasPosted => _posted.Count != 0;
 
     public override bool Post(Action<object?> callback, object? state)
     {
@@ -62,8 +68,25 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
             return false;
         }
 
-        callback(state);
+        if (IsOnLoop)
+        {
+            callback(state);
+        }
+        else
+        {
+            _posted.Enqueue((callback, state));
+        }
+
         return true;
+    }
+
+    /// <summary>Makes the calls that other threads have posted. On the loop.</summary>
+    public void RunPosted()
+    {
+        while (_posted.TryDequeue(out (Action<object?> Callback, object? State) call))
+        {
+            call.Callback(call.State);
+        }
     }
 
     public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) =>
@@ -146,9 +169,22 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
         if (Reason is null)
         {
             Reason = reason;
-            clock.Remove(this);
-            Protocol?.OnClosed(reason);
+            if (IsOnLoop)
+            {
+                EndOnLoop();
+            }
+            else
+            {
+                _posted.Enqueue((static connection => ((FakeConnection)connection!).EndOnLoop(), this));
+            }
         }
+    }
+
+    private void EndOnLoop()
+    {
+        RunPosted();
+        clock.Remove(this);
+        Protocol?.OnClosed(Reason!);
     }
 
     protected override void StartCore()

@@ -93,13 +93,7 @@ public static class DashboardRegistration
 
     private static void AddFigures(IServiceCollection services)
     {
-        // A dashboard shows latencies even if they are not reported.
-        services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>>(static provider =>
-        {
-            DashboardOptions dashboard = Dashboard(provider);
-            return new PostConfigureOptions<LatencyStatsOptions>(
-                dashboard.ServerName, stats => stats.MeasureAlways = stats.MeasureAlways || dashboard.IsEnabled);
-        });
+        services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>, ShownServerLatencies>();
         services.AddSingleton<HostState>();
         services.AddSingleton<RecentWarnings>();
         services.AddSingleton<ILoggerProvider>(static provider => provider.GetRequiredService<RecentWarnings>());

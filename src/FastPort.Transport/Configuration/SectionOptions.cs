@@ -52,7 +52,7 @@ internal static class SectionOptions
 {
     /// <summary>
     /// Adds options that are read from the section, if any, and checked when the host starts. The start's
-    /// <see cref="OptionsValidationException"/> names all problems.
+    /// <see cref="OptionsValidationException"/> names all problems, also those of other options.
     /// </summary>
     /// <param name="services">The services to add to.</param>
     /// <param name="name">The options' name; empty for none.</param>
@@ -66,6 +66,7 @@ internal static class SectionOptions
         var options = new SectionOptions<TOptions>(name, section, path);
         services.AddSingleton<IConfigureOptions<TOptions>>(options);
         services.AddSingleton<IValidateOptions<TOptions>>(options);
+        OptionsCheck.AddTo(services);
         return services.AddOptions<TOptions>(name).ValidateOnStart();
     }
 }

@@ -383,6 +383,31 @@ public sealed class ConfigurationTests
         Assert.Equal(2, failure.Failures.Count());
     }
 
+    [Fact]
+    public async Task Problems_of_all_sections_are_reported_at_once_whatever_service_reads_options_first()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        builder.Configuration.AddInMemoryCollection(
+            [new("FastPort:MaxConnections", "0"), new("LatencyStats:Directory", "x"), new("Field:Loops", "-1"), new("Client:Loop", "1")]);
+        builder.Services.AddHostedService<ServerUser>();
+        builder.Services.AddFastPort(builder.Configuration);
+        builder.Services.AddFastPort("field", builder.Configuration.GetSection("Field"));
+        builder.Services.AddFastPortClient("client", builder.Configuration.GetSection("Client"));
+        using IHost host = builder.Build();
+
+        OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
+
+        Assert.Equal(
+            ["Client:Loop", "FastPort:MaxConnections", "Field:Loops", "LatencyStats:Directory"],
+            failure.Failures.Select(static problem => problem.Split(' ')[0]).Order(StringComparer.Ordinal));
+    }
+
+    // A service that needs the server, and so its options, before the host has checked them.
+    private sealed class ServerUser(FastPortServer server) : BackgroundService
+    {
+        protected override Task ExecuteAsync(CancellationToken stoppingToken) => Task.FromResult(server);
+    }
+
     private static FastPortServerOptions Bind(params (string Key, string? Value)[] settings) =>
         FastPortConfiguration.BindServer(new ConfigurationBuilder()
             .AddInMemoryCollection(settings.Select(static s => KeyValuePair.Create(s.Key, s.Value)))

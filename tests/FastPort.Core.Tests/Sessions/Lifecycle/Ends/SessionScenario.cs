@@ -3,12 +3,14 @@ using System.Text;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Lifecycle;
+using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
 
 /// <summary>
-/// One session that ends in a random order of events. Everything happens on the test's thread and on a clock that the test moves, so a
-/// seed always has the same course. The course says what can be seen from outside only: frames, results, the close.
+/// One session that ends in a random order of events. The loop is the test's thread, and the clock one that the test moves. Calls from
+/// other threads end before the next event begins, and what they post to the loop is an event of its own. So a seed always has the same
+/// course. The course says what can be seen from outside only: frames, results, the close.
 /// </summary>
 internal sealed class SessionScenario : IDisposable
 {
@@ -17,7 +19,12 @@ internal sealed class SessionScenario : IDisposable
     private const ushort Push = 0x1003;
     private const ushort Own = 0x1004;
 
+    // What a program or a queued handler may call from any thread.
+    private static readonly HashSet<string> FromAnyThread =
+        ["oldest answers", "newest answers", "push", "own request", "close", "leave", "kick", "abort"];
+
     private readonly Random _random;
+    private readonly bool _hasThreads;
     private readonly bool _accepts;
     private readonly QuietSession _session;
     private readonly List<TaskCompletionSource> _held = [];
@@ -31,9 +38,12 @@ internal sealed class SessionScenario : IDisposable
     private byte[] _rest = [];
     private bool _inputEnded;
 
-    public SessionScenario(int seed)
+    /// <param name="seed">Decides the events.</param>
+    /// <param name="hasThreads">Whether calls also come from other threads than the loop's.</param>
+    public SessionScenario(int seed, bool hasThreads)
     {
         _random = new Random(seed);
+        _hasThreads = hasThreads;
         _accepts = _random.Next(3) != 0;
         _session = new QuietSession(
             handlers => handlers
@@ -45,6 +55,7 @@ internal sealed class SessionScenario : IDisposable
                 options.ShutdownGrace = TimeSpan.FromMilliseconds(_random.Next(2) * 500);
             },
             _accepts);
+        _session.Connection.Loop = Thread.CurrentThread;
     }
 
     /// <summary>The moves of the session's end, one per event that caused any.</summary>
@@ -62,8 +73,27 @@ internal sealed class SessionScenario : IDisposable
         for (int i = 0; i < 16 && _session.Connection.Reason is null; i++)
         {
             (string name, Action act) = Next();
+            if (_hasThreads && FromAnyThread.Contains(name) && _random.Next(3) != 0)
+            {
+                StepElsewhere(name, act);
+                continue;
+            }
+
+            // What other threads have posted comes before what happens on the loop, or after it.
+            bool isPostedFirst = HasTurn && _random.Next(2) == 0;
+            if (isPostedFirst)
+            {
+                RunPosted();
+            }
+
             Step(name, act);
+            if (!isPostedFirst)
+            {
+                RunPosted();
+            }
         }
+
+        RunPosted();
 
         // Every course ends alike: the held requests are answered, then two minutes pass.
         Step("held requests end", () =>
@@ -105,6 +135,18 @@ internal sealed class SessionScenario : IDisposable
         24 => ("a second", () => Advance(1000)),
         _ => ("40 seconds", () => Advance(40_000)),
     };
+
+    // Whether another thread has left something to do for the loop.
+    private bool HasTurn => _session.Connection.HasPosted
+        || (_session.Connection.Reason is null && _session.Connection.Resumes != _resumes);
+
+    private void RunPosted()
+    {
+        if (HasTurn)
+        {
+            Step("posted", _session.Connection.RunPosted);
+        }
+    }
 
     private void Identify()
     {
@@ -200,9 +242,8 @@ internal sealed class SessionScenario : IDisposable
 
     private void Advance(int milliseconds) => _session.Time.Advance(TimeSpan.FromMilliseconds(milliseconds));
 
-    private void Step(string name, Action act)
+    private void Step(string name, Action act) => Record(name, () =>
     {
-        EndState before = _session.Protocol.End.State;
         act();
         while (_session.Connection.Reason is null && _session.Connection.Resumes != _resumes)
         {
@@ -213,7 +254,22 @@ internal sealed class SessionScenario : IDisposable
         {
             _session.Protocol.Output.Flush();
         }
+    });
 
+    // Without a flush: what another thread sends is sent at once.
+    private void StepElsewhere(string name, Action act) => Record($"{name} elsewhere", () =>
+    {
+        Exception? failure = null;
+        var thread = new Thread(() => failure = Xunit.Record.Exception(act));
+        thread.Start();
+        thread.Join();
+        Assert.Null(failure);
+    });
+
+    private void Record(string name, Action act)
+    {
+        EndState before = _session.Protocol.End.State;
+        act();
         if (_session.Protocol.End.State is var after && after != before)
         {
             Moves.Add(new EndMove(name, before, after));
