@@ -52,8 +52,8 @@ documented() {
   rm -rf api
   tools/docfx metadata docfx.json >docfx.log 2>&1 || { cat docfx.log >&2; exit 1; }
   grep -q '0 warning(s)' docfx.log || { cat docfx.log >&2; exit 1; }
-  awk '/^- uid: / { name = $3 } /^  summary: The/ { sub(/^Findings\.Finding\./, "", name); sub(/\(.*/, "", name); print name }' api/Findings.Finding.yml \
-    | sort | paste -sd ' '
+  awk '/^- uid: / { name = $3 } /^  summary: The/ { sub(/.*Finding\./, "", name); sub(/\(.*/, "", name); print name }' \
+    api/Findings.Finding.yml | sort | paste -sd ' '
 }
 
 seen="as the compiler writes it: $(documented)"

@@ -15,7 +15,8 @@ public sealed class DocumentTests
 
     private static IEnumerable<string> Pages =>
         Directory.EnumerateFiles(Path.Combine(Repository.Root, "docs"), "*.md", SearchOption.AllDirectories)
-            .Select(static path => Path.GetRelativePath(Repository.Root, path).Replace('\\', '/')).Order(StringComparer.Ordinal);
+            .Select(static path => Path.GetRelativePath(Repository.Root, path).Replace('\\', '/'))
+            .Where(static path => !path.StartsWith("docs/site/", StringComparison.Ordinal)).Order(StringComparer.Ordinal);
 
     private static IEnumerable<string> PackageReadmes =>
         Directory.EnumerateFiles(Path.Combine(Repository.Root, "src"), "README.md", new EnumerationOptions

@@ -77,7 +77,8 @@ internal sealed partial class BrowserPage : IAsyncDisposable
             Add($"is {shown} px wide");
         }
 
-        if (!string.Equals(await _page.Locator("html").GetAttributeAsync("data-bs-theme"), _colors.ToString(), StringComparison.OrdinalIgnoreCase))
+        string? theme = await _page.Locator("html").GetAttributeAsync("data-bs-theme");
+        if (!string.Equals(theme, _colors.ToString(), StringComparison.OrdinalIgnoreCase))
         {
             Add("has other colors");
         }

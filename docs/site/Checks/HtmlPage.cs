@@ -25,7 +25,8 @@ internal sealed partial class HtmlPage
     public IReadOnlySet<string> Anchors => _anchors.Value;
 
     /// <summary>What the page links to and loads.</summary>
-    public IEnumerable<string> Targets => Target().Matches(Text).Select(static match => WebUtility.HtmlDecode(match.Groups["target"].Value));
+    public IEnumerable<string> Targets =>
+        Target().Matches(Text).Select(static match => WebUtility.HtmlDecode(match.Groups["target"].Value));
 
     [GeneratedRegex("\\s(?:id|name)=\"(?<id>[^\"]*)\"")]
     private static partial Regex Anchor();

@@ -24,7 +24,10 @@ internal static partial class LinkCheck
                     .Select(target => (Path.GetRelativePath(site, file), target))),
         ];
         HashSet<string> reached =
-            [.. navigation.Select(static link => Path.GetRelativePath("/", Path.GetFullPath($"/{Path.GetDirectoryName(link.Path)}/{link.Target}")))];
+        [
+            .. navigation.Select(static link => Path.GetFullPath($"/{Path.GetDirectoryName(link.Path)}/{link.Target}"))
+                .Select(static path => path.TrimStart('/')),
+        ];
         tap.Report(
             $"the {navigation.Length:N0} links of the navigation lead to pages that exist, and to every page except the home page",
             [

@@ -36,14 +36,16 @@ internal static partial class ReferenceCheck
             bare.AddRange(parts.Skip(1).Where(static part => !Summary().IsMatch(part)).Select(part => $"{id}: {FirstLine(part)}"));
         }
 
-        tap.Report($"the {types} public types of {Libraries.All.Count} libraries have pages in the API reference with their members", missing);
+        tap.Report(
+            $"the {types} public types of {Libraries.All.Count} libraries have pages in the API reference with their members", missing);
         tap.Report($"types and {members} members there have summaries", bare);
     }
 
     private static bool Names(string anchor, string member) => anchor == member
         || (anchor.StartsWith(member, StringComparison.Ordinal) && anchor[member.Length] == '_');
 
-    private static IEnumerable<string> Members(Type type) => typeof(Delegate).IsAssignableFrom(type) || typeof(IMessage).IsAssignableFrom(type)
+    private static IEnumerable<string> Members(Type type) =>
+        typeof(Delegate).IsAssignableFrom(type) || typeof(IMessage).IsAssignableFrom(type)
         ? []
         : type.GetMembers(Declared).Where(static member => IsPublic(member) && !member.IsDefined(typeof(CompilerGeneratedAttribute)))
             .Select(static member => member.Name.Replace('.', '_')).Distinct();
@@ -66,7 +68,9 @@ internal static partial class ReferenceCheck
     [GeneratedRegex("<(?:h1|h3|dt) id=")]
     private static partial Regex Part();
 
-    [GeneratedRegex("\\A[^>]*data-uid[^\0]*?class=\"markdown (?:level1 )?summary\">\\s*<p>\\s*\\S|\\A[^\0]*?</dt>[^\0]*?<dd>\\s*<p>\\s*\\S")]
+    [GeneratedRegex(
+        """\A(?:[^>]*data-uid=.*?class="markdown (?:level1 )?summary">|"[^"]*"><code>.*?</dt>.*?<dd>)\s*<p>\s*\S""",
+        RegexOptions.Singleline)]
     private static partial Regex Summary();
 
     [GeneratedRegex("<[^>]*>|\\A[^>]*>")]

@@ -3,8 +3,8 @@ using System.Text.RegularExpressions;
 namespace FastPort.Site.Preparing;
 
 /// <summary>
-/// Rewrites the links of a page that moves. A link to a file that is not on the site becomes one to the repository's host, or, where none is
-/// known, the file's path. A link whose text is the name of a page's file shows the page's title.
+/// Rewrites the links of a page that moves. A link to a file that is not on the site becomes one to the repository's host, or, where none
+/// is known, the file's path. A link whose text is the name of a page's file shows the page's title.
 /// </summary>
 /// <param name="sitePath">The path on the site of a path in the repository; null for none.</param>
 /// <param name="title">The title of the page with a path in the repository.</param>

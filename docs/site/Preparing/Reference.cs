@@ -8,7 +8,8 @@ namespace FastPort.Site.Preparing;
 /// <summary>What the API reference is made of: the libraries with their documentation comments, and the page of all libraries.</summary>
 internal static partial class Reference
 {
-    private const BindingFlags Constructors = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.DeclaredOnly;
+    private const BindingFlags Constructors =
+        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.DeclaredOnly;
 
     /// <param name="target">The folder that docfx builds: libraries go to lib, the page to api.</param>
     public static void Prepare(string target)
@@ -51,7 +52,7 @@ internal static partial class Reference
             string name = $"M:{Libraries.Id(type)}.#ctor";
             if (type.GetConstructor(Constructors, []) is { IsAssembly: false, IsPrivate: false } && !commented.Contains(name))
             {
-                // docfx skips a member that follows another one without white space: findings/docfx-skips-comments-that-follow-without-white-space.sh.
+                // The line break is for docfx: findings/docfx-skips-comments-that-follow-without-white-space.sh.
                 members.Add("\n", new XElement(
                     "member", new XAttribute("name", name), new XElement("summary", "Creates an instance with default values.")));
             }
