@@ -21,8 +21,8 @@ internal static class CommandLine
     public static RootCommand Create(ICommands commands)
     {
         var root = new RootCommand(
-            "FastPort's command line. Without a command, it hosts a server in its process, puts load on it for 10 s and reports the results; "
-            + "files go to Stats/.")
+            "FastPort's command line. Without a command, it hosts a server in its process, puts load on it for 10 s and reports the "
+            + "results; files go to Stats/.")
         {
             LoadCommand.Create(commands.LoadAsync),
             CompareCommand.Create(commands.CompareAsync),
