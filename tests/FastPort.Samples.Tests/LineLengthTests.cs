@@ -25,7 +25,7 @@ public sealed class LineLengthTests
 
     public static TheoryData<string> Roots =>
     [
-        "docs", "src", "samples", "tests", "benchmarks", "fuzz", "fuzz/run", ".ci", "README.md", "CHANGELOG.md", "SECURITY.md",
+        "docs", "src", "samples", "tests", "benchmarks", "fuzz", "fuzz/run", ".ci", "eng", "README.md", "CHANGELOG.md", "SECURITY.md",
         "appsettings.json", "global.json", "Directory.Build.props", "Directory.Packages.props",
     ];
 
@@ -46,9 +46,9 @@ public sealed class LineLengthTests
     public void The_page_of_measured_tables_has_300_lines_at_most() =>
         Assert.InRange(File.ReadAllLines(Path.Combine(Repository.Root, "docs", "performance.md")).Length, 1, MaxLinesOfPerformance);
 
-    // The scripts in .ci have no extension.
+    // The scripts in .ci and eng have no extension.
     private static IEnumerable<string> Files(string root) =>
-        (Path.GetFileName(root) == ".ci" ? ["*"] : Patterns)
+        (Path.GetFileName(root) is ".ci" or "eng" ? ["*"] : Patterns)
         .SelectMany(pattern => Directory.EnumerateFiles(root, pattern, SearchOption.AllDirectories))
         .Where(static file => !IsSkipped(file));
 
