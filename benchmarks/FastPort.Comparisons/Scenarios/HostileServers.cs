@@ -36,6 +36,7 @@ internal sealed class HostileServers : IDisposable
     {
         Workbench bench = context.Bench;
         string program = bench.Programs.Find("src", "FastPort.Server");
+        string client = bench.Programs.Find("src", "FastPort.Client");
         string bridge = bench.Programs.Find("src", "FastPort.OpcBridge");
         if ((ProgramLocator.MissingAssembly("FastPort.Server", program)
             ?? ProgramLocator.MissingAssembly("FastPort.OpcBridge", bridge)) is { } missing)
@@ -46,9 +47,9 @@ internal sealed class HostileServers : IDisposable
         string host = networks is null ? "127.0.0.1" : NetworkPair.ServerAddress;
         string network = networks is null ? HostileAddresses.Loopback : NetworkPair.Network;
         string certificates = bench.NewPath("certificates"), users = bench.NewPath("users.txt");
-        await RunAsync(bench, [ProgramLocator.DotNetHost, program, "certs", "create", certificates, "--name", host], "", cancellation);
+        await RunAsync(bench, [ProgramLocator.DotNetHost, client, "certs", "create", certificates, "--name", host], "", cancellation);
         await RunAsync(
-            bench, [ProgramLocator.DotNetHost, program, "users", "set", users, HostileUsers.Guest, "--role", HostileUsers.Guest],
+            bench, [ProgramLocator.DotNetHost, client, "users", "set", users, HostileUsers.Guest, "--role", HostileUsers.Guest],
             Password, cancellation);
         using var tokens = new HostileTokens();
         Candidate attacked = Of("FastPort.Server", program, "--listen", $"tcp://{host}:0", "--listen", $"tls://{host}:0")
