@@ -40,7 +40,8 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
                 : await AnswersAsync(stream, cancellationToken).ConfigureAwait(false);
             return answers
                 ? HealthCheckResult.Healthy($"Answers at {endpoint.Url}.")
-                : new HealthCheckResult(context.Registration.FailureStatus, $"What answers at {endpoint.Url} is no FastPort server.");
+                : new HealthCheckResult(
+                    context.Registration.FailureStatus, $"The program that answers at {endpoint.Url} is not a FastPort server.");
         }
         catch (Exception e) when (e is SocketException or IOException or AuthenticationException)
         {
@@ -59,11 +60,10 @@ internal sealed class ServerAnswersCheck(FastPortServerResource server) : IHealt
 
     private static async Task<bool> AnswersEncryptedAsync(Stream stream, string host, CancellationToken cancellationToken)
     {
-        // The server's clients check who it is. The check sends nothing that is secret.
         var options = new SslClientAuthenticationOptions
         {
             TargetHost = host,
-#pragma warning disable CA5359 // See above.
+#pragma warning disable CA5359 // The check trusts every certificate: it sends no secret, and the server's clients verify who it is.
             RemoteCertificateValidationCallback = static (_, _, _, _) => true,
 #pragma warning restore CA5359
         };

@@ -98,7 +98,7 @@ public sealed class ServerHealthTests
 
         await answering.InTimeAsync();
         Assert.Equal(HealthStatus.Unhealthy, health.Status);
-        Assert.EndsWith("is no FastPort server.", health.Description, StringComparison.Ordinal);
+        Assert.EndsWith("is not a FastPort server.", health.Description, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -53,7 +53,7 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public override bool IsClosing => Reason is not null;
 
-    /// <summary>The thread that is the loop. Defaults to every thread: what comes here comes one at a time.</summary>
+    /// <summary>The thread of the event loop. Defaults to null: every thread counts as the loop, and calls come one at a time.</summary>
     public Thread? Loop { get; set; }
 
     public override bool IsOnLoop => Loop is null || Loop == Thread.CurrentThread;

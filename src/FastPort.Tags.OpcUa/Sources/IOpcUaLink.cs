@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Tags.OpcUa.Sources;
 
 /// <summary>
-/// What the source of tags needs of an OPC UA stack: a connection to a server that is made again after each loss. Services that fail as a
-/// whole throw an <see cref="OpcUaException"/>. Members may be called from any thread, several at a time.
+/// A connection to an OPC UA server through one of the stacks, which reconnects after each loss. Services that fail as a whole throw an
+/// <see cref="OpcUaException"/>. Members may be called from any thread, several at a time.
 /// </summary>
 internal interface IOpcUaLink : IAsyncDisposable
 {

@@ -4,7 +4,7 @@ using Xunit;
 
 namespace FastPort.Comparisons.Tests.Measuring;
 
-/// <summary>What is told of a process that was cold at the start of its load.</summary>
+/// <summary>The figures of a process that was cold when its load began.</summary>
 public sealed class ColdMetricTests
 {
     [Fact]

@@ -89,7 +89,7 @@ public abstract class OpcUaSourceContract : TagSourceContract
         await watch.UntilAsync(speed, 12.5);
 
         await server.LoseAsync();
-        await Patience.UntilAsync(() => !server.Source.IsConnected, "the loss is told");
+        await Patience.UntilAsync(() => !server.Source.IsConnected, "the source reports the loss");
         server.Shift = "urn:another";
         await server.ReturnAsync();
         await Patience.UntilAsync(() => server.Source.IsConnected, "the server is back");

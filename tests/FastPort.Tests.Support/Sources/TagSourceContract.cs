@@ -202,7 +202,7 @@ public abstract class TagSourceContract : IAsyncLifetime
             int before = Volatile.Read(ref changes);
 
             await _tested.LoseAsync();
-            await Patience.UntilAsync(async () => await StatusAsync() == TagStatus.BadNoCommunication, "the loss is told");
+            await Patience.UntilAsync(async () => await StatusAsync() == TagStatus.BadNoCommunication, "the source reports the loss");
             if (_tested.HasOneDevice)
             {
                 await Patience.UntilAsync(() => !Source.IsConnected && Volatile.Read(ref changes) == before + 1, "the loss is noticed");
