@@ -113,10 +113,12 @@ public sealed class StreamEndTests
         await pair.ExpectNothingLeftAsync(streams: 2);
         await _handler.ExpectAsync(begun: 2, ended: 2);
 
-        static async IAsyncEnumerable<byte[]> Failing()
+        // A call that is canceled before its handler begins is not run.
+        async IAsyncEnumerable<byte[]> Failing()
         {
+            int read = _handler.Read;
             yield return BitConverter.GetBytes(0);
-            await Task.Yield();
+            await Patience.UntilAsync(() => _handler.Read > read, "the handler has read the item");
             throw new FormatException("Out of items.");
         }
     }

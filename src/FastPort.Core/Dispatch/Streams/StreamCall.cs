@@ -225,17 +225,19 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
     /// <param name="message">The sentence for the caller.</param>
     public void Abort(ErrorCode code = ErrorCode.None, string message = "")
     {
-        if (!TryEnd(cancels: true))
+        // The handler ends as soon as it is canceled. A session that is finishing must not close before the caller's error is written.
+        _protocol.End.BeginWork();
+        if (TryEnd(cancels: true))
         {
-            return;
+            Traces.SetFailed(_activity, code == ErrorCode.None ? nameof(RequestFailure.Canceled) : code.ToString());
+            if (code != ErrorCode.None)
+            {
+                _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
+                _protocol.Output.FlushUnlessDeferred();
+            }
         }
 
-        Traces.SetFailed(_activity, code == ErrorCode.None ? nameof(RequestFailure.Canceled) : code.ToString());
-        if (code != ErrorCode.None)
-        {
-            _protocol.Output.Error(_header, ReceivedNanoseconds, code, message);
-            _protocol.Output.FlushUnlessDeferred();
-        }
+        _protocol.End.EndWork();
     }
 
     void IThreadPoolWorkItem.Execute() => _ = RunAsync();
