@@ -41,6 +41,12 @@ internal static class PeerCommands
 
     private static readonly Option<double> WarmUp = new("--warmup") { Description = "Seconds before.", DefaultValueFactory = _ => 0.5 };
 
+    private static readonly Option<int> Pairs = new("--pairs")
+    {
+        Description = "Pairs of turns, a quarter of a second each.",
+        DefaultValueFactory = _ => 100,
+    };
+
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
     public static RootCommand Create()
@@ -62,7 +68,12 @@ internal static class PeerCommands
             WarmUp = TimeSpan.FromSeconds(parsed.GetValue(WarmUp)),
             ServerId = parsed.GetValue(ServerId),
         }));
-        return new RootCommand("Calls through FastPort, gRPC and JSON-RPC.") { serve, load };
+        var alternate = new Command("alternate", "Compares the generated client with calls by number, in turn in this process.")
+        {
+            Endpoint, Pairs,
+        };
+        alternate.SetAction((parsed, _) => Alternation.RunAsync(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Pairs)));
+        return new RootCommand("Calls through FastPort, gRPC and JSON-RPC.") { serve, load, alternate };
     }
 
     private static Func<ICalls> Choose(string library, string endpoint) => library switch

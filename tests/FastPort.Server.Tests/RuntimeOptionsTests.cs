@@ -19,6 +19,6 @@ public sealed class RuntimeOptionsTests
 
         JsonElement properties = options.RootElement.GetProperty("runtimeOptions").GetProperty("configProperties");
 
-        Assert.Equal(10, properties.GetProperty("System.Runtime.TieredCompilation.CallCountingDelayMs").GetInt32());
+        Assert.Equal(1, properties.GetProperty("System.Runtime.TieredCompilation.CallCountingDelayMs").GetInt32());
     }
 }
