@@ -71,11 +71,11 @@ internal static class OptionParsers
         {
             result.AddError($"{name}: {problem}");
         }
-        else if (endpoint.Scheme != "unix" && (endpoint.Scheme is not ("tcp" or "tls") || endpoint.Port <= 0))
+        else if (endpoint.Scheme != "unix" && (endpoint.Scheme is not ("tcp" or "tls" or "ws" or "wss") || endpoint.Port <= 0))
         {
             result.AddError(
-                $"{name} is '{text}'; write it as tcp://host:port or tls://host:port with a port from 1 to 65535, for example "
-                + "tcp://127.0.0.1:6628, or as unix:///path.");
+                $"{name} is '{text}'; write it as tcp://host:port, tls://host:port, ws://host:port/path or wss://host:port/path with a "
+                + "port from 1 to 65535, for example tcp://127.0.0.1:6628, or as unix:///path.");
         }
 
         return text;

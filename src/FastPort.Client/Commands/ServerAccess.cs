@@ -34,7 +34,6 @@ internal sealed record ServerAccess
 /// <summary>The options <c>--tls-*</c> and <c>--allow-plaintext</c> of the commands that connect.</summary>
 internal sealed class ServerAccessOptions
 {
-    private const string TlsScheme = "tls://";
     private const string PinPrefix = "sha256/";
 
     private readonly Option<string> _authority = Text(
@@ -82,6 +81,9 @@ internal sealed class ServerAccessOptions
         AllowsPlaintext = result.GetValue(_allowPlaintext),
     };
 
+    private static bool IsSecure(string? server) =>
+        Endpoint.TryParse(server, out Endpoint? endpoint, out _) && endpoint.Scheme is "tls" or "wss";
+
     private static Option<string> Text(string name, string description, string helpName) => new(name)
     {
         Description = description,
@@ -91,12 +93,12 @@ internal sealed class ServerAccessOptions
     private void Validate(CommandResult result, string? server)
     {
         Option<string>[] all = [_authority, _host, _pin, _certificate, _key];
-        if (server?.StartsWith(TlsScheme, StringComparison.OrdinalIgnoreCase) != true
+        if (!IsSecure(server)
             && Array.Find(all, option => result.GetResult(option) is not null) is { } useless)
         {
             result.AddError(server is null
-                ? $"{useless.Name} has no meaning without --server: use tls://."
-                : $"{useless.Name} has no meaning for {server}: use tls://.");
+                ? $"{useless.Name} has no meaning without --server: use tls:// or wss://."
+                : $"{useless.Name} has no meaning for {server}: use tls:// or wss://.");
         }
         else if (result.GetResult(_key) is not null && result.GetResult(_certificate) is null)
         {

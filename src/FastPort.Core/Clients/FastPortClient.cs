@@ -1,10 +1,11 @@
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Dispatch;
+using FastPort.Endpoints;
+using FastPort.Framing;
 using FastPort.Logging;
 using FastPort.Sessions;
 using FastPort.Telemetry;
-using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -78,8 +79,8 @@ public sealed partial class FastPortClient : IFastPortClient, ISessionHost, IAsy
             transport = several.OrElse(options.CreateTransports);
         }
 
-        bool encrypts = TlsProtocols.Encrypts(endpoint, transport);
-        if (!transport.Supports(encrypts ? TlsProtocols.Below(endpoint).Scheme : endpoint.Scheme))
+        var layers = EndpointLayers.Of(endpoint, transport);
+        if (!transport.Supports(layers.Below.Scheme))
         {
             throw new ArgumentException(
                 $"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
@@ -104,9 +105,7 @@ public sealed partial class FastPortClient : IFastPortClient, ISessionHost, IAsy
         _opener = new SessionOpener(
             options,
             settings,
-            encrypts
-                ? new TlsConnector(endpoint, transport, connections, options.Tls)
-                : transport.CreateConnector(endpoint, connections));
+            layers.Connect(transport, connections, options.Tls, FrameWebSocket.Protocol));
         _tokens = new TokenSource(options, _clock);
         _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }

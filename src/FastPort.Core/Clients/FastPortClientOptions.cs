@@ -1,6 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Sessions;
-using FastPort.Tls;
+using FastPort.Transports.Layers;
 
 namespace FastPort;
 
@@ -108,11 +108,11 @@ public sealed class FastPortClientOptions : ClientOptions
         }
 
         AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
-        if (section.ChecksTogether && SendsToken && !AllowPlaintext && endpoint is { Scheme: "tcp", IsLoopback: false })
+        if (section.ChecksTogether && SendsToken && !AllowPlaintext && endpoint is { Scheme: "tcp" or "ws", IsLoopback: false })
         {
             section.Add(
                 nameof(Token),
-                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it anyway");
+                $"it would cross the network to {endpoint} unencrypted; use tls:// or wss://, or set AllowPlaintext to send it anyway");
         }
 
         ClientName = section.Text(
@@ -122,11 +122,13 @@ public sealed class FastPortClientOptions : ClientOptions
             $"give {RoutingIdLimits.Name}; empty for none");
         Timing = section.Flag(nameof(Timing), Timing);
         section.Section(nameof(Tls), Tls.Describe);
-        if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && endpoint.Scheme != TlsProtocols.Scheme)
+        if (section.ChecksTogether && Tls.IsGiven && endpoint is not null && !LayeredSchemes.IsSecure(endpoint.Scheme))
         {
             // The options look as if the connection were encrypted and the server checked.
             section.Refuse(
-                nameof(Tls), "set, but the endpoint is not tls://", "give one, as tls://127.0.0.1:6628, or remove the section");
+                nameof(Tls),
+                "set, but the endpoint is not tls:// or wss://",
+                "give one, as tls://127.0.0.1:6628, or remove the section");
         }
 
         section.Section(nameof(Session), Session.Describe);

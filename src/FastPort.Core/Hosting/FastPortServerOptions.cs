@@ -1,4 +1,6 @@
 using FastPort.Configuration;
+using FastPort.Framing;
+using FastPort.WebSockets;
 
 namespace FastPort;
 
@@ -61,14 +63,20 @@ public sealed class FastPortServerOptions : ServerOptions
     /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
 
+    /// <summary>Which web pages may connect to the <c>ws://</c> and <c>wss://</c> endpoints.</summary>
+    public WebSocketServerOptions WebSocket { get; } = new();
+
     internal override IList<string> ListenAt => Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : Endpoints;
 
     internal override bool HasSessions => true;
+
+    internal override (WebSocketProtocol Protocol, WebSocketServerOptions Options)? WebSockets => (FrameWebSocket.Protocol, WebSocket);
 
     internal override void Describe(OptionSection section)
     {
         base.Describe(section);
         RefuseUnusedTls(section);
+        section.Section(nameof(WebSocket), WebSocket.Describe);
         ServerName = section.Text(
             nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxUnidentifiedConnections = section.OptionalNumber(

@@ -8,7 +8,7 @@ namespace FastPort.Hosting;
 /// A connection admitted by a server, from the accept to its end. It frees its place exactly once. <see cref="_gate"/> guards the address,
 /// whether the connection was counted and whether it has ended; only counters change under it.
 /// </summary>
-internal sealed class AcceptedConnection(ConnectionServer server, Connection connection, EndPoint? address, bool isEncrypted)
+internal sealed class AcceptedConnection(ConnectionServer server, Connection connection, EndPoint? address, ConnectionStage[] stages)
     : IConnectionOwner, IHandshakeStep
 {
     private readonly Lock _gate = new();
@@ -26,8 +26,8 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
     /// <summary>The transport's connection.</summary>
     public Connection Connection => connection;
 
-    /// <summary>Whether it came to a <c>tls://</c> endpoint.</summary>
-    public bool IsEncrypted => isEncrypted;
+    /// <summary>The stages of the endpoint that it came to.</summary>
+    public ConnectionStage[] Stages => stages;
 
     /// <summary>
     /// The connection that the protocol uses: the transport's, or a stage's above it. Null before the protocol is started.

@@ -15,9 +15,9 @@ public sealed partial class ConnectionServer
     {
         CloseReason closed = Rejected(rejection, out string reason, why);
         LogRejected(accepted.Source, reason);
-        if (rejection == ConnectionRejection.TlsFailed)
+        if (rejection is ConnectionRejection.TlsFailed or ConnectionRejection.WebSocketRefused)
         {
-            // In order: the alert with the reason for the peer is still to be sent.
+            // In order: the alert or answer with the reason for the peer is still to be sent.
             accepted.Connection.Close(closed);
         }
         else

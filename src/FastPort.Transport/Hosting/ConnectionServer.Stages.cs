@@ -4,6 +4,7 @@ using FastPort.Logging;
 using FastPort.Proxies;
 using FastPort.Telemetry;
 using FastPort.Tls;
+using FastPort.WebSockets;
 
 namespace FastPort.Connections;
 
@@ -19,7 +20,7 @@ public sealed partial class ConnectionServer
     /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
     internal int ConnectionsInStages => _inStages.Count;
 
-    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted, ConnectionStage[] stages)
+    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted)
     {
         EndPoint? counted = accepted.Address;
         if (_inStages.TryEnter(counted, out _) is { } full)
@@ -36,7 +37,7 @@ public sealed partial class ConnectionServer
         try
         {
             Connection top = accepted.Connection;
-            foreach (ConnectionStage stage in stages)
+            foreach (ConnectionStage stage in accepted.Stages)
             {
                 // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
                 running = stage(top, both.Token).AsTask();
@@ -85,6 +86,11 @@ public sealed partial class ConnectionServer
         {
             // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.
             Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
+            return null;
+        }
+        catch (WebSocketRefusedException e)
+        {
+            Reject(accepted, ConnectionRejection.WebSocketRefused, e.Message);
             return null;
         }
         catch (ProxyHeaderException e)

@@ -1,12 +1,12 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Endpoints;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Logging;
 using FastPort.Proxies;
 using FastPort.Telemetry;
-using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -26,8 +26,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly ServerOptions _options;
     private readonly Func<Connection, IConnectionProtocol> _protocol;
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
-    private readonly ConnectionStage[] _stages;
-    private readonly ConnectionStage[] _encryptedStages;
+    private readonly ConnectionStage[] _ownStages;
     private readonly HandshakeWorkers _handshakes;
     private readonly TrustedProxies _proxies;
     private readonly TransportCollection _transports;
@@ -105,13 +104,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         };
         _time = components.Time ?? TimeProvider.System;
         _proxies = new TrustedProxies(options.TrustedProxies);
-
-        // First: the stages after it see the client's address.
-        ConnectionStage[] proxies = _proxies.IsEmpty ? [] : [ReadProxyHeaderAsync];
-        ConnectionStage[] others = [.. components.Stages.Select(OnThreadPool)];
         _handshakes = new HandshakeWorkers(options.Tls.HandshakesAtATime);
-        _stages = [.. proxies, .. others];
-        _encryptedStages = [.. proxies, EncryptAsync, .. others];
+        _ownStages = [.. components.Stages.Select(OnThreadPool)];
         _transports = components.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
         string[] unserved = [.. options.Endpoints.Where(text => !IsServed(Endpoint.Parse(text)))];
         if (unserved.Length != 0)
@@ -197,7 +191,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         {
             ConnectionDescriptors.OfProcess.Measure();
             ConnectionSettings settings = _settings(_clock);
-            PrepareEncryption(settings);
+            _certificates?.Watch();
             Listen(settings);
 
             // Again: the event loops, possibly many, have opened their descriptors.
@@ -230,7 +224,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     {
         try
         {
-            if (await RunStagesAsync(accepted, StagesOf(accepted)).ConfigureAwait(false) is { } top)
+            if (await RunStagesAsync(accepted).ConfigureAwait(false) is { } top)
             {
                 top.Start(new ConnectionOpening(this, accepted));
             }
@@ -313,15 +307,14 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 }
 
                 var endpoint = Endpoint.Parse(text);
-                bool isEncrypted = TlsProtocols.Encrypts(endpoint, _transports);
-                ITransportListener listener = isEncrypted
-                    ? TlsProtocols.Listen(endpoint, _transports, settings)
-                    : _transports.CreateListener(endpoint, settings);
+                var layers = EndpointLayers.Of(endpoint, _transports);
+                ConnectionStage[] stages = StagesOf(layers, settings);
+                ITransportListener listener = layers.Listen(_transports, settings);
                 Endpoint? own = Endpoints.FirstOrDefault(one => one.Port > 0 && one.Port == endpoint.Port);
                 Volatile.Write(ref _listeners, [.. _listeners, listener]);
                 try
                 {
-                    listener.Start(connection => OnAccepted(connection, isEncrypted));
+                    listener.Start(connection => OnAccepted(connection, stages));
                 }
                 catch (EndpointException e) when (
                     own is not null && e.InnerException is SocketException { SocketErrorCode: SocketError.AddressAlreadyInUse })
@@ -337,7 +330,19 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
-    private ConnectionStage[] StagesOf(AcceptedConnection accepted) => accepted.IsEncrypted ? _encryptedStages : _stages;
+    // First a proxy's header: the stages after it see the client's address.
+    private ConnectionStage[] StagesOf(EndpointLayers layers, ConnectionSettings settings) =>
+    [
+        .. _proxies.IsEmpty ? [] : (ConnectionStage[])[ReadProxyHeaderAsync],
+        .. layers.Stages(_options.Tls, _certificates, _options.WebSockets, settings, _handshakes),
+        .. _ownStages,
+    ];
+
+    private bool IsServed(Endpoint endpoint)
+    {
+        var layers = EndpointLayers.Of(endpoint, _transports);
+        return _transports.Supports(layers.Below.Scheme) && (!layers.IsWebSocket || _options.WebSockets is not null);
+    }
 
     private void OpenFailed(AcceptedConnection accepted, Exception e)
     {
@@ -347,7 +352,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     }
 
     // On an accepting thread, possibly under the listener's lock: no application code runs here, loggers included.
-    private void OnAccepted(Connection connection, bool isEncrypted)
+    private void OnAccepted(Connection connection, ConnectionStage[] stages)
     {
         // A proxy's connections count for its clients, when their addresses are known.
         EndPoint? address = _proxies.Contain(connection.RemoteEndPoint) ? null : connection.RemoteEndPoint;
@@ -361,10 +366,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             return;
         }
 
-        var accepted = new AcceptedConnection(this, connection, address, isEncrypted);
+        var accepted = new AcceptedConnection(this, connection, address, stages);
         connection.Owner = accepted;
         _accepted[connection.Id] = accepted;
-        if (StagesOf(accepted).Length == 0)
+        if (stages.Length == 0)
         {
             connection.Start(new ConnectionOpening(this, accepted));
         }

@@ -1,5 +1,5 @@
-using FastPort.Tls;
 using FastPort.Transports;
+using FastPort.Transports.Layers;
 
 namespace FastPort.Hosting;
 
@@ -23,7 +23,7 @@ internal static class Exposure
                 continue;
             }
 
-            bool isEncrypted = endpoint.Scheme == TlsProtocols.Scheme;
+            bool isEncrypted = LayeredSchemes.IsSecure(endpoint.Scheme);
             string what = (isEncrypted, authenticates || (isEncrypted && checksCertificates)) switch
             {
                 (true, true) => string.Empty,

@@ -1,7 +1,8 @@
 using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Tls;
 using FastPort.Transports;
+using FastPort.Transports.Layers;
+using FastPort.WebSockets;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Unix;
 using Microsoft.Extensions.Logging;
@@ -80,8 +81,8 @@ public abstract class ServerOptions : IDescribedOptions
     public RateOptions Rates { get; } = new();
 
     /// <summary>
-    /// Certificates of the <c>tls://</c> endpoints, and the certificates that peers must present. A certificate that no such endpoint uses
-    /// is refused.
+    /// Certificates of the <c>tls://</c> and <c>wss://</c> endpoints, and the certificates that peers must present. A certificate that no
+    /// such endpoint uses is refused.
     /// </summary>
     public TlsServerOptions Tls { get; } = new();
 
@@ -114,6 +115,9 @@ public abstract class ServerOptions : IDescribedOptions
 
     /// <summary><see cref="Endpoints"/>, or what stands in for none.</summary>
     internal virtual IList<string> ListenAt => Endpoints;
+
+    /// <summary>What the protocol needs of WebSockets, and their options; null if it does not run on them.</summary>
+    internal virtual (WebSocketProtocol Protocol, WebSocketServerOptions Options)? WebSockets => null;
 
     /// <summary>Whether the protocol has sessions with identities and messages that are counted.</summary>
     internal virtual bool HasSessions => false;
@@ -191,11 +195,12 @@ public abstract class ServerOptions : IDescribedOptions
     {
         if (section.ChecksTogether && Tls.HasCertificate && !ListenAt.Any(IsEncrypted))
         {
-            section.Refuse(nameof(Tls), "set, but no endpoint is tls://", "give one, as tls://0.0.0.0:6628, or remove the section");
+            section.Refuse(
+                nameof(Tls), "set, but no endpoint is tls:// or wss://", "give one, as tls://0.0.0.0:6628, or remove the section");
         }
 
         static bool IsEncrypted(string text) =>
-            Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == TlsProtocols.Scheme;
+            Endpoint.TryParse(text, out Endpoint? endpoint, out _) && LayeredSchemes.IsSecure(endpoint.Scheme);
     }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };

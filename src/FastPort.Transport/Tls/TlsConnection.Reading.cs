@@ -9,9 +9,6 @@ namespace FastPort.Tls;
 /// <content>Reading: decrypts what arrives and offers it to the protocol. Only the loop runs this code, but for the handshake.</content>
 internal sealed partial class TlsConnection
 {
-    // From this many waiting bytes on a flush in a burst encrypts at once: they fill a record.
-    private const int FlushAtOnceBytes = 16 * 1024;
-
     // The protocol is offered this much at once at most: its answers leave before more is decrypted.
     private const int BurstBytes = 256 * 1024;
 
@@ -26,14 +23,13 @@ internal sealed partial class TlsConnection
     // The read waited and has ended; its result is not taken yet.
     private bool _waited;
     private bool _offers;
-    private bool _inBurst;
 
     // The turn of the records has ended, perhaps with some that are not decrypted: a resumption is under way.
     private bool _yielded;
     private bool _streamEnded;
     private bool _isCut;
 
-    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    public override ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
         if (IsClosing)
         {
@@ -55,7 +51,7 @@ internal sealed partial class TlsConnection
         return (_yielded || Has(ReadFlags.Paused)) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
     }
 
-    public void OnInputEnded(bool truncated)
+    public override void OnInputEnded(bool truncated)
     {
         _records.End();
         if (Has(ReadFlags.Open) && !_yielded && !Has(ReadFlags.Paused))
@@ -64,20 +60,7 @@ internal sealed partial class TlsConnection
         }
     }
 
-    // The loop's first action, after the handshake.
-    private void Begin()
-    {
-        if (Is(LifeFlags.Ended))
-        {
-            return;
-        }
-
-        Open();
-        RunWork();
-        Resume();
-    }
-
-    private void Resume()
+    protected override void Resume()
     {
         if (!Has(ReadFlags.Open) || Is(LifeFlags.Ended))
         {
@@ -91,14 +74,14 @@ internal sealed partial class TlsConnection
         if (!_yielded && !Has(ReadFlags.Paused))
         {
             // The rest waits in the ring below.
-            _below.ResumeReading();
+            Below.ResumeReading();
         }
     }
 
     // Decrypts and offers until nothing is left to read, the protocol pauses, or the turn ends.
     private void Pump(ArrayPoolCircularBuffer? input)
     {
-        _inBurst = true;
+        InBurst = true;
         try
         {
             if (_yielded)
@@ -125,10 +108,10 @@ internal sealed partial class TlsConnection
         finally
         {
             _records.Withdraw();
-            _inBurst = false;
+            InBurst = false;
         }
 
-        if (_output.NotEncrypted != 0)
+        if (_output.NotWrapped != 0)
         {
             _output.Flush();
         }
@@ -258,7 +241,7 @@ internal sealed partial class TlsConnection
     {
         _waited = true;
         _readWaits = false;
-        if (!_inBurst && !Is(LifeFlags.Ended))
+        if (!InBurst && !Is(LifeFlags.Ended))
         {
             // The runtime has moved the continuation elsewhere, or the end of the stream came.
             ResumeReading();

@@ -8,26 +8,24 @@ using FastPort.Transports;
 namespace FastPort.Tls;
 
 /// <summary>
-/// Connects to a <c>tls://</c> endpoint: the transport's connection, then the handshake. Files are read on each connection attempt, so
+/// Connects to an encrypted endpoint: the transport's connection, then the handshake. Files are read on each connection attempt, so
 /// renewed files need no restart.
 /// </summary>
-internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, ConnectionSettings settings, TlsClientOptions options)
-    : ITransportConnector
+internal sealed class TlsConnector(
+    Endpoint endpoint, ITransportConnector below, ConnectionSettings settings, TlsClientOptions options,
+    List<SslApplicationProtocol> applications) : ITransportConnector
 {
-    private readonly AliasConnector _below = new(
-        endpoint, transports.CreateConnector(TlsProtocols.Below(endpoint), TlsConnection.SettingsBelow(settings)));
-
     public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
     {
         var check = new PeerCheck(isRequired: true, options.PinnedHash);
         string name = options.ServerName.Length != 0 ? options.ServerName : endpoint.Host;
         SslClientAuthenticationOptions client = Options(name, check);
-        Connection below = await _below.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var connection = new TlsConnection(below, settings, HandshakeWorkers.Clients);
+        Connection inner = await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var connection = new TlsConnection(inner, settings, HandshakeWorkers.Clients);
         try
         {
             using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
-                static state => ((Connection)state!).Abort(CloseReason.LocalClosed), below);
+                static state => ((Connection)state!).Abort(CloseReason.LocalClosed), inner);
 
             // The worker that runs the last step must not run the continuation: it may be the application's code.
             await connection.AuthenticateAsync(
@@ -38,7 +36,7 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
         catch (Exception e)
         {
             // The alert with the reason for the server is already written.
-            below.Close(CloseReason.LocalClosed);
+            inner.Close(CloseReason.LocalClosed);
             cancellationToken.ThrowIfCancellationRequested();
             if (e is AuthenticationException or IOException or InvalidOperationException)
             {
@@ -62,7 +60,7 @@ internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, Con
             {
                 TargetHost = name,
                 EnabledSslProtocols = TlsProtocols.Allowed(options.AllowTls12),
-                ApplicationProtocols = TlsProtocols.Application,
+                ApplicationProtocols = applications,
                 CertificateChainPolicy = PeerCheck.Policy(authorities, options.Revocation, isClient: false),
                 RemoteCertificateValidationCallback = check.Check,
                 ClientCertificateContext = own is null

@@ -1,18 +1,19 @@
 using System.Net.Security;
 using System.Security.Authentication;
-using FastPort.Connections;
-using FastPort.Transports;
 
 namespace FastPort.Tls;
 
-/// <summary>What FastPort's peers offer each other: versions, the application protocol, and the scheme of their endpoints.</summary>
+/// <summary>What FastPort's peers offer each other: versions and the application protocol.</summary>
 internal static class TlsProtocols
 {
-    /// <summary>The scheme of encrypted endpoints.</summary>
-    public const string Scheme = "tls";
+    private static readonly List<SslApplicationProtocol> Frames = [new("fastport/1")];
+    private static readonly List<SslApplicationProtocol> Http = [SslApplicationProtocol.Http11];
 
-    /// <summary>The application protocol (ALPN). A peer that names none is not refused: the first frame shows its protocol.</summary>
-    public static List<SslApplicationProtocol> Application { get; } = [new("fastport/1")];
+    /// <summary>
+    /// The application protocol (ALPN): FastPort's, or that of a WebSocket's handshake. A peer that names none is not refused: its first
+    /// bytes show its protocol.
+    /// </summary>
+    public static List<SslApplicationProtocol> Applications(bool isWebSocket) => isWebSocket ? Http : Frames;
 
     /// <summary>The versions that are offered and accepted.</summary>
     public static SslProtocols Allowed(bool tls12) => tls12 ? SslProtocols.Tls13 | SslProtocols.Tls12 : SslProtocols.Tls13;
@@ -36,15 +37,4 @@ internal static class TlsProtocols
             : name.Contains("_CHACHA20_", StringComparison.Ordinal) ? tag
             : tag + 8;
     }
-
-    /// <summary>Whether an endpoint is encrypted by this library: a custom transport may serve the scheme instead.</summary>
-    public static bool Encrypts(Endpoint endpoint, ITransport transports) =>
-        endpoint.Scheme == Scheme && !transports.Supports(Scheme);
-
-    /// <summary>The endpoint of the transport below a <c>tls://</c> one.</summary>
-    public static Endpoint Below(Endpoint endpoint) => endpoint with { Scheme = "tcp" };
-
-    /// <summary>A listener for a <c>tls://</c> endpoint, whose connections are not encrypted yet.</summary>
-    public static ITransportListener Listen(Endpoint endpoint, ITransport transports, ConnectionSettings settings) =>
-        new AliasListener(endpoint, transports.CreateListener(Below(endpoint), TlsConnection.SettingsBelow(settings)));
 }

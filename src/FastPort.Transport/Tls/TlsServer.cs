@@ -5,10 +5,11 @@ using FastPort.Connections;
 namespace FastPort.Tls;
 
 /// <summary>
-/// Encrypts the connections of a server's <c>tls://</c> endpoints: a stage between the transport and the protocol. Thread-safe.
+/// Encrypts the connections of an encrypted endpoint: a stage between the transport and the protocol. Thread-safe.
 /// </summary>
 internal sealed class TlsServer(
-    TlsServerOptions options, ServerCertificates certificates, ConnectionSettings settings, HandshakeWorkers workers)
+    TlsServerOptions options, ServerCertificates certificates, ConnectionSettings settings, HandshakeWorkers workers,
+    List<SslApplicationProtocol> applications)
 {
     /// <summary>Performs the handshake.</summary>
     /// <param name="below">The connection of the transport.</param>
@@ -53,7 +54,7 @@ internal sealed class TlsServer(
         {
             ServerCertificateContext = certificates.Select(serverName).Context,
             EnabledSslProtocols = TlsProtocols.Allowed(options.AllowTls12),
-            ApplicationProtocols = TlsProtocols.Application,
+            ApplicationProtocols = applications,
             ClientCertificateRequired = asks,
             CertificateChainPolicy = asks ? PeerCheck.Policy(certificates.ClientAuthorities, options.Revocation, isClient: true) : null,
             RemoteCertificateValidationCallback = asks ? check.Check : null,

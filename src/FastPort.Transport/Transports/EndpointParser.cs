@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Transports.Layers;
 
 namespace FastPort.Transports;
 
@@ -61,6 +62,11 @@ internal static class EndpointParser
             path = path[..mark];
         }
 
+        if (scheme is "ws" or "wss" && query.Length != 0)
+        {
+            return $"'{text}' has a query, which {scheme}:// endpoints do not have; remove '?{query}'.";
+        }
+
         if (scheme is "tcp" or "tls")
         {
             path = path.TrimEnd('/');
@@ -86,7 +92,7 @@ internal static class EndpointParser
         int colon = authority.LastIndexOf(':');
         bool hasPort = colon >= 0 && authority.IndexOf(']', colon) < 0;
         host = hasPort ? authority[..colon] : authority;
-        port = scheme is "tcp" or "tls" ? Endpoint.DefaultPort : -1;
+        port = scheme == "tcp" ? Endpoint.DefaultPort : LayeredSchemes.DefaultPort(scheme) ?? -1;
         if (hasPort
             && (!int.TryParse(authority.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > 65535))
         {
@@ -104,7 +110,7 @@ internal static class EndpointParser
             return $"The IPv6 address in '{text}' needs brackets, for example {scheme}://[::1]:6628.";
         }
 
-        if (host.Length == 0 && (hasPort || scheme is "tcp" or "tls" || path.Length == 0))
+        if (host.Length == 0 && (hasPort || scheme == "tcp" || LayeredSchemes.Contain(scheme) || path.Length == 0))
         {
             return $"'{text}' names no host; write for example {scheme}://127.0.0.1:6628, or {scheme}://0.0.0.0:6628 for every address.";
         }

@@ -1,6 +1,7 @@
 using System.Collections.ObjectModel;
 using FastPort.Connections;
 using FastPort.Transports.Epoll;
+using FastPort.Transports.Layers;
 
 namespace FastPort.Transports;
 
@@ -58,7 +59,7 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         ArgumentOutOfRangeException.ThrowIfGreaterThan(defaultPort ?? 0, 65535, nameof(defaultPort));
         ArgumentOutOfRangeException.ThrowIfNegative(defaultPort ?? 0, nameof(defaultPort));
         scheme = scheme.ToLowerInvariant();
-        if (scheme is "tcp" or "tls" or "unix" or "inproc")
+        if (scheme is "tcp" or "unix" or "inproc" || LayeredSchemes.Contain(scheme))
         {
             throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias another name.", nameof(scheme));
         }

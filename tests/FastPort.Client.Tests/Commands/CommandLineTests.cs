@@ -136,7 +136,7 @@ public sealed class CommandLineTests
     [InlineData("--spin-us is 'long'; give a whole number from 0 to 1000000.", "load", "--spin-us", "long")]
     [InlineData("--server: '127.0.0.1:6628' is not an endpoint", "load", "--server", "127.0.0.1:6628")]
     [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
-    [InlineData("--server is 'tls://host:0'; write it as tcp://host:port or tls://host:port", "load", "--server", "tls://host:0")]
+    [InlineData("--server is 'tls://host:0'; write it as tcp://host:port, tls://host:port", "load", "--server", "tls://host:0")]
     [InlineData("--server is 'inproc://x'; write it as tcp://host:port", "load", "--server", "inproc://x")]
     [InlineData("--server: 'unix://x' is not an absolute path", "load", "--server", "unix://x")]
     [InlineData("--frob", "load", "--frob")]

@@ -49,12 +49,12 @@ public sealed class ServerAccessTests
     }
 
     [Theory]
-    [InlineData("--tls-ca has no meaning for tcp://h:1: use tls://.", "load", "--server", "tcp://h:1", "--tls-ca", "ca.pem")]
-    [InlineData("--tls-host has no meaning for unix:///run/f: use tls://.", "load", "--server", "unix:///run/f", "--tls-host", "h")]
-    [InlineData("--tls-cert has no meaning without --server: use tls://.", "load", "--tls-cert", "me.pem")]
+    [InlineData("--tls-ca has no meaning for tcp://h:1: use tls:// or wss://.", "load", "--server", "tcp://h:1", "--tls-ca", "ca.pem")]
+    [InlineData("--tls-host has no meaning for unix:///f: use tls:// or wss://.", "load", "--server", "unix:///f", "--tls-host", "h")]
+    [InlineData("--tls-cert has no meaning without --server: use tls:// or wss://.", "load", "--tls-cert", "me.pem")]
     [InlineData("--allow-plaintext has no meaning without --server", "load", "--allow-plaintext")]
-    [InlineData("--tls-pin has no meaning for tcp://127.0.0.1:6628: use tls://.", "top", "--tls-pin", Pin)]
-    [InlineData("--tls-key has no meaning for tcp://127.0.0.1:6629: use tls://.", "tags", "browse", "--tls-key", "me.key")]
+    [InlineData("--tls-pin has no meaning for tcp://127.0.0.1:6628: use tls:// or wss://.", "top", "--tls-pin", Pin)]
+    [InlineData("--tls-key has no meaning for tcp://127.0.0.1:6629: use tls:// or wss://.", "tags", "browse", "--tls-key", "me.key")]
     [InlineData("--tls-key has no meaning without --tls-cert", "top", "--server", Server, "--tls-key", "me.key")]
     [InlineData("--tls-pin is 'abc'; give sha256/ and the base64", "top", "--server", Server, "--tls-pin", "abc")]
     [InlineData("--tls-pin is 'sha256/AAAA'; give sha256/ and the base64", "load", "--server", Server, "--tls-pin", "sha256/AAAA")]

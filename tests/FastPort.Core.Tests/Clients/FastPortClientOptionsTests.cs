@@ -69,7 +69,8 @@ public sealed class FastPortClientOptionsTests
             set(options.Tls);
 
             Assert.Equal(
-                "FastPortClient:Tls is set, but the endpoint is not tls://; give one, as tls://127.0.0.1:6628, or remove the section.",
+                "FastPortClient:Tls is set, but the endpoint is not tls:// or wss://; give one, as tls://127.0.0.1:6628, or remove the "
+                    + "section.",
                 Assert.Single(options.Validate()));
         }
 

@@ -6,7 +6,7 @@ namespace FastPort.Core.Tests.Hosting;
 public sealed class FastPortServerOptionsTests
 {
     private const string UnusedTls =
-        "FastPort:Tls is set, but no endpoint is tls://; give one, as tls://0.0.0.0:6628, or remove the section.";
+        "FastPort:Tls is set, but no endpoint is tls:// or wss://; give one, as tls://0.0.0.0:6628, or remove the section.";
 
     public static TheoryData<Action<FastPortServerOptions>, string> Wrong => new()
     {

@@ -35,6 +35,9 @@ public enum ConnectionRejection
 
     /// <summary>The address is banned.</summary>
     Banned,
+
+    /// <summary>The request of a WebSocket was refused.</summary>
+    WebSocketRefused,
 }
 
 /// <summary>The scope of a rate.</summary>

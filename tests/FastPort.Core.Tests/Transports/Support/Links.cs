@@ -19,6 +19,8 @@ internal static class Links
             LinkKind.Tcp("tcp by epoll, spinning", EpollSpinning, EpollTransport.IsSupported),
             LinkKind.Tls("tls by sockets", static () => new SocketTransport()),
             LinkKind.Tls("tls by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
+            LinkKind.WebSocket("ws by sockets", static () => new SocketTransport()),
+            LinkKind.WebSocket("ws by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
@@ -70,11 +72,22 @@ internal sealed class LinkKind
     {
         Name = name,
         IsSupported = isSupported,
-        CreateTransport = () => new TlsTransport(below()),
+        CreateTransport = () => new LayeredTransport(below()),
         Uri = static _ => "tls://127.0.0.1:0",
         TellsResets = true,
         Busy = static _ => BusyListener.Tcp(),
         ConnectRawAsync = TlsSocketEnd.ConnectAsync,
+    };
+
+    public static LinkKind WebSocket(string name, Func<ITransport> below, bool isSupported = true) => new()
+    {
+        Name = name,
+        IsSupported = isSupported,
+        CreateTransport = () => new LayeredTransport(below()),
+        Uri = static _ => "ws://127.0.0.1:0",
+        TellsResets = true,
+        Busy = static _ => BusyListener.Tcp(),
+        ConnectRawAsync = WebSocketEnd.ConnectAsync,
     };
 
     public static LinkKind InProcess(string name, Func<ITransport> transport) => new()

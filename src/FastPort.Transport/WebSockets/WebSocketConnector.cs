@@ -1,0 +1,44 @@
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.WebSockets;
+
+/// <summary>Connects to a <c>ws://</c> or <c>wss://</c> endpoint: the connection below, then the handshake.</summary>
+/// <param name="endpoint">The endpoint.</param>
+/// <param name="below">Connects below; its settings are those of <see cref="Transports.Layers.LayerOutput.SettingsBelow"/>.</param>
+/// <param name="protocol">The protocol above.</param>
+/// <param name="settings">Settings of the connections.</param>
+internal sealed class WebSocketConnector(
+    Endpoint endpoint, ITransportConnector below, WebSocketProtocol protocol, ConnectionSettings settings) : ITransportConnector
+{
+    public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
+    {
+        Connection connection = await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        string key = WebSocketHandshake.NewKey();
+        var preamble = new WebSocketPreamble(HandshakeWorkers.Clients);
+        try
+        {
+            connection.Start(preamble);
+            WebSocketServer.Write(connection, WebSocketHandshake.Request(endpoint, key, protocol.Name));
+
+            // The worker that has read the answer must not run the continuation: it may be the application's code.
+            Task<HttpHead?> head = preamble.Head.WaitAsync(cancellationToken);
+            await ((Task)head).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            HttpHead? answer = await head.ConfigureAwait(false);
+            return WebSocketHandshake.WhatIsWrong(answer, key, protocol.Name) is { } problem
+                ? throw new WebSocketRefusedException(problem)
+                : WebSocketServer.Above(connection, settings, protocol, isServer: false);
+        }
+        catch (IOException e)
+        {
+            connection.Close(CloseReason.LocalClosed);
+            cancellationToken.ThrowIfCancellationRequested();
+            throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {e.Message}.", e);
+        }
+        catch
+        {
+            connection.Close(CloseReason.LocalClosed);
+            throw;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+using System.Buffers.Binary;
+using System.Text;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.WebSockets;
+
+/// <summary>What a reader has come to.</summary>
+internal enum WebSocketProgress
+{
+    /// <summary>All bytes are read, or the data buffer is full.</summary>
+    Read,
+
+    /// <summary>The peer has sent Close: no data follows.</summary>
+    Closed,
+
+    /// <summary>The peer has violated the protocol.</summary>
+    Violated,
+}
+
+/// <summary>
+/// Reads WebSocket frames. The payloads of binary messages are one stream of bytes, however they are cut into messages and fragments; only
+/// what is left of one control frame is buffered. Not thread-safe.
+/// </summary>
+/// <param name="expectsMask">Whether the peer is a client, which masks every frame (RFC 6455, 5.1).</param>
+internal sealed class WebSocketReader(bool expectsMask)
+{
+    private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    // Of the data frame that is being read.
+    private long _left;
+    private uint _mask;
+    private bool _isMasked;
+
+    // Whether fragments of a message are to follow.
+    private bool _isInMessage;
+
+    private byte[]? _ping;
+
+    /// <summary>The close code of the peer's Close; 0 if it has none (RFC 6455, 5.5.1). Of a violation, that for the answer.</summary>
+    public ushort CloseCode { get; private set; }
+
+    /// <summary>What the violation is, for a log line.</summary>
+    public string Violation { get; private set; } = string.Empty;
+
+    /// <summary>Whether a frame is incomplete.</summary>
+    public bool IsInFrame => _left != 0 || _isInMessage;
+
+    /// <summary>Takes the payload of the last Ping that is not answered (RFC 6455, 5.5.3: only that need be); null for none.</summary>
+    public byte[]? TakePing() => Interlocked.Exchange(ref _ping, null);
+
+    /// <summary>Reads frames until the input is empty, the data buffer is full, or the stream ends.</summary>
+    /// <param name="input">The peer's bytes; those read are consumed.</param>
+    /// <param name="data">Gets the payloads of binary messages.</param>
+    /// <param name="maximum">Adds about this many bytes of data at most.</param>
+    public WebSocketProgress Read(ArrayPoolCircularBuffer input, ReceiveBuffer data, int maximum)
+    {
+        int added = 0;
+        while (!input.IsEmpty)
+        {
+            if (_left == 0)
+            {
+                WebSocketProgress progress = ReadHeader(input, out bool needsMore);
+                if (needsMore || progress != WebSocketProgress.Read)
+                {
+                    return progress;
+                }
+
+                continue;
+            }
+
+            if (added != 0 && (added >= maximum || !data.HasRoom))
+            {
+                break;
+            }
+
+            added += ReadData(input, data);
+        }
+
+        return WebSocketProgress.Read;
+    }
+
+    private int ReadData(ArrayPoolCircularBuffer input, ReceiveBuffer data)
+    {
+        Span<byte> room = data.MakeRoom();
+        input.GetReadableSpans(out ReadOnlySpan<byte> bytes, out _);
+        int count = (int)Math.Min(Math.Min(bytes.Length, room.Length), _left);
+        if (_isMasked)
+        {
+            _mask = WebSocketMask.Copy(bytes[..count], room, _mask);
+        }
+        else
+        {
+            bytes[..count].CopyTo(room);
+        }
+
+        data.Received(count, room.Length);
+        input.Consume(count);
+        _left -= count;
+        return count;
+    }
+
+    private WebSocketProgress ReadHeader(ArrayPoolCircularBuffer input, out bool needsMore)
+    {
+        Span<byte> bytes = stackalloc byte[WebSocketHeader.MaxSize];
+        bytes = bytes[..Math.Min(bytes.Length, input.Length)];
+        input.CopyTo(0, bytes);
+        int size = WebSocketHeader.Read(bytes, out WebSocketHeader header);
+        needsMore = size == 0;
+        if (needsMore)
+        {
+            return WebSocketProgress.Read;
+        }
+
+        if (WhatIsWrong(header) is { } problem)
+        {
+            return Violate(
+                header.Opcode == WebSocketOpcode.Text ? WebSocketCloseCodes.Unsupported : WebSocketCloseCodes.Violation, problem);
+        }
+
+        if (header.IsControl)
+        {
+            return ReadControl(input, header, size, out needsMore);
+        }
+
+        input.Consume(size);
+        _left = header.Length;
+        _isMasked = header.Mask is not null;
+        _mask = header.Mask ?? 0;
+        _isInMessage = !header.IsFinal;
+        return WebSocketProgress.Read;
+    }
+
+    private string? WhatIsWrong(in WebSocketHeader header) => header switch
+    {
+        { Reserved: not 0 } => $"a frame with the reserved bits {header.Reserved}, for which no extension was agreed",
+        { Opcode: WebSocketOpcode.Text } => "a text message; FastPort's frames come in binary messages",
+        _ when !Enum.IsDefined(header.Opcode) => $"a frame of the unknown kind {(int)header.Opcode}",
+        _ when header.Mask is null == expectsMask => expectsMask ? "a frame that is not masked" : "a masked frame",
+        { Length: < 0 } or { IsShortest: false } => "a length that is not written in the fewest bytes, or is above 2^63 - 1",
+        { IsControl: true, Length: > WebSocketHeader.MaxControlLength } => $"a control frame of {header.Length} bytes",
+        { IsControl: true, IsFinal: false } => "a control frame in fragments",
+        { Opcode: WebSocketOpcode.Continuation } when !_isInMessage => "a continuation of no message",
+        { Opcode: WebSocketOpcode.Binary } when _isInMessage => "a new message before the end of the last",
+        _ => null,
+    };
+
+    private WebSocketProgress ReadControl(ArrayPoolCircularBuffer input, in WebSocketHeader header, int size, out bool needsMore)
+    {
+        int length = (int)header.Length;
+        needsMore = input.Length < size + length;
+        if (needsMore)
+        {
+            return WebSocketProgress.Read;
+        }
+
+        Span<byte> payload = stackalloc byte[WebSocketHeader.MaxControlLength];
+        payload = payload[..length];
+        input.CopyTo(size, payload);
+        input.Consume(size + length);
+        if (header.Mask is { } mask)
+        {
+            WebSocketMask.Copy(payload, payload, mask);
+        }
+
+        switch (header.Opcode)
+        {
+            case WebSocketOpcode.Ping:
+                _ping = payload.ToArray();
+                return WebSocketProgress.Read;
+            case WebSocketOpcode.Close:
+                return ReadClose(payload);
+            default:
+                return WebSocketProgress.Read;
+        }
+    }
+
+    private WebSocketProgress ReadClose(ReadOnlySpan<byte> payload)
+    {
+        if (payload.IsEmpty)
+        {
+            return WebSocketProgress.Closed;
+        }
+
+        ushort code = payload.Length == 1 ? (ushort)0 : BinaryPrimitives.ReadUInt16BigEndian(payload);
+        if (!WebSocketCloseCodes.MayBeSent(code))
+        {
+            return Violate(WebSocketCloseCodes.Violation, $"a Close with the code {code}, which no peer may send");
+        }
+
+        try
+        {
+            Strict.GetCharCount(payload[2..]);
+        }
+        catch (DecoderFallbackException)
+        {
+            return Violate(WebSocketCloseCodes.InvalidText, "a Close whose reason is not UTF-8");
+        }
+
+        CloseCode = code;
+        return WebSocketProgress.Closed;
+    }
+
+    private WebSocketProgress Violate(ushort code, string what)
+    {
+        CloseCode = code;
+        Violation = what;
+        return WebSocketProgress.Violated;
+    }
+}
