@@ -85,7 +85,12 @@ internal sealed class WebSocketEnd : RawEnd
 
     public override void ShutdownSend()
     {
-        _webSocket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, Patience.Token).GetAwaiter().GetResult();
+        // As with a socket, the second time does nothing.
+        if (_webSocket.State is WebSocketState.Open or WebSocketState.CloseReceived)
+        {
+            _webSocket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, Patience.Token).GetAwaiter().GetResult();
+        }
+
         _socket.Shutdown(SocketShutdown.Send);
     }
 
