@@ -23,6 +23,9 @@ internal sealed class NodeScenario : IAsyncDisposable
 
     public int Port { get; }
 
+    // The peer connects to a port, or to a WebSocket's URL.
+    private string Target => _server?.Endpoints[0] is { Scheme: "ws" } endpoint ? $"{endpoint}" : $"{Port}";
+
     /// <summary>The server, which is in this process.</summary>
     public FastPortServer Server =>
         _server ?? throw new InvalidOperationException("The server is another process: only its port is known.");
@@ -56,7 +59,7 @@ internal sealed class NodeScenario : IAsyncDisposable
 
     public async Task<T> PlayAsync<T>(string scenario, object? arguments = null)
     {
-        using NodeProcess process = NodeProcess.Start("client.mjs", scenario, $"{Port}", NodeProcess.ToJson(arguments ?? new { }));
+        using NodeProcess process = NodeProcess.Start("client.mjs", scenario, Target, NodeProcess.ToJson(arguments ?? new { }));
         return await process.FinishAsync<T>();
     }
 

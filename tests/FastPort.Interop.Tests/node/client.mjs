@@ -1,4 +1,4 @@
-// node client.mjs <scenario> <port> [<arguments as JSON>]: plays one scenario and writes what it saw as JSON.
+// node client.mjs <scenario> <port or WebSocket's URL> [<arguments as JSON>]: plays one scenario and writes what it saw as JSON.
 import * as echo from './scenarios/echo.mjs';
 import * as errors from './scenarios/errors.mjs';
 import * as routing from './scenarios/routing.mjs';
@@ -6,11 +6,11 @@ import * as sessions from './scenarios/sessions.mjs';
 import * as streams from './scenarios/streams.mjs';
 import * as tags from './scenarios/tags.mjs';
 
-const [scenario, port, json] = process.argv.slice(2);
+const [scenario, target, json] = process.argv.slice(2);
 const scenarios = { ...echo, ...errors, ...routing, ...sessions, ...streams, ...tags };
 if (!Object.hasOwn(scenarios, scenario)) {
   throw new Error(`There is no scenario '${scenario}'; there are ${Object.keys(scenarios).join(', ')}.`);
 }
 
-const result = await scenarios[scenario](Number(port), json ? JSON.parse(json) : {});
+const result = await scenarios[scenario](target.startsWith('ws') ? target : Number(target), json ? JSON.parse(json) : {});
 process.stdout.write(JSON.stringify(result));

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import WebSocket, { createWebSocketStream } from 'ws';
 import { Flag, FrameDecoder, encodeFrame } from './frames.mjs';
 import { Type, decode, encode } from './messages.mjs';
 
@@ -15,7 +16,7 @@ export class Connection {
   constructor(socket, onFrame = null) {
     this.#socket = socket;
     this.onFrame = onFrame ?? ((frame) => this.#keep(frame));
-    socket.setNoDelay(true);
+    socket.setNoDelay?.(true);
     let orderly = false;
     let error = null;
     socket.on('data', (chunk) => this.#receive(chunk));
@@ -35,7 +36,25 @@ export class Connection {
     });
   }
 
-  static connect(port) {
+  /** Connects to a port, or to a WebSocket's URL. */
+  static connect(target) {
+    return typeof target === 'string' ? Connection.#connectWebSocket(target) : Connection.#connectSocket(target);
+  }
+
+  static #connectWebSocket(url) {
+    return new Promise((resolve, reject) => {
+      const webSocket = new WebSocket(url, 'fastport.v1');
+      webSocket.once('error', reject);
+      webSocket.once('open', () => {
+        webSocket.off('error', reject);
+        const connection = new Connection(createWebSocketStream(webSocket));
+        webSocket.once('close', (code) => (connection.closeCode = code));
+        resolve(connection);
+      });
+    });
+  }
+
+  static #connectSocket(port) {
     return new Promise((resolve, reject) => {
       const socket = net.connect({ host: '127.0.0.1', port, allowHalfOpen: true });
       socket.once('error', reject);

@@ -61,7 +61,7 @@ export async function goodbye(port, { count }) {
   const replies = Array.from({ length: count }, () => connection.request(Type.Echo, body));
   await connection.oneWay(Type.Goodbye, encode('Goodbye', { code: 0, reason: 'the shift is over' }));
   const right = (await Promise.all(replies)).filter((reply) => body.equals(reply.body)).length;
-  return { right, unread: connection.unread.map(describe), end: await connection.ended };
+  return { right, unread: connection.unread.map(describe), end: await connection.ended, closeCode: connection.closeCode };
 }
 
 /** Asks for the end with a one-way message of the type and waits for the server's Goodbye. */

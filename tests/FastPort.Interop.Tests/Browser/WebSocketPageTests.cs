@@ -1,0 +1,73 @@
+using FastPort.Protocol;
+using FastPort.Tests.Browser;
+using Microsoft.Playwright;
+using Xunit;
+
+namespace FastPort.Interop.Tests.Browser;
+
+/// <summary>A page that connects to a server from a real browser: its origin decides.</summary>
+public sealed class WebSocketPageTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    // Sends an Echo of one byte in two messages, and resolves with the reply's body, or with the close code.
+    private const string Echo =
+        """
+        url => new Promise(resolve => {
+          const socket = new WebSocket(url, 'fastport.v1');
+          socket.binaryType = 'arraybuffer';
+          window.socketClosed = new Promise(end => { socket.onclose = e => { end([e.code, e.wasClean]); resolve('closed ' + e.code); }; });
+          let received = [];
+          socket.onmessage = e => {
+            received = [...received, ...new Uint8Array(e.data)];
+            if (received.length === 15) resolve('body ' + received.slice(12));
+          };
+          socket.onopen = () => {
+            socket.send(new Uint8Array([11, 0, 0]));
+            socket.send(new Uint8Array([0, 0, 1, 0, 1, 7, 0, 0, 0, 10, 1, 42]));
+          };
+        })
+        """;
+
+    [BrowserFact]
+    public async Task A_page_of_the_same_host_calls_the_server_and_sees_why_it_ends()
+    {
+        await using FastPortServer server = await StartAsync();
+        IPage page = await OpenAsync(server, "127.0.0.1");
+
+        Assert.Equal("body 10,1,42", await page.EvaluateAsync<string>(Echo, $"{server.Endpoints[0]}"));
+        await server.StopAsync();
+
+        Assert.Equal("[1001,true]", await page.EvaluateAsync<string>("async () => JSON.stringify(await window.socketClosed)"));
+        await page.CloseAsync();
+    }
+
+    [BrowserFact]
+    public async Task A_page_of_another_host_connects_only_if_its_origin_is_allowed()
+    {
+        await using FastPortServer strict = await StartAsync();
+        IPage page = await OpenAsync(strict, "localhost");
+        await using FastPortServer open = await StartAsync(
+            options => options.WebSocket.AllowedOrigins.Add($"http://localhost:{strict.Endpoints[0].Port}"));
+
+        Assert.Equal("closed 1006", await page.EvaluateAsync<string>(Echo, $"{strict.Endpoints[0]}"));
+        Assert.Equal("body 10,1,42", await page.EvaluateAsync<string>(Echo, $"{open.Endpoints[0]}"));
+        await page.CloseAsync();
+    }
+
+    private static async Task<FastPortServer> StartAsync(Action<FastPortServerOptions>? configure = null)
+    {
+        var options = new FastPortServerOptions { Endpoints = { "ws://127.0.0.1:0/game" } };
+        configure?.Invoke(options);
+        var server = new FastPortServer(options, new MessageHandlers().MapDiagnostics());
+        await server.StartAsync();
+        return server;
+    }
+
+    // Any page will do. A server's answer to a plain request is one, of the server's own host.
+    private async Task<IPage> OpenAsync(FastPortServer server, string host)
+    {
+        IPage page = await chromium.Browser.NewPageAsync();
+        IResponse? response = await page.GotoAsync($"http://{host}:{server.Endpoints[0].Port}/game");
+        Assert.Equal(426, response!.Status);
+        return page;
+    }
+}
