@@ -1,0 +1,17 @@
+export { FastPortClient } from "./client/client.js";
+export type { ClientOptions } from "./client/options.js";
+export type { ReadTopicOptions, RelayedMessage, Routing } from "./client/routing.js";
+export type { TopicMessage } from "./client/topic-buffer.js";
+export { ErrorCode, FastPortError, type ErrorDetail, type Failure } from "./errors.js";
+export type { Timing } from "./frames/frame.js";
+export { Histogram } from "./latency/histogram.js";
+export type { Latencies } from "./latency/latencies.js";
+export type { Peer } from "./messages/control.js";
+export type { Caller, StreamOptions } from "./session/caller.js";
+export type { CallContext, Handler, MethodKind, StreamHandler, StreamTypeHandler, TypeHandler } from "./session/handlers.js";
+export type { CallOptions } from "./session/request.js";
+export type { Session, SessionEnd } from "./session/types.js";
+export type { StreamWindow } from "./streams/inflow.js";
+export type { Items } from "./streams/pump.js";
+export type { Connection, ConnectionEvents, Transport } from "./transports/transport.js";
+export { webSocket, type WebSocketLike, type WebSocketOptions } from "./transports/websocket.js";
