@@ -89,6 +89,8 @@ export function complete(options: ClientOptions) {
     onConnected: options.onConnected ?? (() => {}),
     onDisconnected: options.onDisconnected ?? (() => {}),
     onConnectFailed: options.onConnectFailed ?? (() => {}),
-    onHandlerError: options.onHandlerError ?? ((error: unknown, type: number) => console.error(`The handler of 0x${type.toString(16)} failed:`, error)),
+    onHandlerError: options.onHandlerError ?? ((error: unknown, type: number) => {
+      console.error(`The handler of 0x${type.toString(16)} has failed:`, error);
+    }),
   };
 }

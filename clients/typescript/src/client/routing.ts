@@ -74,10 +74,10 @@ export class Routing {
 
   /**
    * Subscribes to all topics with a prefix. The subscription outlives the connection; messages published in between are missed.
-   * @returns Ends the subscription.
+   * @returns Ends the subscription: the handler is not called any more. Its promise resolves when the server has ended it, too.
    * @throws FastPortError The server has refused, or no reply came: the client is not subscribed.
    */
-  async subscribe(prefix: string, handler: (message: TopicMessage) => void, options: CallOptions = {}): Promise<() => void> {
+  async subscribe(prefix: string, handler: (message: TopicMessage) => void, options: CallOptions = {}): Promise<() => Promise<void>> {
     const receiver = { receive: handler, end: () => {} };
     await this.#topics.add(prefix, receiver, options);
     return () => this.#topics.remove(prefix, receiver);
@@ -97,7 +97,7 @@ export class Routing {
         yield message;
       }
     } finally {
-      this.#topics.remove(prefix, buffer);
+      void this.#topics.remove(prefix, buffer);
     }
   }
 

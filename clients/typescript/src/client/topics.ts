@@ -54,16 +54,16 @@ export class Topics {
     try {
       await this.#inTurn(subscription, options, (left) => this.#change(MessageType.Subscribe, prefix, left));
     } catch (e) {
-      this.remove(prefix, receiver);
+      void this.remove(prefix, receiver);
       throw e;
     }
   }
 
-  /** Ends the subscription of a receiver. The server is told, as often as needed. */
-  remove(prefix: string, receiver: TopicReceiver): void {
+  /** Ends the subscription of a receiver. Resolves when the server has ended its part, if it was the last one; never fails. */
+  async remove(prefix: string, receiver: TopicReceiver): Promise<void> {
     const subscription = this.#subscriptions.get(prefix);
     if (subscription?.receivers.delete(receiver) && subscription.receivers.size === 0) {
-      void this.#endUnused(subscription);
+      await this.#endUnused(subscription);
     }
   }
 

@@ -45,7 +45,7 @@ function open(endpoint: Endpoint, options: tls.ConnectionOptions | undefined): n
   const common = { host, port, noDelay: true, allowHalfOpen: true };
   return endpoint.scheme === "tcp"
     ? net.connect(common)
-    : tls.connect({ ...common, ...(net.isIP(host) === 0 ? { servername: host } : {}), ...options });
+    : tls.connect({ ...common, ALPNProtocols: ["fastport/1"], ...(net.isIP(host) === 0 ? { servername: host } : {}), ...options });
 }
 
 class SocketConnection implements Connection {

@@ -76,7 +76,8 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   /** Says Hello, and goes by what Welcome says from the next frame on. */
   hello(hello: Omit<HelloMessage, "extensions">): Promise<void> {
     const body = Hello.encode({ ...hello, extensions: Offered });
-    return request(this.#calls, this, { type: MessageType.Hello, body, timing: false, timeout: 0, decode: (reply) => this.#welcome(reply) });
+    const decode = (reply: Uint8Array) => this.#welcome(reply);
+    return request(this.#calls, this, { type: MessageType.Hello, body, timing: false, timeout: 0, decode });
   }
 
   /** Puts extensions into force. */

@@ -4,6 +4,7 @@ import type { Link } from "./link.js";
 
 const MaxTimer = 2 ** 31 - 1;
 const MaxDeadline = 2 ** 32 - 1;
+const NotTaken = "No connection took the call in time.";
 
 /** Calls back after a time in milliseconds; never for 0, nor for a time that timers cannot measure. */
 export function startTimer(time: number, then: () => void): ReturnType<typeof setTimeout> | undefined {
@@ -31,7 +32,7 @@ export class TimeLimit {
   get left(): number {
     const left = this.#end - performance.now();
     if (left <= 0) {
-      throw failed("timed-out", "No connection took the call in time.");
+      throw failed("timed-out", NotTaken);
     }
 
     return left === Infinity ? 0 : left;
@@ -42,7 +43,7 @@ export class TimeLimit {
  * Waits for a promise, at most for a time in milliseconds, 0 for no limit, or until the signal is aborted.
  * @throws FastPortError `timed-out`, or the signal's reason.
  */
-export function within<T>(promise: Promise<T>, time: number, signal?: AbortSignal, what = "No connection took the call in time."): Promise<T> {
+export function within<T>(promise: Promise<T>, time: number, signal?: AbortSignal, what = NotTaken): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal!.reason);
     const timer = startTimer(time, () => reject(failed("timed-out", what)));
