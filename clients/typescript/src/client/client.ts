@@ -76,29 +76,18 @@ export class FastPortClient implements Caller {
   }
 
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
-    return this.#onSession(options, (session, timeout) => session.requestAs(type, body, decode, { ...options, timeout }));
+    return this.onSession((session, timeout) => session.requestAs(type, body, decode, { ...options, timeout }), options);
   }
 
   async send(type: number, body: Uint8Array = Nothing, options: CallOptions = {}): Promise<void> {
-    await this.#onSession(options, (session, timeout) => session.send(type, body, { ...options, timeout }));
+    await this.onSession((session, timeout) => session.send(type, body, { ...options, timeout }), options);
   }
 
-  async *stream(
-    type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
-    const session = await this.#whenConnected(limit, options.signal);
-    yield* session.stream(type, requests, { ...options, timeout: limit.left });
-  }
-
-  async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
-    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
-    const session = await this.#whenConnected(limit, options.signal);
-    return session.sendStream(type, requests, { ...options, timeout: limit.left });
-  }
-
-  /** What a session did not send, or a stopping server has not run, goes to the next session. */
-  async #onSession<T>(options: CallOptions, call: (session: FrameSession, timeout: number) => Promise<T>): Promise<T> {
+  /**
+   * Makes a call on the session, with the milliseconds that are left for it. It is made again on the next session if this one did not send
+   * it, or if the server is stopping and has not run it.
+   */
+  async onSession<T>(call: (session: Session, timeout: number) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
     for (;;) {
       const session = await this.#whenConnected(limit, options.signal);
@@ -113,6 +102,20 @@ export class FastPortClient implements Caller {
         this.#connector.slot.retire(session);
       }
     }
+  }
+
+  async *stream(
+    type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
+    const session = await this.#whenConnected(limit, options.signal);
+    yield* session.stream(type, requests, { ...options, timeout: limit.left });
+  }
+
+  async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
+    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
+    const session = await this.#whenConnected(limit, options.signal);
+    return session.sendStream(type, requests, { ...options, timeout: limit.left });
   }
 
   #goesToNext({ code, failure }: FastPortError): boolean {

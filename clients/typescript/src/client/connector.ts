@@ -24,6 +24,7 @@ export class Connector {
   readonly #closing = new AbortController();
   readonly #open = new Set<FrameSession>();
   #connected: Promise<void> | undefined;
+  #ended: FastPortError | undefined;
 
   constructor(options: CompleteOptions, settings: SessionSettings, events: ConnectorEvents) {
     this.#options = options;
@@ -37,19 +38,23 @@ export class Connector {
   }
 
   /** Connects. The same attempt serves all callers; after a failed one, the next call makes another. */
-  connect(signal: AbortSignal | undefined): Promise<void> {
+  async connect(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#ended) {
+      throw this.#ended;
+    }
+
     this.#connected ??= this.#begin(signal).catch((e: unknown) => {
       this.#connected = undefined;
       this.slot.refuse("not-connected", `The client is not connected: ${messageOf(e)}`);
       throw e;
     });
-    return this.#connected;
+    await this.#connected;
   }
 
   async close(): Promise<void> {
     if (!this.closing.aborted) {
-      this.#closing.abort(failed("closed", "The client was closed."));
-      this.#end("The client was closed.", undefined);
+      this.#end(failed("closed", "The client was closed."), undefined);
+      this.#closing.abort(this.#ended);
     }
 
     await Promise.all([...this.#open].map((session) => session.close(this.#options.closeTimeout)));
@@ -78,8 +83,8 @@ export class Connector {
         backoff.resetAfter(performance.now() - connectedAt);
       }
     } catch (e) {
-      const message = `The client is not connected: ${messageOf(e)}`;
-      this.#end(message, failed("closed", message, e));
+      const error = failed("closed", `The client is not connected: ${messageOf(e)}`, e);
+      this.#end(error, error);
     }
   }
 
@@ -139,9 +144,12 @@ export class Connector {
       : within(Promise.resolve(source(signal)), this.#options.connectTimeout, signal, "The token function returned nothing in time.");
   }
 
-  #end(message: string, error: Error | undefined): void {
-    this.slot.refuse("closed", message);
-    this.#events.ended(this.closing.aborted ? undefined : error);
+  #end(reason: FastPortError, error: Error | undefined): void {
+    if (!this.#ended) {
+      this.#ended = reason;
+      this.slot.refuse("closed", reason.message);
+      this.#events.ended(error);
+    }
   }
 }
 

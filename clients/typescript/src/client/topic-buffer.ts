@@ -1,3 +1,5 @@
+import { Queue } from "./queue.js";
+
 /** A message that was published under a topic. */
 export interface TopicMessage {
   readonly topic: string;
@@ -20,10 +22,8 @@ export interface TopicReceiver {
 /** The messages that wait for the reader of a topic. The connection does not wait: a full buffer drops its oldest message. */
 export class TopicBuffer implements TopicReceiver {
   readonly #capacity: number;
-  #messages: TopicMessage[] = [];
+  readonly #messages = new Queue<TopicMessage>();
   #dropped = 0;
-  #end: { error: Error | undefined } | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -31,43 +31,22 @@ export class TopicBuffer implements TopicReceiver {
 
   receive(message: TopicMessage): void {
     if (this.#messages.length === this.#capacity) {
-      this.#messages.shift();
+      this.#messages.dropOldest();
       this.#dropped += 1;
     }
 
     this.#messages.push(message);
-    this.#wake?.();
   }
 
   end(error: Error | undefined): void {
-    this.#end ??= { error };
-    this.#wake?.();
+    this.#messages.end(error);
   }
 
   /** The next message; undefined at the end. */
   async next(signal: AbortSignal | undefined): Promise<TopicMessage | undefined> {
-    const onAbort = () => this.#wake?.();
-    signal?.addEventListener("abort", onAbort);
-    try {
-      while (this.#messages.length === 0 && !this.#end && !signal?.aborted) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-    }
-
-    signal?.throwIfAborted();
-    const message = this.#messages.shift();
-    if (!message) {
-      if (this.#end!.error) {
-        throw this.#end!.error;
-      }
-
-      return undefined;
-    }
-
+    const message = await this.#messages.next(signal);
     const dropped = this.#dropped;
     this.#dropped = 0;
-    return { ...message, dropped };
+    return message && { ...message, dropped };
   }
 }

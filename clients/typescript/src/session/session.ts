@@ -67,6 +67,11 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     return this.#rules.extensions;
   }
 
+  /** Whether it has no calls in flight, of either side. */
+  get isIdle(): boolean {
+    return this.#calls.size === 0 && this.#answers.isIdle;
+  }
+
   /** Begins, on a connection that reports to this session. */
   start(connection: Connection): void {
     this.#connection = connection;
@@ -325,7 +330,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   #endIfIdle(): void {
-    if (this.#isRetired && this.#calls.size === 0 && this.#answers.isIdle) {
+    if (this.#isRetired && this.isIdle) {
       this.#endOutput();
     }
   }
