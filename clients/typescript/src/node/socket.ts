@@ -54,7 +54,7 @@ class SocketConnection implements Connection {
   constructor(socket: net.Socket, events: ConnectionEvents) {
     this.#socket = socket;
     let failure: Error | undefined;
-    socket.on("data", (bytes) => events.onData(bytes));
+    socket.on("data", ({ buffer, byteOffset, length }) => events.onData(new Uint8Array(buffer, byteOffset, length)));
     socket.on("end", () => events.onEnd());
     socket.on("error", (error) => (failure = error));
     socket.on("close", () => events.onClosed(failure));

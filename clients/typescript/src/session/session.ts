@@ -79,10 +79,14 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   /** Says Hello, and goes by what Welcome says from the next frame on. */
-  hello(hello: Omit<HelloMessage, "extensions">): Promise<void> {
+  async hello(hello: Omit<HelloMessage, "extensions">): Promise<void> {
+    if (this.#isRetired) {
+      throw this.#lost();
+    }
+
     const body = Hello.encode({ ...hello, extensions: Offered });
     const decode = (reply: Uint8Array) => this.#welcome(reply);
-    return request(this.#calls, this, { type: MessageType.Hello, body, timing: false, timeout: 0, decode });
+    await request(this.#calls, this, { type: MessageType.Hello, body, timing: false, timeout: 0, decode });
   }
 
   /** Puts extensions into force. */

@@ -1,4 +1,4 @@
-import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { bytes, define, packed, uint32, type Field, type MessageOf } from "../messages/fields.js";
 import { concat } from "../frames/encode.js";
 import { TagType } from "./tag-type.js";
@@ -8,15 +8,15 @@ const ArrayBit = 0x80;
 const DimensionsBit = 0x40;
 const TypeBits = 0x3f;
 
-const numbers = (wire: WireType.Varint | WireType.Bit32 | WireType.Bit64, name: "fixed32" | "sfixed32" | "float" | "double"): Field<number[]> =>
+const numbers = (wire: WireType.Bit32 | WireType.Bit64, name: "fixed32" | "sfixed32" | "float" | "double"): Field<number[]> =>
   packed(wire, (reader) => reader[name](), (writer, value) => writer[name](value));
-const bigints = (read: (reader: BinaryReader) => bigint | string, write: (writer: BinaryWriter, value: bigint) => void): Field<bigint[]> =>
-  packed(WireType.Bit64, (reader) => BigInt(read(reader)), write);
+const bigints = (name: "fixed64" | "sfixed64"): Field<bigint[]> =>
+  packed(WireType.Bit64, (reader) => BigInt(reader[name]()), (writer, value) => writer[name](value));
 
 /** Any number of fixed32. */
 export const fixed32s = numbers(WireType.Bit32, "fixed32");
 const sfixed32s = numbers(WireType.Bit32, "sfixed32");
-const sfixed64s = bigints((reader) => reader.sfixed64(), (writer, value) => writer.sfixed64(value));
+const sfixed64s = bigints("sfixed64");
 
 /** Samples as columns: rows take their values from the column of their type, in order. */
 export const Samples = define({
@@ -29,7 +29,7 @@ export const Samples = define({
   ints: [7, sfixed32s],
   uints: [8, fixed32s],
   longs: [9, sfixed64s],
-  ulongs: [10, bigints((reader) => reader.fixed64(), (writer, value) => writer.fixed64(value))],
+  ulongs: [10, bigints("fixed64")],
   floats: [11, numbers(WireType.Bit32, "float")],
   doubles: [12, numbers(WireType.Bit64, "double")],
   sizes: [13, sfixed32s],
@@ -39,7 +39,7 @@ export const Samples = define({
 });
 
 type Columns = MessageOf<typeof Samples>;
-type ColumnName = "bools" | "ints" | "uints" | "longs" | "ulongs" | "floats" | "doubles" | "data";
+type ColumnName = "bools" | "ints" | "uints" | "longs" | "ulongs" | "floats" | "doubles";
 
 const columnOfType: Record<number, ColumnName> = {
   [TagType.Boolean]: "bools",
@@ -62,36 +62,36 @@ function isText(type: number): boolean {
 }
 
 /** Values as columns, without statuses and times. */
-export function columnsOf(values: readonly TagValue[]): Partial<Columns> {
+export function columnsOf(values: readonly TagValue[]): Columns {
+  const columns = Samples.decode(new Uint8Array(0));
+  const { sizes, lengths, dimensions } = columns;
   const types = new Uint8Array(values.length);
-  const columns = { bools: [], ints: [], uints: [], longs: [], ulongs: [], floats: [], doubles: [] } as Record<ColumnName, TagScalar[]>;
-  const [sizes, lengths, dimensions]: number[][] = [[], [], []];
   const data: Uint8Array[] = [];
   const add = (type: number, value: TagScalar) => {
     const column = columnOfType[type];
     if (column) {
-      columns[column].push(value);
+      (columns[column] as TagScalar[]).push(value);
       return;
     }
 
     const part = typeof value === "string" ? new TextEncoder().encode(value) : value as Uint8Array | null;
-    sizes!.push(part?.length ?? -1);
+    sizes.push(part?.length ?? -1);
     data.push(part ?? new Uint8Array(0));
   };
   for (const [row, { type, value, isArray, dimensions: shape }] of values.entries()) {
     types[row] = type;
     if (isArray || Array.isArray(value)) {
       types[row]! |= ArrayBit | (shape ? DimensionsBit : 0);
-      dimensions!.push(...(shape ? [shape.length, ...shape] : []));
+      dimensions.push(...(shape ? [shape.length, ...shape] : []));
       const elements = value as readonly TagScalar[] | null;
-      lengths!.push(elements?.length ?? -1);
+      lengths.push(elements?.length ?? -1);
       elements?.forEach((element) => add(type, element));
     } else if (type !== TagType.Null) {
       add(type, value as TagScalar);
     }
   }
 
-  return { count: values.length, types, ...columns, sizes, lengths, dimensions, data: concat(data) } as Partial<Columns>;
+  return { ...columns, count: values.length, types, data: concat(data) };
 }
 
 /**
