@@ -123,9 +123,9 @@ test("contracts without numbers, with one out of range, or one twice, are refuse
     execFileSync("cp", ["-r", "proto/fastport", folder]);
     writeFileSync(join(folder, "a.proto"), `syntax = "proto3"; package a; import "fastport/options.proto"; message E {}
       service S { ${options} rpc M(E) returns (E) ${method || ";"} rpc N(E) returns (E); }`);
+    const template = { version: "v2", plugins: [{ local: ["node", "dist/plugin/main.js"], out: folder }] };
     const { stderr, status } = spawnSync(
-      "npx", ["buf", "generate", folder, "--template", `{"version":"v2","plugins":[{"local":["node","dist/plugin/main.js"],"out":"${folder}"}]}`],
-      { encoding: "utf8" });
+      "npx", ["buf", "generate", folder, "--template", JSON.stringify(template)], { encoding: "utf8" });
     rmSync(folder, { recursive: true });
     assert.notEqual(status, 0);
     assert.match(stderr, expected);

@@ -280,3 +280,48 @@ function sendRaw(client: FastPortClient, frames: object[], peer: { sendFrame(fra
   };
   return client.request(type);
 }
+
+test("a server that violates the rules ends the stream by Cancel, with the code", async () => {
+  const correlation = 2; // Hello was 1.
+  const cases: [what: string, code: number, kind: "server-stream" | "client-stream" | "unary", frames: object[]][] = [
+    ["items without credit", ErrorCode.Overloaded, "server-stream", Array.from({ length: 5 }, () => ({ flags: 0x21, body: item(1) }))],
+    ["an end with a body", ErrorCode.MalformedBody, "server-stream", [{ flags: 0x01, body: item(1) }]],
+    ["an item for one reply", ErrorCode.MalformedBody, "client-stream", [{ flags: 0x21, body: item(1) }]],
+    ["an item for a request", ErrorCode.MalformedBody, "unary", [{ flags: 0x21, body: item(1) }]],
+    ["a grant above the limit", ErrorCode.MalformedBody, "client-stream", [{
+      type: MessageType.Credit, flags: 4, correlation: 0,
+      body: Credit.encode({ correlation, messages: 2 ** 31, bytes: 1, of: CreditOf.RequestItems }),
+    }]],
+  ];
+  for (const [what, code, kind, frames] of cases) {
+    const server = new LocalServer();
+    const canceled = deferred();
+    const answer = (context: CallContext) => {
+      context.signal.addEventListener("abort", () => canceled.resolve());
+      frames.forEach((frame) => server.last.sendFrame({ type: Type, correlation, ...frame }));
+      return new Promise<Uint8Array>(() => {});
+    };
+    server.handlers.add(Type, kind === "server-stream"
+      ? { kind, run: async function* (_, context) { yield await answer(context); } }
+      : kind === "unary" ? { kind, run: (_, context) => answer(context) } : { kind, run: (_, context) => answer(context) });
+    const client = await connect(server, { streamWindow: { messages: 2, bytes: 100 } });
+    const call = kind === "unary" ? client.request(Type)
+      : kind === "client-stream" ? client.sendStream(Type, (async function* () { await canceled.promise; yield item(1); })())
+      : collect(client.stream(Type, item()));
+    await assert.rejects(call, { code, failure: undefined }, what);
+    if (what !== "an end with a body") {
+      await canceled.promise;
+    }
+
+    await client.close();
+  }
+});
+
+async function collect(items: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const all = [];
+  for await (const one of items) {
+    all.push(one);
+  }
+
+  return all;
+}

@@ -9,7 +9,6 @@ import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Random } from "./support/random.js";
 
-const utf8 = new TextEncoder();
 const guid = Uint8Array.from({ length: 16 }, (_, i) => i);
 
 /** Values of each type, with the ends of their ranges. */
@@ -69,7 +68,8 @@ test("one entry of statuses, times and types stands for all rows", () => {
 
 test("samples whose columns are too short are refused", () => {
   const whole = columnsOf([{ type: TagType.String, value: "abc" }, { type: TagType.Int32, value: [1, 2] }]);
-  for (const broken of [{ sizes: [] }, { data: utf8.encode("ab") }, { lengths: [] }, { lengths: [2 ** 31 - 1] }, { ints: [1] }, { count: 3 }]) {
+  const data = new TextEncoder().encode("ab");
+  for (const broken of [{ sizes: [] }, { data }, { lengths: [] }, { lengths: [2 ** 31 - 1] }, { ints: [1] }, { count: 3 }]) {
     assert.throws(() => samplesOf({ ...whole, ...broken }), RangeError, JSON.stringify(broken));
   }
 });

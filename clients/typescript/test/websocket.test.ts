@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
-import { FastPortClient, webSocket, type WebSocketOptions } from "fastport";
+import { FastPortClient, webSocket } from "fastport";
 import { WebSocket, WebSocketServer } from "ws";
 import { Echo, echoOf, textOf } from "./support/echo.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Random } from "./support/random.js";
 
-const options = { WebSocket: WebSocket as unknown as NonNullable<WebSocketOptions["WebSocket"]> };
+const options = { WebSocket };
 const random = new Random(7);
 let server: Program;
 let bridge: WebSocketServer;

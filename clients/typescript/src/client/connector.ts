@@ -134,7 +134,12 @@ export class Connector {
     }
 
     this.slot.enter(session);
-    onConnected(session);
+    try {
+      onConnected(session);
+    } catch (e) {
+      queueMicrotask(() => { throw e; }); // The program's error, not the connection's.
+    }
+
     return session;
   }
 

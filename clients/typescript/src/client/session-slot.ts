@@ -8,13 +8,14 @@ export class SessionSlot {
   #waiting: { resolve: (session: FrameSession) => void; reject: (error: Error) => void }[] = [];
 
   get current(): FrameSession | undefined {
-    return this.#current;
+    return this.#current?.isOpen ? this.#current : undefined;
   }
 
   /** The session now, or the next one. */
   get(): Promise<FrameSession> {
+    const { current } = this;
     return this.#none ? Promise.reject(this.#none)
-      : this.#current ? Promise.resolve(this.#current)
+      : current ? Promise.resolve(current)
       : new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 

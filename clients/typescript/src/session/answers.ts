@@ -20,7 +20,7 @@ export interface AnswerLimits {
 export interface AnswerEvents {
   /** The peer has as many requests in flight as it may: read nothing more until the next call with false. */
   full(isFull: boolean): void;
-  /** Nothing runs any more. */
+  /** Everything is answered. */
   idle(): void;
 }
 
@@ -47,7 +47,7 @@ export class Answers {
   }
 
   get isIdle(): boolean {
-    return this.#running + this.#runningStreams === 0;
+    return this.#running + this.#streams.size === 0;
   }
 
   /** A request or a one-way message. */
@@ -171,12 +171,12 @@ export class Answers {
     const stream = new StreamAnswer(this.#link, frame, handler, this.#handlers, () => {
       this.#streams.delete(frame.correlation);
       this.#remember(frame.correlation);
+      this.#reportIdle();
     });
     this.#streams.set(frame.correlation, stream);
     this.#runningStreams += 1;
     await stream.run(announced, this.#contextOf(frame, stream.signal));
     this.#runningStreams -= 1;
-    this.#reportIdle();
   }
 
   #contextOf({ type, flags, deadline }: Frame, signal: AbortSignal): CallContext {

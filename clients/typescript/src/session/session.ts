@@ -67,6 +67,11 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     return this.#rules.extensions;
   }
 
+  /** Whether it takes calls. */
+  get isOpen(): boolean {
+    return !this.#isRetired;
+  }
+
   /** Whether it has no calls in flight, of either side. */
   get isIdle(): boolean {
     return this.#calls.size === 0 && this.#answers.isIdle;
@@ -289,7 +294,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     if (!(flags & Flag.OneWay)) {
       if (type === MessageType.Ping) {
         sendReply(this, frame, Nothing, timingOf(frame)());
-      } else {
+      } else if (!this.#isEnding) {
         this.#answers.onFrame(frame);
       }
 

@@ -5,6 +5,9 @@ export interface StreamWindow {
   readonly bytes: number;
 }
 
+/** The window of a direction that does not stream. */
+export const NoWindow: StreamWindow = { messages: 0, bytes: 0 };
+
 const Done: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
 
 /** The items of a stream that have arrived, for one reader. What the reader has consumed is granted to the sender again. */
@@ -46,7 +49,7 @@ export class Inflow implements AsyncIterableIterator<Uint8Array> {
     return true;
   }
 
-  /** Takes the only reply of a call, which needs no credit. */
+  /** Takes the only item of a direction that does not stream, which needs no credit. */
   last(item: Uint8Array): void {
     this.#deliver(item);
   }
@@ -118,7 +121,7 @@ export class Inflow implements AsyncIterableIterator<Uint8Array> {
     this.#consumedMessages += 1;
     this.#consumedBytes += item.length;
     const { messages, bytes } = this.#window;
-    if (!this.#end && (this.#consumedMessages * 2 >= messages || this.#consumedBytes * 2 >= bytes)) {
+    if (!this.#end && messages > 0 && (this.#consumedMessages * 2 >= messages || this.#consumedBytes * 2 >= bytes)) {
       this.#messages += this.#consumedMessages;
       this.#bytes += this.#consumedBytes;
       this.#grant(this.#consumedMessages, this.#consumedBytes);

@@ -5,7 +5,7 @@ import type { CallContext, Handlers, StreamTypeHandler } from "../session/handle
 import type { Link } from "../session/link.js";
 import { sendError, sendReply, timingOf } from "../session/replies.js";
 import { Account } from "./account.js";
-import { Inflow } from "./inflow.js";
+import { Inflow, NoWindow } from "./inflow.js";
 import { pump } from "./pump.js";
 
 /** A call that streams, of the side that answers it. Ends once: by the last frame, an error, or `cancel`. */
@@ -32,7 +32,8 @@ export class StreamAnswer {
     this.#onEnd = onEnd;
     this.type = opening.type;
     this.#timing = timingOf(opening);
-    this.#requests = new Inflow(link.window, (messages, bytes) => this.#grant(messages, bytes));
+    const window = handler.kind === "server-stream" ? NoWindow : link.window;
+    this.#requests = new Inflow(window, (messages, bytes) => this.#grant(messages, bytes));
   }
 
   get signal(): AbortSignal {

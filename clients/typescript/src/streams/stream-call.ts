@@ -6,7 +6,7 @@ import { sendCancel, type Link } from "../session/link.js";
 import { errorOf } from "../session/replies.js";
 import { deadlineOf, startTimer } from "../session/time-limit.js";
 import { Account } from "./account.js";
-import { Inflow } from "./inflow.js";
+import { Inflow, NoWindow } from "./inflow.js";
 import { pump, type Items } from "./pump.js";
 
 /** A call that streams. */
@@ -45,7 +45,7 @@ export class StreamCall implements PendingCall {
     this.#parts = parts;
     this.type = type;
     this.#correlation = calls.add(this);
-    const window = streamsReplies ? link.window : { messages: 0, bytes: 0 };
+    const window = streamsReplies ? link.window : NoWindow;
     this.replies = new Inflow(window, (messages, bytes) => this.#sendCredit(messages, bytes, CreditOf.ReplyItems));
     this.#sendCredit(window.messages, window.bytes, CreditOf.Opening);
     const isStream = !(requests instanceof Uint8Array);

@@ -96,7 +96,8 @@ export class TagUpdates {
     }
   }
 
-  async #subscribe(session: Session, names: readonly string[], { interval = 0, queueSize = 0, signal }: WatchOptions): Promise<Subscription> {
+  async #subscribe(session: Session, names: readonly string[], options: WatchOptions): Promise<Subscription> {
+    const { interval = 0, queueSize = 0, signal } = options;
     const tags = await this.#resolve(session, names, { signal });
     const found = tags.filter(({ handle }) => handle !== 0);
     const updates = new Queue<Update>();
