@@ -74,7 +74,8 @@ export class Topics {
   async subscribeAgain(session: FrameSession): Promise<void> {
     const prefixes = [...this.#subscriptions.values()].filter(({ receivers }) => receivers.size !== 0).map(({ prefix }) => prefix);
     await Promise.all(prefixes.map(async (prefix) => {
-      const refusal = await session.request(MessageType.Subscribe, Topic.encode({ prefix })).catch((e: unknown) => e);
+      const timeout = this.#options.connectTimeout;
+      const refusal = await session.request(MessageType.Subscribe, Topic.encode({ prefix }), { timeout }).catch((e: unknown) => e);
       if (isRefusal(refusal)) {
         void this.#subscribeLater(session, prefix, refusal);
       } else if (refusal instanceof Error) {
@@ -117,15 +118,10 @@ export class Topics {
   /** Tries until the server has ended the subscription, it is used again, or the client ends. */
   async #endUnused(subscription: Subscription): Promise<void> {
     const { prefix, receivers } = subscription;
-    const signal = this.#closing;
     const backoff = this.#backoff();
     try {
-      for (let isDone = false; !isDone; await delay(isDone ? 0 : backoff.next(), signal)) {
-        isDone = await this.#inTurn(subscription, { signal }, async (left) => {
-          if (receivers.size === 0) {
-            await this.#change(MessageType.Unsubscribe, prefix, left);
-          }
-        }).then(() => true, (e: unknown) => !isPassing(e));
+      while (!(await this.#tryEnd(subscription))) {
+        await delay(backoff.next(), this.#closing);
       }
     } catch {
       // The client was closed.
@@ -133,6 +129,20 @@ export class Topics {
 
     if (receivers.size === 0 && this.#subscriptions.get(prefix) === subscription) {
       this.#subscriptions.delete(prefix);
+    }
+  }
+
+  /** False if a later attempt may succeed. */
+  async #tryEnd(subscription: Subscription): Promise<boolean> {
+    try {
+      await this.#inTurn(subscription, { signal: this.#closing }, async (left) => {
+        if (subscription.receivers.size === 0) {
+          await this.#change(MessageType.Unsubscribe, subscription.prefix, left);
+        }
+      });
+      return true;
+    } catch (e) {
+      return !isPassing(e);
     }
   }
 
