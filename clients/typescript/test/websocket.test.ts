@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { FastPortClient, webSocket } from "fastport";
 import { WebSocket, WebSocketServer } from "ws";
@@ -8,38 +7,19 @@ import { Echo, echoOf, textOf } from "./support/echo.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Random } from "./support/random.js";
+import { startBridge, urlOf } from "./support/websocket-bridge.js";
 
 const options = { WebSocket };
-const random = new Random(7);
+const random = new Random(8);
 let server: Program;
 let bridge: WebSocketServer;
 let url: string;
-
-/** Forwards bytes between WebSockets and a TCP server, in messages that are cut anywhere. */
-function startBridge(target: URL, selected: string | false): WebSocketServer {
-  const sockets = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => selected });
-  sockets.on("connection", (webSocket) => {
-    const tcp = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    webSocket.on("message", (data: Buffer) => tcp.write(data));
-    webSocket.on("close", () => tcp.destroy());
-    tcp.on("error", () => webSocket.terminate());
-    tcp.on("close", () => webSocket.close());
-    tcp.on("data", (data) => {
-      for (let at = 0; at < data.length; ) {
-        const end = at + 1 + random.below(data.length > 10_000 ? 5000 : 40);
-        webSocket.send(data.subarray(at, end));
-        at = end;
-      }
-    });
-  });
-  return sockets;
-}
 
 before(async () => {
   server = await Program.server();
   bridge = startBridge(new URL(server.endpoint), "fastport.v1");
   await once(bridge, "listening");
-  url = `ws://127.0.0.1:${(bridge.address() as AddressInfo).port}/fastport`;
+  url = `${urlOf(bridge)}/fastport`;
 });
 after(async () => {
   bridge.close();
@@ -79,15 +59,14 @@ test("text, another sub-protocol, and nobody there", async () => {
   const text = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "fastport.v1" });
   text.on("connection", (socket) => socket.send("hello"));
   await once(text, "listening");
-  const address = (sockets: WebSocketServer) => `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}`;
-  await assert.rejects(new FastPortClient({ transport: webSocket(address(text), options) }).connect(), /A text message came/);
-  const nobody = address(text);
+  await assert.rejects(new FastPortClient({ transport: webSocket(urlOf(text), options) }).connect(), /A text message came/);
+  const nobody = urlOf(text);
   text.close();
   await assert.rejects(new FastPortClient({ transport: webSocket(nobody, options) }).connect());
 
   const other = startBridge(new URL(server.endpoint), false);
   await once(other, "listening");
-  await assert.rejects(new FastPortClient({ transport: webSocket(address(other), options) }).connect());
+  await assert.rejects(new FastPortClient({ transport: webSocket(urlOf(other), options) }).connect());
   other.close();
 });
 

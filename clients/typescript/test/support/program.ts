@@ -2,9 +2,15 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const Root = resolve(dirname(fileURLToPath(import.meta.url)), "../../../..");
+
+const running = new Set<Program>();
+
+// A test that fails leaves none behind.
+after(() => Promise.all([...running].map((program) => program.kill())));
 
 /** A .NET program of the repository, which runs until `stop` or `kill`. */
 export class Program {
@@ -16,6 +22,7 @@ export class Program {
     this.#process = process;
     this.#folder = folder;
     this.#ended = new Promise((done) => process.once("exit", () => done()));
+    running.add(this);
   }
 
   /** Starts a program, and returns when it has said that it listens. */
@@ -76,6 +83,7 @@ export class Program {
       await this.#ended;
     }
 
+    running.delete(this);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
