@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -28,4 +29,16 @@ test("Protobuf is the only dependency at run time", () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, Record<string, string>>;
   assert.deepEqual(Object.keys(dependencies!), ["@bufbuild/protobuf"]);
   assert.ok(Object.values(devDependencies!).every((version) => /^\d/.test(version)), "development versions are exact");
+});
+
+test("lines have at most 140 characters", () => {
+  const files = ["src", "test"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)));
+  const own = files.filter((file) => file.endsWith(".ts") && !file.startsWith("test/generated"));
+  assert.notEqual(own.length, 0);
+  for (const file of own) {
+    for (const [i, line] of readFileSync(file, "utf8").split("\n").entries()) {
+      assert.ok(line.length <= 140, `${file}:${i + 1} has ${line.length} characters`);
+    }
+  }
 });

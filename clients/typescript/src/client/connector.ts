@@ -1,4 +1,5 @@
 import { ErrorCode, FastPortError, failed } from "../errors.js";
+import { notify } from "../notify.js";
 import type { FrameSession } from "../session/session.js";
 import { within } from "../session/time-limit.js";
 import type { SessionSettings } from "../session/types.js";
@@ -103,7 +104,7 @@ export class Connector {
         }
       } catch (e) {
         signal.throwIfAborted();
-        onConnectFailed(e);
+        notify(() => onConnectFailed(e));
         if (e instanceof FastPortError && e.failure === undefined && e.code === ErrorCode.Unauthenticated) {
           if (typeof source === "string") {
             throw e;
@@ -120,10 +121,9 @@ export class Connector {
     const { transport, routingId, clientName, connectTimeout, onConnected, onDisconnected } = this.#options;
     const session = await openSession(transport, this.#settings, { routingId, token, clientName }, connectTimeout, signal);
     this.#open.add(session);
-    void session.closed.then((end) => {
+    void session.closed.then(() => {
       this.#open.delete(session);
       this.slot.retire(session);
-      onDisconnected(session, end);
     });
     try {
       await this.#events.opened(session);
@@ -134,12 +134,8 @@ export class Connector {
     }
 
     this.slot.enter(session);
-    try {
-      onConnected(session);
-    } catch (e) {
-      queueMicrotask(() => { throw e; }); // The program's error, not the connection's.
-    }
-
+    notify(() => onConnected(session));
+    void session.closed.then((end) => onDisconnected(session, end));
     return session;
   }
 

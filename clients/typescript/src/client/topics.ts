@@ -32,12 +32,24 @@ export class Topics {
     this.#closing = closing;
   }
 
-  /** Passes a publication to the receivers of all its prefixes. */
+  /**
+   * Passes a publication to the receivers of all its prefixes.
+   * @throws AggregateError Receivers have failed; the others have it.
+   */
   receive(message: TopicMessage): void {
+    const failures: unknown[] = [];
     for (const { prefix, receivers } of this.#subscriptions.values()) {
-      if (message.topic.startsWith(prefix)) {
-        receivers.forEach((receiver) => receiver.receive(message));
+      for (const receiver of message.topic.startsWith(prefix) ? receivers : []) {
+        try {
+          receiver.receive(message);
+        } catch (e) {
+          failures.push(e);
+        }
       }
+    }
+
+    if (failures.length !== 0) {
+      throw new AggregateError(failures, `Receivers of the topic ${message.topic} have failed.`);
     }
   }
 

@@ -73,7 +73,8 @@ export class Answers {
     if (!handler) {
       this.#refuse(frame, ErrorCode.UnknownType, `Message type 0x${type.toString(16).padStart(4, "0")} is not known here.`);
     } else if ((handler.kind === "unary") === (announced !== undefined)) {
-      if (!this.#ended.includes(correlation)) {
+      // The end of the requests of a call that has just ended needs no answer.
+      if (announced || !this.#ended.includes(correlation)) {
         this.#refuse(frame, ErrorCode.MalformedBody, announced ? "This type does not stream." : "The call was not announced.");
       }
     } else if (frame.deadline === 0) {

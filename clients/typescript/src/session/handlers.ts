@@ -1,4 +1,5 @@
 import { ErrorCode, FastPortError } from "../errors.js";
+import { notify } from "../notify.js";
 import type { Session } from "./types.js";
 
 /** Which of a method's sides is a stream of messages. */
@@ -62,7 +63,7 @@ export class Handlers {
       return error;
     }
 
-    this.#onError(error, type);
+    notify(() => this.#onError(error, type));
     return new FastPortError(ErrorCode.Internal, "The handler failed.");
   }
 }
