@@ -32,6 +32,7 @@ type Resolver = (session: Session, names: readonly string[], options: CallOption
 
 /** A subscription in a session. */
 interface Subscription {
+  readonly session: Session;
   readonly number: number;
   readonly updates: Queue<Update>;
   readonly names: ReadonlyMap<number, string>;
@@ -56,21 +57,15 @@ export class TagUpdates {
 
   async *watch(names: readonly string[], options: WatchOptions): AsyncGenerator<TagChange, void, undefined> {
     for (;;) {
-      const session = await this.#client.whenConnected({ timeout: 0, signal: options.signal });
-      let subscription: Subscription;
-      try {
-        subscription = await this.#subscribe(session, names, options);
-      } catch (e) {
-        if (e instanceof FastPortError && (e.failure === "connection-lost" || e.failure === "closed")) {
-          continue;
-        }
-
-        throw e;
+      const subscription = await this.#subscribeOnNext(names, options);
+      if (!subscription) {
+        continue;
       }
 
+      const { session } = subscription;
       try {
         yield* subscription.refused;
-        yield* this.#changes(session, subscription, options.signal);
+        yield* this.#changes(subscription, options.signal);
       } finally {
         this.#queues.get(session)?.delete(subscription.number);
         const body = UnsubscribeTags.encode({ subscription: subscription.number });
@@ -81,7 +76,20 @@ export class TagUpdates {
     }
   }
 
-  async *#changes(session: Session, { number: subscription, updates, names }: Subscription, signal: AbortSignal | undefined) {
+  /** Undefined if the session was lost meanwhile. */
+  async #subscribeOnNext(names: readonly string[], options: WatchOptions): Promise<Subscription | undefined> {
+    try {
+      return await this.#client.onSession((session) => this.#subscribe(session, names, options), { timeout: 0, signal: options.signal });
+    } catch (e) {
+      if (e instanceof FastPortError && e.failure === "connection-lost") {
+        return undefined;
+      }
+
+      throw e;
+    }
+  }
+
+  async *#changes({ session, number: subscription, updates, names }: Subscription, signal: AbortSignal | undefined) {
     for (let update; (update = await updates.next(signal)); ) {
       const { number, handles, samples, dropped } = update;
       session.send(TagMessageType.Acknowledge, AcknowledgeUpdates.encode({ subscription, number })).catch(() => {});
@@ -112,6 +120,7 @@ export class TagUpdates {
     }, { signal });
     void session.closed.then(() => updates.end());
     return {
+      session,
       number,
       updates,
       names: new Map(found.map(({ handle, name }) => [handle, name])),
