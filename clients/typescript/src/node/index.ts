@@ -1,0 +1,1 @@
+export { socket, type SocketOptions } from "./socket.js";

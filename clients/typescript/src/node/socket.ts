@@ -1,0 +1,98 @@
+import * as net from "node:net";
+import * as tls from "node:tls";
+import type { Connection, ConnectionEvents, Transport } from "../transports/transport.js";
+import { isPlaintext, parseEndpoint, type Endpoint } from "./endpoint.js";
+
+/** Options of a connection over a socket. */
+export interface SocketOptions {
+  /** How to check the server of a `tls://` endpoint (`ca`), and the certificate to present (`cert`, `key`). */
+  readonly tls?: tls.ConnectionOptions | undefined;
+}
+
+/**
+ * Connects over TCP, TLS or a Unix socket.
+ * @param endpoint `tcp://host:port`, `tls://host:port` or `unix:///path`. The port defaults to 6628.
+ */
+export function socket(endpoint: string, options: SocketOptions = {}): Transport {
+  const parsed = parseEndpoint(endpoint);
+  if (options.tls && parsed.scheme !== "tls") {
+    throw new RangeError(`There are TLS options, but ${endpoint} is not a tls:// endpoint.`);
+  }
+
+  return {
+    endpoint,
+    isPlaintext: isPlaintext(parsed),
+    connect: (events, signal) => new Promise((resolve, reject) => {
+      const opening = open(parsed, options.tls);
+      const onAbort = () => opening.destroy(signal.reason as Error);
+      signal.addEventListener("abort", onAbort, { once: true });
+      opening.once("error", reject);
+      opening.once(parsed.scheme === "tls" ? "secureConnect" : "connect", () => {
+        signal.removeEventListener("abort", onAbort);
+        opening.off("error", reject);
+        resolve(new SocketConnection(opening, events));
+      });
+    }),
+  };
+}
+
+function open(endpoint: Endpoint, options: tls.ConnectionOptions | undefined): net.Socket {
+  if (endpoint.scheme === "unix") {
+    return net.connect({ path: endpoint.path, allowHalfOpen: true });
+  }
+
+  const { host, port } = endpoint;
+  const common = { host, port, noDelay: true, allowHalfOpen: true };
+  return endpoint.scheme === "tcp"
+    ? net.connect(common)
+    : tls.connect({ ...common, ALPNProtocols: ["fastport/1"], ...(net.isIP(host) === 0 ? { servername: host } : {}), ...options });
+}
+
+class SocketConnection implements Connection {
+  readonly #socket: net.Socket;
+
+  constructor(socket: net.Socket, events: ConnectionEvents) {
+    this.#socket = socket;
+    let failure: Error | undefined;
+    socket.on("data", ({ buffer, byteOffset, length }) => events.onData(new Uint8Array(buffer, byteOffset, length)));
+    socket.on("end", () => events.onEnd());
+    socket.on("error", (error) => (failure = error));
+    socket.on("close", () => events.onClosed(failure));
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  async drained(): Promise<void> {
+    if (this.#socket.writableNeedDrain && !this.#socket.destroyed) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          this.#socket.off("drain", done).off("close", done);
+          resolve();
+        };
+        this.#socket.on("drain", done).on("close", done);
+      });
+    }
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  abort(): void {
+    this.#socket.destroy();
+  }
+}

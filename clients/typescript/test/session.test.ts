@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ErrorCode, FastPortClient, type CallContext, type ClientOptions } from "fastport";
+import { MessageType } from "../dist/messages/control.js";
+import { deferred, until } from "./support/patience.js";
+import { LocalServer } from "./support/pair.js";
+
+const Type = 0x2000;
+
+async function connect(server: LocalServer, options: Partial<ClientOptions> = {}, prepare?: (client: FastPortClient) => void) {
+  const client = new FastPortClient({ transport: server, ...options });
+  prepare?.(client);
+  await client.connect();
+  return client;
+}
+
+test("a server's requests: answered, refused as unknown, and failed without internals", async () => {
+  const server = new LocalServer();
+  const failures: unknown[] = [];
+  const client = await connect(server, { onHandlerError: (error) => failures.push(error) }, (c) => {
+    c.handle(Type, (body) => body.map((value) => value + 1));
+    c.handle(Type + 1, () => {
+      throw new Error("a secret");
+    });
+  });
+  assert.deepEqual([...await server.last.request(Type, new Uint8Array([1, 2]))], [2, 3]);
+  assert.deepEqual([...await server.last.request(MessageType.Ping)], []);
+  await assert.rejects(server.last.request(Type + 2), { code: ErrorCode.UnknownType, message: "Message type 0x2002 is not known here." });
+  await assert.rejects(server.last.request(Type + 1), { code: ErrorCode.Internal, message: "The handler failed." });
+  assert.equal((failures[0] as Error).message, "a secret");
+  assert.throws(() => client.handle(Type, () => {}), RangeError);
+  await client.close();
+});
+
+test("a request that asks for timing gets it, and its time limit travels", async () => {
+  const server = new LocalServer({ timing: true });
+  const limits: (number | undefined)[] = [];
+  const client = await connect(server, {}, (c) => c.handle(Type, (_, { timeLeft }) => void limits.push(timeLeft)));
+  await server.last.request(Type, undefined, { timeout: 1234 });
+  await server.last.request(Type, undefined, { timeout: 0 });
+  assert.equal(server.settings.latencies.server.count, 2);
+  assert.ok(limits[0]! > 1000 && limits[0]! <= 1234);
+  assert.equal(limits[1], undefined);
+  await client.close();
+});
+
+test("a canceled request aborts its handler's signal", async () => {
+  const server = new LocalServer();
+  const arrived = deferred<CallContext>();
+  const client = await connect(server, {}, (c) => c.handle(Type, (_, context) => {
+    arrived.resolve(context);
+    return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(undefined)));
+  }));
+  const abort = new AbortController();
+  const reply = server.last.request(Type, undefined, { signal: abort.signal });
+  const { signal } = await arrived.promise;
+  abort.abort();
+  await assert.rejects(reply, { name: "AbortError" });
+  await until("the handler is aborted", () => signal.aborted);
+  await client.close();
+});
+
+test("one-way messages of a server, in order, without an answer", async () => {
+  const server = new LocalServer();
+  const seen: number[] = [];
+  const client = await connect(server, { onHandlerError: () => {} }, (c) => c.handle(Type, ([value], { isOneWay }) => {
+    assert.ok(isOneWay);
+    seen.push(value!);
+    if (value === 2) {
+      throw new Error("of the handler");
+    }
+  }));
+  for (let i = 0; i < 5; i++) {
+    await server.last.send(Type, new Uint8Array([i]));
+  }
+
+  await server.last.request(MessageType.Ping);
+  assert.deepEqual(seen, [0, 1, 2, 3, 4]);
+  await client.close();
+});
+
+test("a client with too many requests of its server in flight stops reading", async () => {
+  const server = new LocalServer();
+  const release = deferred();
+  let running = 0;
+  const client = await connect(server, { maxRequestsInFlight: 3, heartbeatInterval: 20 }, (c) => c.handle(Type, async () => {
+    running += 1;
+    await release.promise;
+  }));
+  const replies = [];
+  for (let i = 0; i < 10; i++) {
+    replies.push(server.last.request(Type));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  assert.equal(running, 3);
+  release.resolve();
+  await Promise.all(replies);
+  assert.equal(running, 10);
+  await client.close();
+});
+
+test("a server that breaks the format gets an error and is left", async () => {
+  const server = new LocalServer();
+  const client = await connect(server, { reconnect: false, maxFrameBytes: 1024 });
+  const session = client.session!;
+  const waiting = client.request(Type);
+  server.handlers.add(Type, { kind: "unary", run: () => new Uint8Array(2000) });
+  await assert.rejects(waiting, { failure: "connection-lost" });
+  assert.equal((await session.closed).code, ErrorCode.FrameTooLarge);
+  assert.equal((await server.last.closed).code, ErrorCode.FrameTooLarge);
+  await client.close();
+});
+
+test("close waits for replies in flight, and not for longer than closeTimeout", async () => {
+  const server = new LocalServer();
+  const release = deferred();
+  server.handlers.add(Type, { kind: "unary", run: () => release.promise.then(() => new Uint8Array([1])) });
+  server.handlers.add(Type + 1, { kind: "unary", run: () => new Promise(() => {}) });
+  const client = await connect(server, { closeTimeout: 100 });
+  const [answered, never] = [client.request(Type), client.request(Type + 1).catch((e: unknown) => e)];
+  await client.request(MessageType.Ping);
+  const closed = client.close();
+  release.resolve();
+  assert.deepEqual([...await answered], [1]);
+  await closed;
+  assert.match(String(await never), /connection was lost/);
+  await assert.rejects(client.connect(), { failure: "closed" });
+});
