@@ -10,7 +10,6 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { build } from "esbuild";
 import { Program } from "./support/program.js";
-import { startBridge, urlOf } from "./support/websocket-bridge.js";
 
 const Browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
@@ -31,12 +30,7 @@ const page = (url: string) => `
   }`;
 
 test("in a browser: a request, a flood that waits, and a Goodbye", { skip: Browser ? false : "no browser is installed" }, async () => {
-  const server = await Program.server();
-  const bridge = startBridge(new URL(server.endpoint), "fastport.v1");
-  await once(bridge, "listening");
-  const { outputFiles } = await build({
-    stdin: { contents: page(urlOf(bridge)), resolveDir: process.cwd() }, bundle: true, format: "esm", write: false, platform: "browser",
-  });
+  let script = "";
   let resolve!: (result: string) => void;
   const result = new Promise<string>((done) => (resolve = done));
   const pages = createServer(async (request, response) => {
@@ -44,14 +38,20 @@ test("in a browser: a request, a flood that waits, and a Goodbye", { skip: Brows
       resolve(await text(request));
       response.end();
     } else {
-      response.setHeader("content-type", "text/html").end(`<script type="module">${outputFiles[0]!.text}</script>`);
+      response.setHeader("content-type", "text/html").end(`<script type="module">${script}</script>`);
     }
   }).listen(0, "127.0.0.1");
   await once(pages, "listening");
+  const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+  const server = await Program.server(["--listen", "ws://127.0.0.1:0/game"], { FastPort__WebSocket__AllowedOrigins__0: origin });
+  const { outputFiles } = await build({
+    stdin: { contents: page(server.endpoint), resolveDir: process.cwd() }, bundle: true, format: "esm", write: false, platform: "browser",
+  });
+  script = outputFiles[0]!.text;
   const profile = mkdtempSync(join(tmpdir(), "fastport-ts-"));
   const browser = spawn(Browser!, [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`,
-    `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`,
+    `${origin}/`,
   ], { stdio: "ignore" });
   try {
     assert.deepEqual(JSON.parse(await result), { reply: [0x0a, 2, 104, 105], counted: 200, session: null });
@@ -60,7 +60,6 @@ test("in a browser: a request, a flood that waits, and a Goodbye", { skip: Brows
     await once(browser, "exit");
     pages.close();
     pages.closeAllConnections();
-    bridge.close();
     await server.stop();
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }

@@ -36,6 +36,19 @@ test("requests over messages that are cut anywhere, and a Goodbye", async () => 
   await until("the WebSocket is closed", () => bridge.clients.size === 0);
 });
 
+test("the server's own endpoint: requests, a wrong path, and a stop", async () => {
+  const own = await Program.server(["--listen", "ws://127.0.0.1:0/game"]);
+  let reconnect!: () => void;
+  const lost = new Promise<void>((done) => (reconnect = done));
+  const client = new FastPortClient({ transport: webSocket(own.endpoint, options), timing: true, onDisconnected: () => reconnect() });
+  await client.connect();
+  assert.equal((await client.request(Echo, echoOf(new Uint8Array(1_000_000)))).length, 1_000_004);
+  await assert.rejects(new FastPortClient({ transport: webSocket(own.endpoint.replace("/game", "/other"), options) }).connect());
+  await own.stop();
+  await lost;
+  await client.close();
+});
+
 test("a flood waits for the WebSocket's buffer", async () => {
   const client = new FastPortClient({ transport: webSocket(url, options), sendQueueBytes: 65_536 });
   await client.connect();
