@@ -32,13 +32,15 @@ internal sealed class HaProxyProcess : IAsyncDisposable
     /// <param name="bind">Options of its listener, such as a certificate; empty for none.</param>
     /// <param name="serverPort">The server behind it, on 127.0.0.1.</param>
     /// <param name="server">Options of the server's line, such as <c>send-proxy</c>.</param>
-    public static async Task<HaProxyProcess> StartAsync(TemporaryDirectory files, string bind, int serverPort, string server)
+    /// <param name="mode">What it understands: <c>tcp</c> or <c>http</c>. Defaults to <c>tcp</c>.</param>
+    public static async Task<HaProxyProcess> StartAsync(
+        TemporaryDirectory files, string bind, int serverPort, string server, string mode = "tcp")
     {
         Assert.True(Program is not null, Problem);
         for (int attempt = 0; ; attempt++)
         {
             int port = FreePort();
-            await File.WriteAllTextAsync(files["haproxy.cfg"], Configuration(port, bind, serverPort, server), Patience.Token);
+            await File.WriteAllTextAsync(files["haproxy.cfg"], Configuration(port, bind, serverPort, server, mode), Patience.Token);
             var start = new ProcessStartInfo(Program, ["-db", "-f", files["haproxy.cfg"]])
             {
                 UseShellExecute = false,
@@ -70,16 +72,17 @@ internal sealed class HaProxyProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    private static string Configuration(int port, string bind, int serverPort, string server) => string.Create(
+    private static string Configuration(int port, string bind, int serverPort, string server, string mode) => string.Create(
         CultureInfo.InvariantCulture,
         $"""
         global
             maxconn 100
         defaults
-            mode tcp
+            mode {mode}
             timeout connect 10s
             timeout client 60s
             timeout server 60s
+            timeout tunnel 1h
         listen fastport
             bind 127.0.0.1:{port} {bind}
             server fastport 127.0.0.1:{serverPort} {server}

@@ -60,11 +60,39 @@ public sealed class ProxiedServerTests : IDisposable
         await AssertKnowsClientAsync("tcp", proxy);
     }
 
+    [HaProxyTheory]
+    [InlineData("http")]
+    [InlineData("tcp")]
+    public async Task A_WebSocket_whose_TLS_is_ended_by_the_proxy_has_its_clients_address(string mode)
+    {
+        await using FastPortServer server = await StartAsync("ws://127.0.0.1:0");
+        string bind = $"ssl crt {_files["server.pem"]} alpn http/1.1";
+        await using HaProxyProcess proxy = await HaProxyProcess.StartAsync(
+            _files, bind, server.Endpoints[0].Port, "send-proxy-v2", mode);
+
+        Session session = await AssertKnowsClientAsync("wss", proxy);
+
+        Assert.Null(session.Tls);
+    }
+
+    [HaProxyTheory]
+    [InlineData("send-proxy")]
+    [InlineData("send-proxy-v2")]
+    public async Task A_WebSocket_that_is_passed_on_encrypted_has_its_clients_address(string header)
+    {
+        await using FastPortServer server = await StartAsync("wss://127.0.0.1:0");
+        await using HaProxyProcess proxy = await HaProxyProcess.StartAsync(_files, string.Empty, server.Endpoints[0].Port, header);
+
+        Session session = await AssertKnowsClientAsync("wss", proxy);
+
+        Assert.NotNull(session.Tls);
+    }
+
     // Each client's port is its own: the session's address can only come from the header.
     private async Task<Session> AssertKnowsClientAsync(string scheme, HaProxyProcess proxy)
     {
         var options = new FastPortClientOptions { Endpoint = $"{scheme}://127.0.0.1:{proxy.Port}", Reconnect = false };
-        options.Tls.AuthorityFile = scheme == "tls" ? _files["ca.pem"] : string.Empty;
+        options.Tls.AuthorityFile = scheme is "tls" or "wss" ? _files["ca.pem"] : string.Empty;
         await using var client = new FastPortClient(options);
         await client.ConnectAsync(Patience.Token);
 
@@ -73,14 +101,15 @@ public sealed class ProxiedServerTests : IDisposable
 
         Session session = Assert.Single(_opened);
         Assert.Equal($"{client.Session!.Connection.LocalEndPoint}", $"{session.RemoteEndPoint}");
-        Assert.Equal(scheme == "tls", client.Session.Tls is not null);
+        Assert.Equal(scheme is "tls" or "wss", client.Session.Tls is not null);
         return session;
     }
 
     private async Task<FastPortServer> StartAsync(string endpoint)
     {
         var options = new FastPortServerOptions { Endpoints = { endpoint }, TrustedProxies = ["127.0.0.1"] };
-        options.Tls.CertificateFile = endpoint.StartsWith("tls:", StringComparison.Ordinal) ? _files["server.pem"] : string.Empty;
+        options.Tls.CertificateFile = endpoint.StartsWith("tls:", StringComparison.Ordinal) || endpoint.StartsWith("wss:", StringComparison.Ordinal)
+            ? _files["server.pem"] : string.Empty;
         var handlers = new MessageHandlers().MapInline(
             Echo, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)), "Echo");
         var server = new FastPortServer(options, handlers);
