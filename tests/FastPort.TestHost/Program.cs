@@ -5,6 +5,9 @@ using FastPort.TestHost.Impaired;
 
 switch (args)
 {
+    case ["serve-ws"]:
+        await ServeMode.RunAsync(scheme: "ws");
+        return 0;
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
@@ -56,7 +59,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | inline | blocked <transport> "
+            "Usage: FastPort.TestHost serve [<transport> <heartbeat-ms>] | serve-ws | inline | blocked <transport> "
             + "| scarce <transport> <loops> [second] "
             + "| scarce-start <transport> <loops> [<path>] "
             + "| lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "

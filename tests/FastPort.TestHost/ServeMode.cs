@@ -15,11 +15,12 @@ internal static class ServeMode
 
     /// <param name="transport">The transport. Defaults to the one under test.</param>
     /// <param name="heartbeat">The interval of heartbeats. Defaults to none.</param>
-    public static async Task RunAsync(TransportKind? transport = null, TimeSpan heartbeat = default)
+    /// <param name="scheme">The endpoint's scheme. Defaults to TCP.</param>
+    public static async Task RunAsync(TransportKind? transport = null, TimeSpan heartbeat = default, string scheme = "tcp")
     {
         RentedArrays? rented = null;
         var options = new FastPortServerOptions { Transport = transport ?? TransportUnderTest.Kind };
-        options.Endpoints.Add("tcp://127.0.0.1:0");
+        options.Endpoints.Add($"{scheme}://127.0.0.1:0");
 
         // Its peers answer no Ping unless asked to, and one that only receives is silent for as long as the measuring takes.
         (options.Session.HeartbeatInterval, options.Session.IdleTimeout) = (heartbeat, TimeSpan.Zero);

@@ -36,6 +36,24 @@ internal sealed class RawConnection : IDisposable
         }
     }
 
+    /// <summary>Begins a WebSocket.</summary>
+    public void Upgrade()
+    {
+        Send("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"u8.ToArray());
+        Send("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: fastport.v1\r\n\r\n"u8.ToArray());
+        for (int end = 0; end != 4; end = _buffer[0] == "\r\n\r\n"u8[end] ? end + 1 : 0)
+        {
+            Drop(1);
+        }
+    }
+
+    /// <summary>Sends one request of at most 125 bytes in a message of a WebSocket, and reads a reply that is as long.</summary>
+    public void ExchangeMessage(byte[] request)
+    {
+        Send([0x82, (byte)(0x80 | request.Length), 0, 0, 0, 0, .. request]);
+        Drop(2 + request.Length);
+    }
+
     /// <summary>Reads so many bytes.</summary>
     public void Drop(int count)
     {
