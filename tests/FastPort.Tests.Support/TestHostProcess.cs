@@ -35,7 +35,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <summary>The threads of a pool that has few; 0 where it has as many as it needs.</summary>
     public int PoolThreads { get; private set; }
 
-    /// <param name="mode">With <c>serve-ws</c> a server of WebSockets, with <c>inline</c> one whose sockets complete on one polling thread.</param>
+    /// <param name="mode">
+    /// With <c>serve-ws</c> a server of WebSockets, with <c>inline</c> one whose sockets complete on one polling thread.
+    /// </param>
     public static async Task<TestHostProcess> ServeAsync(string mode = "serve")
     {
         var host = new TestHostProcess("dotnet", Program, mode);

@@ -108,8 +108,8 @@ public sealed class ProxiedServerTests : IDisposable
     private async Task<FastPortServer> StartAsync(string endpoint)
     {
         var options = new FastPortServerOptions { Endpoints = { endpoint }, TrustedProxies = ["127.0.0.1"] };
-        options.Tls.CertificateFile = endpoint.StartsWith("tls:", StringComparison.Ordinal) || endpoint.StartsWith("wss:", StringComparison.Ordinal)
-            ? _files["server.pem"] : string.Empty;
+        bool isEncrypted = Endpoint.Parse(endpoint).Scheme is "tls" or "wss";
+        options.Tls.CertificateFile = isEncrypted ? _files["server.pem"] : string.Empty;
         var handlers = new MessageHandlers().MapInline(
             Echo, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)), "Echo");
         var server = new FastPortServer(options, handlers);
