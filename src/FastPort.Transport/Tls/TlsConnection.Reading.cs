@@ -22,152 +22,54 @@ internal sealed partial class TlsConnection
 
     // The read waited and has ended; its result is not taken yet.
     private bool _waited;
-    private bool _offers;
-
-    // The turn of the records has ended, perhaps with some that are not decrypted: a resumption is under way.
-    private bool _yielded;
     private bool _streamEnded;
     private bool _isCut;
 
-    public override ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    protected override ReceiveOutcome OnReceivedBeforeStart(ArrayPoolCircularBuffer input) =>
+        _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+
+    protected override void EndInput() => _records.End();
+
+    protected override void BeginBurst(ArrayPoolCircularBuffer? input, bool isNewTurn)
     {
-        if (IsClosing)
+        if (isNewTurn)
         {
-            DropInput(input);
-            return ReceiveOutcome.Continue;
+            _records.BeginTurn();
         }
 
-        if (!Has(ReadFlags.Open))
+        if (_streamEnded)
         {
-            return _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+            input?.Consume(input.Length);
         }
-
-        // The connection below may not know of the pause, at bytes that had come with the handshake.
-        if (!_yielded && !Has(ReadFlags.Paused))
+        else if (input is not null)
         {
-            Pump(input);
-        }
-
-        return (_yielded || Has(ReadFlags.Paused)) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
-    }
-
-    public override void OnInputEnded(bool truncated)
-    {
-        _records.End();
-        if (Has(ReadFlags.Open) && !_yielded && !Has(ReadFlags.Paused))
-        {
-            Pump(input: null);
+            _records.Offer(input);
         }
     }
 
-    protected override void Resume()
+    protected override void EndBurst() => _records.Withdraw();
+
+    protected override bool AfterReading()
     {
-        if (!Has(ReadFlags.Open) || Is(LifeFlags.Ended))
-        {
-            return;
-        }
-
-        // After a pause an empty ring is offered, too: the protocol must learn that reading has resumed.
-        _offers = Has(ReadFlags.Paused);
-        Set(ReadFlags.Paused, false);
-        Pump(input: null);
-        if (!_yielded && !Has(ReadFlags.Paused))
-        {
-            // The rest waits in the ring below.
-            Below.ResumeReading();
-        }
-    }
-
-    // Decrypts and offers until nothing is left to read, the protocol pauses, or the turn ends.
-    private void Pump(ArrayPoolCircularBuffer? input)
-    {
-        InBurst = true;
-        try
-        {
-            if (_yielded)
-            {
-                _yielded = false;
-                _records.BeginTurn();
-            }
-
-            if (_streamEnded)
-            {
-                input?.Consume(input.Length);
-            }
-            else if (input is not null)
-            {
-                _records.Offer(input);
-            }
-
-            Read();
-        }
-        catch (Exception e)
-        {
-            ReadFault(e);
-        }
-        finally
-        {
-            _records.Withdraw();
-            InBurst = false;
-        }
-
-        if (_output.NotWrapped != 0)
-        {
-            _output.Flush();
-        }
-    }
-
-    private void Read()
-    {
-        bool offer = _offers || !_plain.Ring.IsEmpty;
-        _offers = false;
-        while (!IsClosing)
-        {
-            if (!offer)
-            {
-                offer = TryDecrypt();
-                if (!offer)
-                {
-                    break;
-                }
-            }
-
-            offer = false;
-            OfferTo(_plain.Ring);
-            if (Has(ReadFlags.Paused))
-            {
-                return;
-            }
-        }
-
-        if (IsClosing)
-        {
-            return;
-        }
-
         if (_isCut)
         {
             // An attacker on the path may have cut the stream (RFC 8446, 6.1): the protocol must not treat it as complete.
             Close(Cut);
         }
-        else if (_records.IsTurnOver && !_streamEnded)
-        {
-            // A pause that is resumed at once, as where the protocol's own turn ends.
-            _yielded = true;
-            ResumeReading();
-        }
         else if (_streamEnded)
         {
-            ReportInputEnd(!_plain.Ring.IsEmpty);
+            ReportInputEnd(!Data.Ring.IsEmpty);
         }
         else
         {
-            _plain.Ring.ReleaseWhenIdle();
+            return _records.IsTurnOver;
         }
+
+        return false;
     }
 
     // An IOException of the protocol is not the peer's fault, so it is not caught here.
-    private bool TryDecrypt()
+    protected override bool TryUnwrap()
     {
         try
         {
@@ -185,11 +87,11 @@ internal sealed partial class TlsConnection
     private bool Decrypt()
     {
         int count = 0;
-        while (count < BurstBytes && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
+        while (count < BurstBytes && (count == 0 || Data.HasRoom) && TryBecomeReadable())
         {
             // The stream holds decrypted bytes now, or has ended: this read never waits.
-            _plain.MakeRoom();
-            Memory<byte> room = _plain.Ring.GetWritableMemory(1);
+            Data.MakeRoom();
+            Memory<byte> room = Data.Ring.GetWritableMemory(1);
             ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter read = _stream.ReadAsync(room).ConfigureAwait(false).GetAwaiter();
             int got = read.IsCompleted
                 ? read.GetResult()
@@ -201,7 +103,7 @@ internal sealed partial class TlsConnection
                 break;
             }
 
-            _plain.Received(got, room.Length);
+            Data.Received(got, room.Length);
             _records.Decrypted(got);
             count += got;
         }

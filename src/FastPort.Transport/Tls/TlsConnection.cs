@@ -2,7 +2,6 @@ using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Connections;
-using FastPort.Transports;
 using FastPort.Transports.Layers;
 
 namespace FastPort.Tls;
@@ -16,7 +15,6 @@ internal sealed partial class TlsConnection : LayeredConnection
     private readonly RecordStream _records;
     private readonly SslStream _stream;
     private readonly TlsOutput _output;
-    private readonly ReceiveBuffer _plain;
     private TlsInfo? _info;
 
     /// <param name="below">See <see cref="LayeredConnection"/>.</param>
@@ -28,13 +26,10 @@ internal sealed partial class TlsConnection : LayeredConnection
         _records = new RecordStream(below, workers);
         _stream = new SslStream(_records, leaveInnerStreamOpen: true);
         _output = new TlsOutput(this, below, _stream, _records, settings);
-        _plain = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _onReadable = Readable;
     }
 
     public override TlsInfo? Tls => _info;
-
-    public override long BytesReceived => _plain.BytesReceived;
 
     /// <summary>Whether the peer has left before it has sent a byte of the handshake.</summary>
     public bool HasPeerLeft => !_records.HasReceived && PeerLeftException.IsReason(Below.ClosingReason);
@@ -91,7 +86,6 @@ internal sealed partial class TlsConnection : LayeredConnection
 
     protected override void ReleaseInput()
     {
-        _plain.Ring.Dispose();
         _records.Fail("The connection has ended.");
         _stream.Dispose();
     }

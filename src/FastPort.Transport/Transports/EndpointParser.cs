@@ -62,9 +62,14 @@ internal static class EndpointParser
             path = path[..mark];
         }
 
-        if (scheme is "ws" or "wss" && query.Length != 0)
+        if (LayeredSchemes.IsWebSocket(scheme) && query.Length != 0)
         {
             return $"'{text}' has a query, which {scheme}:// endpoints do not have; remove '?{query}'.";
+        }
+
+        if (LayeredSchemes.IsWebSocket(scheme) && path.AsSpan().ContainsAnyExceptInRange('!', '~'))
+        {
+            return $"The path '{path}' of '{text}' has a character that a path of HTTP cannot have; write it in percent-encoding.";
         }
 
         if (scheme is "tcp" or "tls")

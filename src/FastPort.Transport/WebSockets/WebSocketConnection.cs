@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using FastPort.Connections;
-using FastPort.Transports;
 using FastPort.Transports.Layers;
 
 namespace FastPort.WebSockets;
@@ -23,70 +22,94 @@ internal sealed class WebSocketConnection : LayeredConnection
     private readonly WebSocketProtocol _protocol;
     private readonly WebSocketReader _reader;
     private readonly WebSocketOutput _output;
-    private readonly ReceiveBuffer _data;
 
-    // Loop only. A violation has a close code of its own.
+    // Loop only.
+    private ArrayPoolCircularBuffer? _input;
     private WebSocketProgress _progress;
     private bool _isCut;
-    private bool _offers;
 
     /// <param name="below">See <see cref="LayeredConnection"/>.</param>
     /// <param name="settings">Settings of the connection.</param>
     /// <param name="protocol">The protocol above.</param>
     /// <param name="isServer">Whether the peer is the client, whose frames are masked; otherwise this side's are.</param>
-    public WebSocketConnection(Connection below, ConnectionSettings settings, WebSocketProtocol protocol, bool isServer)
+    private WebSocketConnection(Connection below, ConnectionSettings settings, WebSocketProtocol protocol, bool isServer)
         : base(below, settings)
     {
         _protocol = protocol;
         _reader = new WebSocketReader(expectsMask: isServer);
         _output = new WebSocketOutput(this, below, settings, masks: !isServer);
-        _data = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
     }
-
-    public override long BytesReceived => _data.BytesReceived;
 
     protected override LayerOutput Layer => _output;
 
-    public override ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    /// <summary>The WebSocket connection above one whose handshake has ended.</summary>
+    /// <inheritdoc cref="WebSocketConnection(Connection, ConnectionSettings, WebSocketProtocol, bool)"/>
+    /// <exception cref="IOException">The connection below has ended.</exception>
+    public static WebSocketConnection Above(Connection below, ConnectionSettings settings, WebSocketProtocol protocol, bool isServer)
     {
-        if (IsClosing)
-        {
-            DropInput(input);
-            return ReceiveOutcome.Continue;
-        }
+        var connection = new WebSocketConnection(below, settings, protocol, isServer);
+        below.Start(connection);
 
-        if (Has(ReadFlags.Open) && !Has(ReadFlags.Paused))
-        {
-            Pump(input);
-        }
-
-        return (!Has(ReadFlags.Open) || Has(ReadFlags.Paused)) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
+        // If it has ended already, the new protocol is not told.
+        return below.IsClosing ? throw new IOException("The connection was closed after the WebSocket handshake.") : connection;
     }
 
-    public override void OnInputEnded(bool truncated)
+    // It waits below.
+    protected override ReceiveOutcome OnReceivedBeforeStart(ArrayPoolCircularBuffer input) => ReceiveOutcome.Pause;
+
+    protected override void EndInput() => _isCut = true;
+
+    protected override void BeginBurst(ArrayPoolCircularBuffer? input, bool isNewTurn)
     {
-        _isCut = true;
-        if (Has(ReadFlags.Open) && !Has(ReadFlags.Paused))
+        _input = input;
+        if (isNewTurn)
         {
-            Pump(input: null);
+            _reader.BeginTurn();
         }
     }
 
-    protected override void Resume()
+    protected override void EndBurst() => _input = null;
+
+    protected override bool TryUnwrap()
     {
-        if (!Has(ReadFlags.Open) || Is(LifeFlags.Ended))
+        if (_input is null)
         {
-            return;
+            return false;
         }
 
-        // After a pause an empty ring is offered, too: the protocol must learn that reading has resumed.
-        _offers = Has(ReadFlags.Paused);
-        Set(ReadFlags.Paused, false);
-        Pump(input: null);
-        if (!Has(ReadFlags.Paused))
+        if (_progress != WebSocketProgress.Read)
         {
-            // The rest waits in the ring below.
-            Below.ResumeReading();
+            // What follows a Close means nothing (RFC 6455, 5.5.1).
+            _input.Consume(_input.Length);
+            return false;
+        }
+
+        int before = Data.Ring.Length;
+        _progress = _reader.Read(_input, Data, BurstBytes);
+        if (_reader.HasPing)
+        {
+            AnswerPing();
+        }
+
+        return Data.Ring.Length != before;
+    }
+
+    protected override bool AfterReading()
+    {
+        switch (_progress)
+        {
+            case WebSocketProgress.Violated:
+                Close(new CloseReason(CloseKind.ProtocolError, $"The peer sent {_reader.Violation}."));
+                return false;
+            case WebSocketProgress.Closed:
+                ReportInputEnd(!Data.Ring.IsEmpty);
+                return false;
+            case var _ when _isCut:
+                // An attacker on the path may have cut the stream: the protocol must not treat it as complete.
+                Close(Cut);
+                return false;
+            default:
+                return _reader.IsTurnOver;
         }
     }
 
@@ -101,97 +124,13 @@ internal sealed class WebSocketConnection : LayeredConnection
         _output.Write(WebSocketOpcode.Close, payload);
     }
 
-    protected override void ReleaseInput() => _data.Ring.Dispose();
-
-    // Reads and offers until nothing is left to read or the protocol pauses.
-    private void Pump(ArrayPoolCircularBuffer? input)
+    private void AnswerPing()
     {
-        InBurst = true;
-        try
+        ReadOnlySpan<byte> payload = _reader.TakePing();
+        if (Below.PendingBytes < MaxPendingForPong)
         {
-            Read(input);
-        }
-        catch (Exception e)
-        {
-            ReadFault(e);
-        }
-        finally
-        {
-            InBurst = false;
-        }
-
-        if (_output.NotWrapped != 0)
-        {
-            _output.Flush();
-        }
-    }
-
-    private void Read(ArrayPoolCircularBuffer? input)
-    {
-        bool offers = _offers || !_data.Ring.IsEmpty;
-        _offers = false;
-        while (!IsClosing)
-        {
-            if (!offers && !TryRead(input))
-            {
-                break;
-            }
-
-            offers = false;
-            OfferTo(_data.Ring);
-            if (Has(ReadFlags.Paused))
-            {
-                return;
-            }
-        }
-
-        if (IsClosing)
-        {
-            return;
-        }
-
-        if (_progress == WebSocketProgress.Violated)
-        {
-            Close(new CloseReason(CloseKind.ProtocolError, $"The peer sent {_reader.Violation}."));
-        }
-        else if (_progress == WebSocketProgress.Closed)
-        {
-            ReportInputEnd(!_data.Ring.IsEmpty);
-        }
-        else if (_isCut)
-        {
-            // An attacker on the path may have cut the stream: the protocol must not treat it as complete.
-            Close(Cut);
-        }
-        else
-        {
-            _data.Ring.ReleaseWhenIdle();
-        }
-    }
-
-    // True if bytes were added to the ring.
-    private bool TryRead(ArrayPoolCircularBuffer? input)
-    {
-        if (input is null)
-        {
-            return false;
-        }
-
-        if (_progress != WebSocketProgress.Read)
-        {
-            // What follows a Close means nothing (RFC 6455, 5.5.1).
-            input.Consume(input.Length);
-            return false;
-        }
-
-        int before = _data.Ring.Length;
-        _progress = _reader.Read(input, _data, BurstBytes);
-        if (_reader.TakePing() is { } ping && Below.PendingBytes < MaxPendingForPong)
-        {
-            _output.Write(WebSocketOpcode.Pong, ping);
+            _output.Write(WebSocketOpcode.Pong, payload);
             Below.Flush();
         }
-
-        return _data.Ring.Length != before;
     }
 }

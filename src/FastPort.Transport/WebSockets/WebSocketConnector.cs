@@ -19,7 +19,7 @@ internal sealed class WebSocketConnector(
         try
         {
             connection.Start(preamble);
-            WebSocketServer.Write(connection, WebSocketHandshake.Request(endpoint, key, protocol.Name));
+            WebSocketHandshake.Send(connection, WebSocketHandshake.Request(endpoint, key, protocol.Name));
 
             // The worker that has read the answer must not run the continuation: it may be the application's code.
             Task<HttpHead?> head = preamble.Head.WaitAsync(cancellationToken);
@@ -27,13 +27,13 @@ internal sealed class WebSocketConnector(
             HttpHead? answer = await head.ConfigureAwait(false);
             return WebSocketHandshake.WhatIsWrong(answer, key, protocol.Name) is { } problem
                 ? throw new WebSocketRefusedException(problem)
-                : WebSocketServer.Above(connection, settings, protocol, isServer: false);
+                : WebSocketConnection.Above(connection, settings, protocol, isServer: false);
         }
         catch (IOException e)
         {
             connection.Close(CloseReason.LocalClosed);
             cancellationToken.ThrowIfCancellationRequested();
-            throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {e.Message}.", e);
+            throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {e.Message.TrimEnd('.')}.", e);
         }
         catch
         {

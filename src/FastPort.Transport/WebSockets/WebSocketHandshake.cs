@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
+using FastPort.Connections;
 
 namespace FastPort.WebSockets;
 
@@ -85,7 +86,7 @@ internal static class WebSocketHandshake
             return Refuse("400 Bad Request", $"Offer the sub-protocol {protocol} (Sec-WebSocket-Protocol).");
         }
 
-        // Without Origin it is no browser. Several are none of a browser's either, and are refused as one that is not allowed.
+        // A request without Origin does not come from a browser. Several Origin fields are refused as an origin that is not allowed.
         string? origin = request.Has("Origin") ? request.One("Origin") ?? string.Empty : null;
         if (isAllowed(origin, host) is { } refusal)
         {
@@ -95,6 +96,26 @@ internal static class WebSocketHandshake
         return (Encoding.ASCII.GetBytes(
             $"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {Accept(key)}\r\n"
             + $"Sec-WebSocket-Protocol: {protocol}\r\n\r\n"), null);
+    }
+
+    /// <summary>Sends one of these messages. A closing connection accepts no more bytes.</summary>
+    public static void Send(Connection below, ReadOnlySpan<byte> message)
+    {
+        if (below.BeginWrite() is not { } ring)
+        {
+            return;
+        }
+
+        try
+        {
+            ring.Write(message);
+        }
+        finally
+        {
+            below.EndWrite();
+        }
+
+        below.Flush();
     }
 
     /// <summary>The answer to a request whose head is too long.</summary>

@@ -12,7 +12,8 @@ internal sealed class WebSocketOrigins(WebSocketServerOptions options)
     /// <param name="origin">The origin; null if the request names none and is no browser's.</param>
     /// <param name="host">The host that the client believes to connect to.</param>
     /// <param name="isLoopback">Whether the connection came to a loopback address.</param>
-    public string? WhyRefused(string? origin, string host, bool isLoopback)
+    /// <param name="isEncrypted">Whether TLS ends at this server: then its own pages are encrypted, too.</param>
+    public string? WhyRefused(string? origin, string host, bool isLoopback, bool isEncrypted)
     {
         if (origin is null)
         {
@@ -24,7 +25,7 @@ internal sealed class WebSocketOrigins(WebSocketServerOptions options)
             return null;
         }
 
-        if (!IsSameHost(origin, host))
+        if (!IsSameHost(origin, host, isEncrypted))
         {
             return "Pages of this origin may not connect; the server's option WebSocket:AllowedOrigins lists those that may.";
         }
@@ -37,9 +38,9 @@ internal sealed class WebSocketOrigins(WebSocketServerOptions options)
     }
 
     // An origin has no path (RFC 6454, 6.2), and a Host has no port where it is the scheme's own.
-    private static bool IsSameHost(string origin, string host) =>
+    private static bool IsSameHost(string origin, string host, bool isEncrypted) =>
         Uri.TryCreate(origin, UriKind.Absolute, out Uri? page)
-        && page.Scheme is "http" or "https"
+        && (page.Scheme == "https" || (page.Scheme == "http" && !isEncrypted))
         && Uri.TryCreate($"{page.Scheme}://{host}", UriKind.Absolute, out Uri? server)
         && server.PathAndQuery == "/"
         && server.UserInfo.Length == 0

@@ -57,14 +57,14 @@ internal sealed class WebSocketPreamble(HandshakeWorkers workers) : IConnectionP
         if (end < 0 && length == HttpHead.MaxBytes)
         {
             IsTooLong = true;
-            Done(new WebSocketRefusedException($"the head of its HTTP message has more than {HttpHead.MaxBytes} bytes"));
+            Done(new WebSocketRefusedException($"the head of the peer's HTTP message has more than {HttpHead.MaxBytes} bytes"));
         }
 
         return _isDone ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
     }
 
     public void OnInputEnded(bool truncated) => Done(
-        _hasReceived ? new WebSocketRefusedException("it ended before its HTTP request did") : new PeerLeftException());
+        _hasReceived ? new WebSocketRefusedException("the stream ended before the peer's HTTP message did") : new PeerLeftException());
 
     public void OnClosed(CloseReason reason) => Done(
         !_hasReceived && PeerLeftException.IsReason(reason) ? new PeerLeftException() : new IOException(reason.Message));

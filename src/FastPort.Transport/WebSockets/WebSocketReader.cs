@@ -25,6 +25,12 @@ internal enum WebSocketProgress
 /// <param name="expectsMask">Whether the peer is a client, which masks every frame (RFC 6455, 5.1).</param>
 internal sealed class WebSocketReader(bool expectsMask)
 {
+    /// <summary>
+    /// Frames after which the loop's other connections have their turn, in however many receives they came: a receive may have 100,000
+    /// frames without data, which no turn of the protocol counts.
+    /// </summary>
+    internal const int FramesPerTurn = 4096;
+
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     // Of the data frame that is being read.
@@ -35,7 +41,10 @@ internal sealed class WebSocketReader(bool expectsMask)
     // Whether fragments of a message are to follow.
     private bool _isInMessage;
 
-    private byte[]? _ping;
+    // Of the last Ping that is not answered. The array is made for the first one.
+    private byte[] _ping = [];
+    private int _pingLength;
+    private int _framesLeft = FramesPerTurn;
 
     /// <summary>The close code of the peer's Close; 0 if it has none (RFC 6455, 5.5.1). Of a violation, that for the answer.</summary>
     public ushort CloseCode { get; private set; }
@@ -46,10 +55,23 @@ internal sealed class WebSocketReader(bool expectsMask)
     /// <summary>Whether a frame is incomplete.</summary>
     public bool IsInFrame => _left != 0 || _isInMessage;
 
-    /// <summary>Takes the payload of the last Ping that is not answered (RFC 6455, 5.5.3: only that need be); null for none.</summary>
-    public byte[]? TakePing() => Interlocked.Exchange(ref _ping, null);
+    /// <summary>Whether there is a Ping that is not answered.</summary>
+    public bool HasPing { get; private set; }
 
-    /// <summary>Reads frames until the input is empty, the data buffer is full, or the stream ends.</summary>
+    /// <summary>Whether as many frames were read as a turn may have: the rest waits for the next turn.</summary>
+    public bool IsTurnOver => _framesLeft == 0;
+
+    /// <summary>Begins the next turn.</summary>
+    public void BeginTurn() => _framesLeft = FramesPerTurn;
+
+    /// <summary>Takes the payload of the last Ping: only that need be answered (RFC 6455, 5.5.3). Valid until the next read.</summary>
+    public ReadOnlySpan<byte> TakePing()
+    {
+        HasPing = false;
+        return _ping.AsSpan(0, _pingLength);
+    }
+
+    /// <summary>Reads frames until the input is empty, the data buffer is full, the turn is over, or the stream ends.</summary>
     /// <param name="input">The peer's bytes; those read are consumed.</param>
     /// <param name="data">Gets the payloads of binary messages.</param>
     /// <param name="maximum">Adds about this many bytes of data at most.</param>
@@ -60,6 +82,11 @@ internal sealed class WebSocketReader(bool expectsMask)
         {
             if (_left == 0)
             {
+                if (_framesLeft == 0)
+                {
+                    break;
+                }
+
                 WebSocketProgress progress = ReadHeader(input, out bool needsMore);
                 if (needsMore || progress != WebSocketProgress.Read)
                 {
@@ -112,6 +139,7 @@ internal sealed class WebSocketReader(bool expectsMask)
             return WebSocketProgress.Read;
         }
 
+        _framesLeft--;
         if (WhatIsWrong(header) is { } problem)
         {
             return Violate(
@@ -166,7 +194,9 @@ internal sealed class WebSocketReader(bool expectsMask)
         switch (header.Opcode)
         {
             case WebSocketOpcode.Ping:
-                _ping = payload.ToArray();
+                _ping = _ping.Length == 0 ? new byte[WebSocketHeader.MaxControlLength] : _ping;
+                payload.CopyTo(_ping);
+                (_pingLength, HasPing) = (length, true);
                 return WebSocketProgress.Read;
             case WebSocketOpcode.Close:
                 return ReadClose(payload);

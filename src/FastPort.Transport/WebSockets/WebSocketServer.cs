@@ -37,50 +37,21 @@ internal sealed class WebSocketServer(
 
         bool isLoopback = below.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
         var (answer, refusal) = WebSocketHandshake.Answer(
-            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback));
+            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback, below.Tls is not null));
         if (refusal is not null)
         {
             Refuse(below, answer);
             throw new WebSocketRefusedException(refusal);
         }
 
-        Write(below, answer);
-        return Above(below, settings, protocol, isServer: true);
+        WebSocketHandshake.Send(below, answer);
+        return WebSocketConnection.Above(below, settings, protocol, isServer: true);
     }
 
     // In order: the answer, and above TLS its end, are still to be sent.
     private static void Refuse(Connection below, ReadOnlySpan<byte> answer)
     {
-        Write(below, answer);
+        WebSocketHandshake.Send(below, answer);
         below.Close(new CloseReason(CloseKind.LocalClosed, "The request of its WebSocket was refused."));
-    }
-
-    /// <summary>Writes bytes to a connection and flushes them.</summary>
-    public static void Write(Connection below, ReadOnlySpan<byte> bytes)
-    {
-        if (below.BeginWrite() is { } ring)
-        {
-            try
-            {
-                ring.Write(bytes);
-            }
-            finally
-            {
-                below.EndWrite();
-            }
-
-            below.Flush();
-        }
-    }
-
-    /// <summary>The WebSocket connection above one whose handshake has ended.</summary>
-    /// <exception cref="IOException">The connection below has ended.</exception>
-    public static Connection Above(Connection below, ConnectionSettings settings, WebSocketProtocol protocol, bool isServer)
-    {
-        var connection = new WebSocketConnection(below, settings, protocol, isServer);
-        below.Start(connection);
-
-        // If it has ended already, the new protocol is not told.
-        return below.IsClosing ? throw new IOException("The connection was closed after the WebSocket handshake.") : connection;
     }
 }

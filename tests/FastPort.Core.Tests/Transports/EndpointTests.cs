@@ -20,6 +20,8 @@ public sealed class EndpointTests
     [InlineData("inproc://a/b?c#d", "inproc", "a/b?c#d", 0)]
     [InlineData("opc.tcp://host", "opc.tcp", "host", -1)]
     [InlineData("tls://[::1]:6629", "tls", "::1", 6629)]
+    [InlineData("ws://host", "ws", "host", 80)]
+    [InlineData("wss://host", "wss", "host", 443)]
     [InlineData("tcp://[fe80::1%25]:1", "tcp", "fe80::1%25", 1)]
     public void Reads_URIs_and_writes_them_so_that_they_read_the_same(string text, string scheme, string host, int port)
     {
@@ -35,6 +37,7 @@ public sealed class EndpointTests
     [InlineData("opc.tcp://[::1]/a/b?c=d&e=/f?g", "::1", -1, "/a/b", "c=d&e=/f?g")]
     [InlineData("opc.tcp://host?c", "host", -1, "", "c")]
     [InlineData("serial:///dev/ttyS0", "", -1, "/dev/ttyS0", "")]
+    [InlineData("ws://h:80/game%20one", "h", 80, "/game%20one", "")]
     [InlineData("x+y.z-1://h/%2F%20:8:/", "h", -1, "/%2F%20:8:/", "")]
     public void Reads_path_and_query_of_schemes_that_it_does_not_know(string text, string host, int port, string path, string query)
     {
@@ -88,6 +91,10 @@ public sealed class EndpointTests
     [InlineData("tcp://host:http", "is not a port")]
     [InlineData("tcp://host:99999999999999999999", "is not a port")]
     [InlineData("tcp://host:80/path", "has a path or a query")]
+    [InlineData("ws://host/game?a=b", "has a query")]
+    [InlineData("ws://host/a game", "percent-encoding")]
+    [InlineData("wss://host/gäme", "percent-encoding")]
+    [InlineData("ws:///game", "names no host")]
     [InlineData("tcp://host:80?query", "has a path or a query")]
     [InlineData("1tcp://host:80", "is not an endpoint")]
     [InlineData("t cp://host:80", "is not an endpoint")]

@@ -1,5 +1,6 @@
 using System.Text;
 using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Tls.Support;
 using FastPort.Telemetry;
 using Xunit;
 
@@ -113,6 +114,21 @@ public sealed class WebSocketHandshakeTests
             Assert.Contains("WebSocket:AllowedOrigins", answer, StringComparison.Ordinal);
             await ExpectRejectedAsync(server);
         }
+    }
+
+    [Theory]
+    [InlineData("https", "101")]
+    [InlineData("http", "403")]
+    public async Task Pages_of_an_encrypted_server_are_encrypted(string scheme, string status)
+    {
+        await using TlsServerAndClient both = await TlsServerAndClient.StartAsync(
+            static options => options.Endpoints[0] = "wss://127.0.0.1:0/game");
+        using RawPeer peer = await both.Server.ConnectAsync();
+        await peer.EncryptAsync();
+
+        await peer.SendAsync(Encoding.ASCII.GetBytes($"{Good}Origin: {scheme}://localhost:1\r\n\r\n"));
+
+        Assert.StartsWith($"HTTP/1.1 {status} ", await ReadHeadAsync(peer), StringComparison.Ordinal);
     }
 
     [Fact]

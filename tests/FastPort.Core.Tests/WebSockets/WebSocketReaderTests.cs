@@ -40,6 +40,48 @@ public sealed class WebSocketReaderTests
     }
 
     [Fact]
+    public void A_turn_has_so_many_frames_and_the_next_one_goes_on()
+    {
+        var reader = new WebSocketReader(expectsMask: false);
+        using var input = new ArrayPoolCircularBuffer(1024, 1 << 20);
+        var data = new ReceiveBuffer(1 << 20, ArrayPool<byte>.Shared);
+        for (byte i = 0; i < 100; i++)
+        {
+            for (int j = 0; j < 100; j++)
+            {
+                input.Write([0x82, 1, i]);
+            }
+        }
+
+        for (int left = 10_000; left != 0;)
+        {
+            Assert.Equal(WebSocketProgress.Read, reader.Read(input, data, int.MaxValue));
+            left = Math.Max(0, left - WebSocketReader.FramesPerTurn);
+            Assert.Equal(10_000 - left, data.Ring.Length);
+            Assert.Equal(left != 0, reader.IsTurnOver);
+            reader.BeginTurn();
+        }
+
+        data.Ring.Dispose();
+    }
+
+    [Fact]
+    public void Only_the_last_Ping_of_a_read_is_answered()
+    {
+        var reader = new WebSocketReader(expectsMask: false);
+        using var input = new ArrayPoolCircularBuffer(1024, 1 << 20);
+        var data = new ReceiveBuffer(1 << 20, ArrayPool<byte>.Shared);
+        input.Write([0x89, 2, 1, 2, 0x89, 1, 3, 0x8A, 1, 4]);
+
+        reader.Read(input, data, int.MaxValue);
+
+        Assert.True(reader.HasPing);
+        Assert.Equal([3], reader.TakePing().ToArray());
+        Assert.False(reader.HasPing);
+        data.Ring.Dispose();
+    }
+
+    [Fact]
     public void Masking_is_undone_by_itself_from_any_offset()
     {
         byte[] bytes = new byte[200];

@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Net;
+using System.Net.Sockets;
 using System.Net.WebSockets;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
@@ -64,7 +66,27 @@ public sealed class WebSocketServerTests
 
         EndpointException e = await Assert.ThrowsAsync<EndpointException>(() => client.ConnectAsync(Patience.Token));
 
-        Assert.StartsWith($"Cannot connect to ws://127.0.0.1:{server.Endpoint.Port}: ", e.Message, StringComparison.Ordinal);
+        Assert.Equal(
+            $"Cannot connect to ws://127.0.0.1:{server.Endpoint.Port}: the stream ended before the peer's HTTP message did.", e.Message);
+    }
+
+    [Fact]
+    public async Task A_client_whose_server_closes_at_once_is_told()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        string endpoint = $"ws://127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}";
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, Reconnect = false });
+
+        Task connecting = client.ConnectAsync(Patience.Token);
+        using (Socket accepted = await listener.AcceptSocketAsync(Patience.Token))
+        {
+            // Read first: otherwise the end would be a reset.
+            Assert.NotEqual(0, await accepted.ReceiveAsync(new byte[4096], Patience.Token));
+        }
+
+        EndpointException e = await Assert.ThrowsAsync<EndpointException>(() => connecting);
+        Assert.Equal($"Cannot connect to {endpoint}: The peer left without sending anything.", e.Message);
     }
 
     [Fact]
@@ -171,6 +193,20 @@ public sealed class WebSocketServerTests
         await peer.SendAsync([0x82, (byte)(0x80 | echo.Length), 0, 0, 0, 0, .. echo]);
         await Patience.UntilAsync(() => session.Connection.BytesReceived == 2 * echo.Length, "the request behind the Pings is read");
         Assert.InRange(session.Connection.SendMemory, 0, 512 * 1024);
+    }
+
+    [Fact]
+    public async Task Frames_without_data_end_a_turn_and_what_follows_them_is_read()
+    {
+        await using TestServer server = await StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        await UpgradeAsync(peer);
+        byte[] echo = Wire.Request(TestServer.Echo, 1, [5]);
+        byte[] empty = [.. Enumerable.Repeat((byte[])[0x82, 0x80, 0, 0, 0, 0], 20_000).SelectMany(static one => one)];
+
+        await peer.SendAsync(empty, [0x82, (byte)(0x80 | echo.Length), 0, 0, 0, 0, .. echo]);
+
+        Assert.Equal(0x82, (await peer.ReadBytesAsync(2 + echo.Length))[0]);
     }
 
     [Fact]

@@ -8,12 +8,7 @@ namespace FastPort.Transports.Layers;
 /// protocol above. Its loop is that of the connection below, which also has the deadline of a close; the other deadlines are its own, since
 /// only it knows the protocol's bytes. One thread at a time writes, the flusher of <see cref="Layer"/>.
 /// </summary>
-/// <param name="below">
-/// The connection below, not started, or with a preamble that has ended. Its settings are those of <see cref="LayerOutput.SettingsBelow"/>.
-/// </param>
-/// <param name="settings">Settings of this connection.</param>
-internal abstract class LayeredConnection(Connection below, ConnectionSettings settings)
-    : TransportConnection(settings, below.RemoteEndPoint, below.UnixPeer), IConnectionProtocol
+internal abstract partial class LayeredConnection : TransportConnection, IConnectionProtocol
 {
     // From this many waiting bytes on a flush in a burst sends at once: they fill a piece.
     private const int FlushAtOnceBytes = 16 * 1024;
@@ -21,33 +16,43 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
     [ThreadStatic]
     private static LayeredConnection? _ending;
 
+    private readonly Connection _below;
     private int _resumes;
 
-    public override TlsInfo? Tls => below.Tls;
+    /// <param name="below">
+    /// The connection below, not started, or with a preamble that has ended. Its settings are those of
+    /// <see cref="LayerOutput.SettingsBelow"/>.
+    /// </param>
+    /// <param name="settings">Settings of this connection.</param>
+    protected LayeredConnection(Connection below, ConnectionSettings settings)
+        : base(settings, below.RemoteEndPoint, below.UnixPeer)
+    {
+        _below = below;
+        _data = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
+    }
 
-    public sealed override EndPoint? LocalEndPoint => below.LocalEndPoint;
+    public override TlsInfo? Tls => _below.Tls;
+
+    public sealed override EndPoint? LocalEndPoint => _below.LocalEndPoint;
 
     public sealed override long PendingBytes => Is(LifeFlags.Ended) ? 0 : Layer.PendingBytes;
 
-    public sealed override bool IsSendBlocked => below.IsSendBlocked;
+    public sealed override bool IsSendBlocked => _below.IsSendBlocked;
 
-    public sealed override bool IsOnLoop => below.IsOnLoop || ReferenceEquals(_ending, this);
+    public sealed override bool IsOnLoop => _below.IsOnLoop || ReferenceEquals(_ending, this);
 
-    internal sealed override bool HasUnreadInput => below.HasUnreadInput;
+    internal sealed override bool HasUnreadInput => _below.HasUnreadInput;
 
-    internal sealed override long ReceiveMemory => base.ReceiveMemory + below.ReceiveMemory;
+    internal sealed override long ReceiveMemory => base.ReceiveMemory + _below.ReceiveMemory;
 
-    internal sealed override long SendMemory => base.SendMemory + below.SendMemory;
+    internal sealed override long SendMemory => base.SendMemory + _below.SendMemory;
 
-    protected Connection Below => below;
+    protected Connection Below => _below;
 
     protected sealed override SendQueue Output => Layer;
 
     /// <summary>The send side.</summary>
     protected abstract LayerOutput Layer { get; }
-
-    /// <summary>Whether the loop is within a burst, at whose end everything is flushed. Loop only.</summary>
-    protected bool InBurst { get; set; }
 
     public sealed override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
         Output.TryAppendBatch(IsOnLoop, ref batch);
@@ -57,7 +62,7 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
         RequestTick();
 
         // In a burst small messages wait for its end: one piece for all of them.
-        if (!IsOnLoop || !InBurst || Layer.NotWrapped >= FlushAtOnceBytes)
+        if (!IsOnLoop || !_inBurst || Layer.NotWrapped >= FlushAtOnceBytes)
         {
             Layer.Flush();
         }
@@ -67,7 +72,7 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
     {
         RequestTick();
         Layer.Flush();
-        below.FlushNow();
+        _below.FlushNow();
     }
 
     // Not only below: the protocol may have paused at bytes that the connection below has handed over already.
@@ -76,7 +81,7 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
         // One pending call on the loop is enough, however often it is requested.
         if (Interlocked.Exchange(ref _resumes, 1) == 0)
         {
-            below.Post(
+            _below.Post(
                 static state =>
                 {
                     var connection = (LayeredConnection)state!;
@@ -86,10 +91,6 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
                 this);
         }
     }
-
-    public abstract ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input);
-
-    public abstract void OnInputEnded(bool truncated);
 
     public void OnOutputDrained()
     {
@@ -115,10 +116,10 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
     internal sealed override void RoomAwaited() => Layer.AwaitSending();
 
     /// <summary>
-    /// The last byte was wrapped: notifies the peer, and closes the connection below. Called under the output's gate. It happens on the
+    /// The last byte was wrapped: notifies the peer, and closes the connection _below. Called under the output's gate. It happens on the
     /// loop, between two bursts.
     /// </summary>
-    internal sealed override void ShutDownOutput() => below.Post(
+    internal sealed override void ShutDownOutput() => _below.Post(
         static state =>
         {
             var connection = (LayeredConnection)state!;
@@ -134,6 +135,7 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
         _ending = this;
         try
         {
+            _data.Ring.Dispose();
             ReleaseInput();
             CompleteEnd();
         }
@@ -151,25 +153,24 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
     {
     }
 
-    /// <summary>Releases what the receive side holds. Once, at the end.</summary>
-    protected abstract void ReleaseInput();
+    /// <summary>Releases what the receive side holds besides its ring. Once, at the end.</summary>
+    protected virtual void ReleaseInput()
+    {
+    }
 
-    /// <summary>Continues reading, after a pause or at the start. On the loop.</summary>
-    protected abstract void Resume();
+    protected sealed override void BeginLoop() => _below.Post(static state => ((LayeredConnection)state!).Begin(), this);
 
-    protected sealed override void BeginLoop() => below.Post(static state => ((LayeredConnection)state!).Begin(), this);
-
-    protected sealed override void WakeLoop() => below.Post(static state => ((LayeredConnection)state!).RunWork(), this);
+    protected sealed override void WakeLoop() => _below.Post(static state => ((LayeredConnection)state!).RunWork(), this);
 
     protected sealed override void OnClosing()
     {
         Layer.ShutDown();
 
         // The loop drops the peer's bytes from now on.
-        below.ResumeReading();
+        _below.ResumeReading();
     }
 
-    protected sealed override void OnAborted() => below.Abort(ClosingReason ?? CloseReason.LocalClosed);
+    protected sealed override void OnAborted() => _below.Abort(ClosingReason ?? CloseReason.LocalClosed);
 
     protected sealed override void End()
     {
@@ -179,7 +180,7 @@ internal abstract class LayeredConnection(Connection below, ConnectionSettings s
         }
 
         // A connection that was never started is ended by the code that closes it.
-        below.Close(ClosingReason ?? CloseReason.LocalClosed);
+        _below.Close(ClosingReason ?? CloseReason.LocalClosed);
         Layer.ReleaseWhenIdle();
         _ = Layer.TryEnd();
     }
