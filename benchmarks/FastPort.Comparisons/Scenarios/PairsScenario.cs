@@ -3,6 +3,7 @@ using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
+using PeerSupport;
 
 namespace FastPort.Comparisons.Scenarios;
 

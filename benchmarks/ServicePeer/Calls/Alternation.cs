@@ -37,11 +37,8 @@ internal static class Alternation
         }
 
         Array.Sort(ratios);
-
-        // The interval between two of the ordered ratios that holds the true median with 95 % probability.
-        int low = Math.Max(0, (int)((pairs / 2.0) - (0.98 * Math.Sqrt(pairs))));
-        Console.WriteLine(
-            $"generated / by number, {pairs} pairs: {ratios[pairs / 2]:F3} ({ratios[low]:F3} - {ratios[pairs - 1 - low]:F3})");
+        (double low, double high) = MedianInterval.Of(ratios);
+        Console.WriteLine($"generated / by number, {pairs} pairs: {ratios[pairs / 2]:F3} ({low:F3} - {high:F3})");
     }
 
     /// <summary>The connections of one of the two.</summary>

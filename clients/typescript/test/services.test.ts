@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -103,12 +103,6 @@ test("methods of a client that its server calls", async () => {
     server.last.stream(Speller.methods.spell.type, new Uint8Array([0xff])).next(), { code: ErrorCode.MalformedBody });
   await player.close();
   await until("the server's session has ended", () => server.sessions.length === 1);
-});
-
-test("the package's options.proto is the repository's", () => {
-  assert.equal(
-    readFileSync("proto/fastport/options.proto", "utf8"),
-    readFileSync("../../src/FastPort.Protocol/Messages/fastport/options.proto", "utf8"));
 });
 
 test("contracts without numbers, with one out of range, or one twice, are refused", () => {

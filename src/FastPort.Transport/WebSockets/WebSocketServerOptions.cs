@@ -7,9 +7,9 @@ public sealed class WebSocketServerOptions : IDescribedOptions
 {
     /// <summary>
     /// Origins of the web pages that may connect, each as a browser sends it: <c>https://game.example</c>, with a port where it is not the
-    /// scheme's own, without a path; <c>*</c> for all. Pages of the host that the browser connects to may connect anyway, on a loopback
-    /// address only those of localhost, to a <c>wss://</c> endpoint only those of <c>https</c>. Clients that are not browsers send no origin
-    /// and are not restricted. Defaults to none.
+    /// scheme's own, without a path; <c>*</c> for all. Pages of the host that the browser connects to may connect anyway: on a loopback
+    /// address only those of localhost, to a <c>wss://</c> endpoint only those of <c>https</c>. Clients that are not browsers send no
+    /// origin and are not restricted. Defaults to none.
     /// </summary>
     public IList<string> AllowedOrigins { get; set; } = [];
 

@@ -1,7 +1,7 @@
-using FastPort.Comparisons.Reports;
+using PeerSupport;
 using Xunit;
 
-namespace FastPort.Comparisons.Tests.Reports;
+namespace FastPort.Comparisons.Tests;
 
 public sealed class MedianIntervalTests
 {
