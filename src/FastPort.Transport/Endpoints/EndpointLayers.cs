@@ -30,7 +30,7 @@ internal sealed record EndpointLayers(Endpoint Endpoint, bool IsEncrypted, bool 
     /// <summary>A listener, whose connections have no layers yet.</summary>
     public ITransportListener Listen(ITransport transports, ConnectionSettings settings) => HasNone
         ? transports.CreateListener(Endpoint, settings)
-        : new AliasListener(Endpoint, transports.CreateListener(Below, LayerOutput.SettingsBelow(settings)));
+        : new AliasListener(Endpoint, transports.CreateListener(Below, SettingsBelow(settings)));
 
     /// <summary>A connector, whose connections have the layers.</summary>
     /// <param name="transports">The transports.</param>
@@ -45,11 +45,10 @@ internal sealed record EndpointLayers(Endpoint Endpoint, bool IsEncrypted, bool 
             return transports.CreateConnector(Endpoint, settings);
         }
 
-        ConnectionSettings below = LayerOutput.SettingsBelow(settings);
-        ITransportConnector connector = new AliasConnector(Endpoint, transports.CreateConnector(Below, below));
+        ITransportConnector connector = new AliasConnector(Endpoint, transports.CreateConnector(Below, SettingsBelow(settings)));
         if (IsEncrypted)
         {
-            connector = new TlsConnector(Endpoint, connector, IsWebSocket ? below : settings, tls, TlsProtocols.Applications(IsWebSocket));
+            connector = new TlsConnector(Endpoint, connector, settings, tls, TlsProtocols.Applications(IsWebSocket));
         }
 
         return IsWebSocket ? new WebSocketConnector(Endpoint, connector, protocol, settings) : connector;
@@ -70,8 +69,7 @@ internal sealed record EndpointLayers(Endpoint Endpoint, bool IsEncrypted, bool 
     {
         if (IsEncrypted)
         {
-            ConnectionSettings inner = IsWebSocket ? LayerOutput.SettingsBelow(settings) : settings;
-            yield return new TlsServer(tls, certificates!, inner, workers, TlsProtocols.Applications(IsWebSocket)).EncryptAsync;
+            yield return new TlsServer(tls, certificates!, settings, workers, TlsProtocols.Applications(IsWebSocket)).EncryptAsync;
         }
 
         if (IsWebSocket && webSockets is var (protocol, options))
@@ -79,4 +77,7 @@ internal sealed record EndpointLayers(Endpoint Endpoint, bool IsEncrypted, bool 
             yield return new WebSocketServer(Endpoint, options, protocol, settings, workers).UpgradeAsync;
         }
     }
+
+    private ConnectionSettings SettingsBelow(ConnectionSettings settings) =>
+        IsEncrypted ? LayerOutput.SettingsBelow(settings) : settings;
 }

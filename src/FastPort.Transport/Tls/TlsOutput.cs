@@ -9,12 +9,9 @@ internal sealed class TlsOutput(
     TlsConnection connection, Connection below, SslStream stream, RecordStream records, ConnectionSettings settings)
     : LayerOutput(connection, below, settings)
 {
-    // A record holds at most this many bytes (RFC 8446, 5.1).
-    private const int MaxRecord = 16 * 1024;
-
     protected override int Wrap(ReadOnlySpan<byte> bytes, out long end)
     {
-        bytes = bytes[..Math.Min(bytes.Length, MaxRecord)];
+        bytes = bytes[..Math.Min(bytes.Length, LongestPiece)];
         stream.Write(bytes);
         end = records.Written;
         return bytes.Length;

@@ -50,7 +50,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
                 return false;
             }
 
-            Sending ??= Take();
+            Sending ??= Next();
             _flushing = Sending is not null;
             ShutDownWhenEnding();
             return _flushing;
@@ -67,7 +67,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
             if (!IsClosed && Sending!.IsEmpty)
             {
                 Return(Sending);
-                Sending = Take();
+                Sending = Next();
                 if (Sending is not null)
                 {
                     return true;
@@ -94,11 +94,16 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
         Connection.Finish();
     }
 
+    // Under the gate. After the last ring, that of the end of the framing.
+    private SendRing? Next() => Take() ?? (IsOver && TryEndFraming() ? Take() : null);
+
+    private bool IsOver => IsEnding && !HasWriter && !_isDown;
+
     // Under the gate.
     private void ShutDownWhenEnding()
     {
         Debug.Assert(Gate.IsHeldByCurrentThread);
-        if (IsEnding && Sending is null && !HasWriter && !_isDown)
+        if (Sending is null && IsOver)
         {
             _isDown = true;
             Connection.ShutDownOutput();

@@ -52,12 +52,19 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private SendRing? _loopRing;
     private SendRing? _othersRing;
 
+    // Belongs to the sender.
+    private bool _isFramingEnded;
+
     private long _loopBytes;
     private long _sent;
+    private long _unframedSent;
     private long _calls;
 
     /// <summary>Bytes that have left the connection.</summary>
     public virtual long BytesSent => Volatile.Read(ref _sent);
+
+    /// <summary>Those of <see cref="BytesSent"/> that were written unframed.</summary>
+    public long UnframedSent => Volatile.Read(ref _unframedSent);
 
     /// <summary>
     /// Bytes written and not sent. Bytes that are written and sent in the meantime count as pending; the number is never negative.
@@ -231,6 +238,25 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         return true;
     }
 
+    /// <summary>
+    /// Writes bytes that are sent as they are, between two frames where the connection has them. Ignored after <see cref="Close"/>. From any
+    /// thread, also while another one writes.
+    /// </summary>
+    public void WriteUnframed(ReadOnlySpan<byte> bytes)
+    {
+        lock (Gate)
+        {
+            if (!_closed)
+            {
+                SendRing ring = SpareOrNew();
+                ring.IsUnframed = true;
+                ring.Ring.LimitTo(settings.MaxSendBytes);
+                ring.Ring.Write(bytes);
+                Enqueue(ring);
+            }
+        }
+    }
+
     /// <summary>Returns the array that the loop's writes keep. Called before the loop waits, and when it ends.</summary>
     public void ReleaseWhenIdle() => _loopRing?.Ring.TryReleaseWhenEmpty();
 
@@ -240,8 +266,41 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Called by the sender. A full fence.</summary>
     protected void CountSent(long bytes) => Interlocked.Add(ref _sent, bytes);
 
+    /// <summary>Takes bytes that were sent from their ring, and counts them. Called by the sender. A full fence.</summary>
+    protected void TakeSent(SendRing ring, int bytes)
+    {
+        CountUnframed(ring, bytes);
+        ring.TakeSent(bytes, connection);
+        CountSent(bytes);
+    }
+
+    /// <summary>Counts bytes that were sent from a ring. Called by the sender.</summary>
+    protected void CountUnframed(SendRing ring, int bytes)
+    {
+        if (ring.IsUnframed)
+        {
+            Volatile.Write(ref _unframedSent, _unframedSent + bytes);
+        }
+    }
+
     /// <summary>Called by the sender before a send call.</summary>
     protected void CountSendCall() => Volatile.Write(ref _calls, _calls + 1);
+
+    /// <summary>
+    /// All bytes are sent, and no more come. True once if the connection has frames: then the last one waits in the queue. By the sender.
+    /// </summary>
+    protected bool TryEndFraming()
+    {
+        if (_isFramingEnded || connection.Framing is not { } framing)
+        {
+            return false;
+        }
+
+        _isFramingEnded = true;
+        Span<byte> end = stackalloc byte[ConnectionFraming.MaxEnd];
+        WriteUnframed(end[..framing.WriteEnd(end)]);
+        return true;
+    }
 
     /// <summary>From now on writes that end with <c>unlessFinal</c> are refused.</summary>
     protected void SetFinal()
@@ -314,6 +373,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             sent.Ring.TryReleaseWhenEmpty();
         }
 
+        sent.IsUnframed = false;
         lock (Gate)
         {
             sent.NextRing = _spares;
@@ -361,29 +421,50 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private void Append(ref SendRing ring)
     {
         Debug.Assert(Gate.IsHeldByCurrentThread);
-        long after = Volatile.Read(ref _loopBytes);
-        long bytes = ring.Bytes;
-        _ringBytes += ring.Ring.Length;
-        if (_last is not { } last || last.After != after || ring.Ring.Length > CopyAtMost || last.Ring.Length > FullRing
-            || !ring.TryMoveTo(last))
+        if (TryAppendToLast(ring))
         {
-            ring.Ring.LimitTo(settings.MaxSendBytes);
-            ring.After = after;
-            if (_last is null)
-            {
-                _first = ring;
-            }
-            else
-            {
-                _last.NextRing = ring;
-            }
-
-            _last = ring;
-            _count++;
-            ring = SpareOrNew();
+            return;
         }
 
+        ring.Ring.LimitTo(settings.MaxSendBytes);
+        Enqueue(ring);
+        ring = SpareOrNew();
+    }
+
+    // Under the gate.
+    private bool TryAppendToLast(SendRing ring)
+    {
+        int ringBytes = ring.Ring.Length;
+        long bytes = ring.Bytes;
+        if (_last is not { IsUnframed: false } last || last.After != Volatile.Read(ref _loopBytes) || ringBytes > CopyAtMost
+            || last.Ring.Length > FullRing || !ring.TryMoveTo(last))
+        {
+            return false;
+        }
+
+        _ringBytes += ringBytes;
         Volatile.Write(ref _queued, _queued + bytes);
+        return true;
+    }
+
+    // Under the gate.
+    private void Enqueue(SendRing ring)
+    {
+        Debug.Assert(Gate.IsHeldByCurrentThread);
+        ring.After = Volatile.Read(ref _loopBytes);
+        _ringBytes += ring.Ring.Length;
+        if (_last is null)
+        {
+            _first = ring;
+        }
+        else
+        {
+            _last.NextRing = ring;
+        }
+
+        _last = ring;
+        _count++;
+        Volatile.Write(ref _queued, _queued + ring.Bytes);
     }
 
     // Under the gate.

@@ -31,6 +31,9 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
 
+    /// <summary>Whether its bytes are sent as they are on a connection with frames (<see cref="ConnectionFraming"/>).</summary>
+    public bool IsUnframed { get; set; }
+
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }
 

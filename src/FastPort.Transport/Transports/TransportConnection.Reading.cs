@@ -5,8 +5,24 @@ namespace FastPort.Transports;
 /// <content>What was read, and how reading failed. Only the loop calls this.</content>
 internal abstract partial class TransportConnection
 {
-    /// <summary>Offers one burst to the protocol; on the loop.</summary>
+    /// <summary>Offers one burst to the protocol, of its frames' payloads if it has frames; on the loop.</summary>
     protected void OfferTo(ArrayPoolCircularBuffer input)
+    {
+        if (Framing is { } framing)
+        {
+            // If no frame ends in these bytes the protocol is not called, and does not pause.
+            Set(ReadFlags.Paused, false);
+            framing.OnReceived(input);
+        }
+        else
+        {
+            OfferToProtocol(input);
+        }
+    }
+
+    /// <summary>Offers bytes to the protocol; on the loop.</summary>
+    /// <returns>Whether the protocol goes on reading.</returns>
+    internal bool OfferToProtocol(ArrayPoolCircularBuffer input)
     {
         // Before the call, so that a tick sees the received bytes however long the protocol takes. The transport requests a tick again for
         // later changes.
@@ -23,6 +39,14 @@ internal abstract partial class TransportConnection
         }
 
         NoContext.Restore();
+        return !Has(ReadFlags.Paused);
+    }
+
+    /// <summary>Pauses reading until the loop's other connections have had their turn; on the loop.</summary>
+    internal void Yield()
+    {
+        Set(ReadFlags.Paused);
+        ResumeReading();
     }
 
     /// <summary>Drops the input while closing: only the end of the peer's stream matters.</summary>
@@ -32,8 +56,21 @@ internal abstract partial class TransportConnection
         input.Consume(input.Length);
     }
 
-    /// <summary>Reports the end of the peer's stream to the protocol, once; on the loop.</summary>
+    /// <summary>The peer's stream has ended; on the loop.</summary>
     protected void ReportInputEnd(bool hasUnread)
+    {
+        if (Framing is { } framing)
+        {
+            framing.OnInputEnded();
+        }
+        else
+        {
+            ReportInputEndToProtocol(hasUnread);
+        }
+    }
+
+    /// <summary>Reports the end of the peer's bytes to the protocol, once; on the loop.</summary>
+    internal void ReportInputEndToProtocol(bool hasUnread)
     {
         if (!Has(ReadFlags.InputEndReported) && !IsClosing)
         {

@@ -59,7 +59,9 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
-    public override long BytesSent => Output.BytesSent;
+    public sealed override long BytesReceived => Framing?.BytesReceived ?? Received;
+
+    public sealed override long BytesSent => Output.BytesSent - Output.UnframedSent;
 
     public override long PendingBytes => Output.PendingBytes;
 
@@ -84,7 +86,15 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     internal override int BatchCapacity => Settings.MaxSendBytes;
 
+    /// <summary>
+    /// The frames in which its bytes lie on the wire; null if they lie there as they are. Set before the protocol, which never sees them.
+    /// </summary>
+    internal ConnectionFraming? Framing { get; private set; }
+
     protected ConnectionSettings Settings { get; }
+
+    /// <summary>Bytes received, those of frames included.</summary>
+    protected abstract long Received { get; }
 
     /// <summary>The queue to which the loop and other threads write.</summary>
     protected abstract SendQueue Output { get; }
@@ -95,6 +105,12 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         _remote = client;
         _unixPeer = null;
     }
+
+    /// <summary>Sets <see cref="Framing"/>. While the preamble, which has read the peer's last byte without frames, pauses.</summary>
+    internal void Frame(ConnectionFraming framing) => Framing = framing;
+
+    /// <inheritdoc cref="SendQueue.WriteUnframed"/>
+    internal void WriteUnframed(ReadOnlySpan<byte> bytes) => Output.WriteUnframed(bytes);
 
     /// <summary>Whether the connection was aborted: the loop ends it as soon as it checks.</summary>
     protected bool IsAborted => Is(LifeFlags.Aborted);
@@ -318,7 +334,11 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     protected void LeaveClock() => Settings.Clock.Remove(this);
 
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
-    protected void CompleteEnd() => NoContext.Run(static connection => connection.TellEnd(), this);
+    protected void CompleteEnd()
+    {
+        Framing?.Release();
+        NoContext.Run(static connection => connection.TellEnd(), this);
+    }
 
     // Possibly on the thread that closed or flushed the connection.
     private void TellEnd()

@@ -5,7 +5,7 @@ namespace FastPort.WebSockets;
 
 /// <summary>Connects to a <c>ws://</c> or <c>wss://</c> endpoint: the connection below, then the handshake.</summary>
 /// <param name="endpoint">The endpoint.</param>
-/// <param name="below">Connects below; its settings are those of <see cref="Transports.Layers.LayerOutput.SettingsBelow"/>.</param>
+/// <param name="below">Connects over TCP or TLS.</param>
 /// <param name="protocol">The protocol above.</param>
 /// <param name="settings">Settings of the connections.</param>
 internal sealed class WebSocketConnector(
@@ -13,7 +13,7 @@ internal sealed class WebSocketConnector(
 {
     public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
     {
-        Connection connection = await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var connection = (TransportConnection)await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
         string key = WebSocketHandshake.NewKey();
         var preamble = new WebSocketPreamble(HandshakeWorkers.Clients);
         try
@@ -25,9 +25,13 @@ internal sealed class WebSocketConnector(
             Task<HttpHead?> head = preamble.Head.WaitAsync(cancellationToken);
             await ((Task)head).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             HttpHead? answer = await head.ConfigureAwait(false);
-            return WebSocketHandshake.WhatIsWrong(answer, key, protocol.Name) is { } problem
-                ? throw new WebSocketRefusedException(problem)
-                : WebSocketConnection.Above(connection, settings, protocol, isServer: false);
+            if (WebSocketHandshake.WhatIsWrong(answer, key, protocol.Name) is { } problem)
+            {
+                throw new WebSocketRefusedException(problem);
+            }
+
+            connection.Frame(new WebSocketFraming(connection, protocol, isServer: false, settings.MaxReceiveBytes));
+            return connection;
         }
         catch (IOException e)
         {

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using FastPort.Connections;
+using FastPort.Transports;
 
 namespace FastPort.WebSockets;
 
@@ -99,23 +99,10 @@ internal static class WebSocketHandshake
     }
 
     /// <summary>Sends one of these messages. A closing connection accepts no more bytes.</summary>
-    public static void Send(Connection below, ReadOnlySpan<byte> message)
+    public static void Send(TransportConnection connection, ReadOnlySpan<byte> message)
     {
-        if (below.BeginWrite() is not { } ring)
-        {
-            return;
-        }
-
-        try
-        {
-            ring.Write(message);
-        }
-        finally
-        {
-            below.EndWrite();
-        }
-
-        below.Flush();
+        connection.WriteUnframed(message);
+        connection.Flush();
     }
 
     /// <summary>The answer to a request whose head is too long.</summary>

@@ -1,5 +1,6 @@
 using System.Net;
 using FastPort.Connections;
+using FastPort.Transports;
 
 namespace FastPort.WebSockets;
 
@@ -20,10 +21,11 @@ internal sealed class WebSocketServer(
     /// <summary>A stage (<c>ConnectionStage</c>).</summary>
     /// <exception cref="WebSocketRefusedException">The request is refused; its answer is written.</exception>
     /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
-    public async ValueTask<Connection?> UpgradeAsync(Connection below, CancellationToken cancellationToken)
+    public async ValueTask<Connection?> UpgradeAsync(Connection accepted, CancellationToken cancellationToken)
     {
+        var connection = (TransportConnection)accepted;
         var preamble = new WebSocketPreamble(workers);
-        below.Start(preamble);
+        connection.Start(preamble);
         HttpHead? request;
         try
         {
@@ -31,27 +33,28 @@ internal sealed class WebSocketServer(
         }
         catch (WebSocketRefusedException) when (preamble.IsTooLong)
         {
-            Refuse(below, WebSocketHandshake.TooLong().Answer);
+            Refuse(connection, WebSocketHandshake.TooLong().Answer);
             throw;
         }
 
-        bool isLoopback = below.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
+        bool isLoopback = connection.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
         var (answer, refusal) = WebSocketHandshake.Answer(
-            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback, below.Tls is not null));
+            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback, connection.Tls is not null));
         if (refusal is not null)
         {
-            Refuse(below, answer);
+            Refuse(connection, answer);
             throw new WebSocketRefusedException(refusal);
         }
 
-        WebSocketHandshake.Send(below, answer);
-        return WebSocketConnection.Above(below, settings, protocol, isServer: true);
+        WebSocketHandshake.Send(connection, answer);
+        connection.Frame(new WebSocketFraming(connection, protocol, isServer: true, settings.MaxReceiveBytes));
+        return connection;
     }
 
     // In order: the answer, and above TLS its end, are still to be sent.
-    private static void Refuse(Connection below, ReadOnlySpan<byte> answer)
+    private static void Refuse(TransportConnection connection, ReadOnlySpan<byte> answer)
     {
-        WebSocketHandshake.Send(below, answer);
-        below.Close(new CloseReason(CloseKind.LocalClosed, "The request of its WebSocket was refused."));
+        WebSocketHandshake.Send(connection, answer);
+        connection.Close(new CloseReason(CloseKind.LocalClosed, "The request of its WebSocket was refused."));
     }
 }

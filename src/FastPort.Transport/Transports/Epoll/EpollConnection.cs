@@ -54,7 +54,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => _input.BytesReceived;
+    protected override long Received => _input.BytesReceived;
 
     public override long PendingBytes => _output.PendingBytes;
 

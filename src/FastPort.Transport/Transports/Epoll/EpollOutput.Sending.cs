@@ -9,6 +9,9 @@ internal sealed partial class EpollOutput
     // After this many rings of other threads in a row the loop serves its other connections.
     private const int RingsPerTurn = 64;
 
+    // Long enough for headers and system calls to cost little, short enough for the copy to stay in the cache.
+    private const int LongestFrame = 64 * 1024;
+
     private void SendAll()
     {
         if (_blocked)
@@ -42,7 +45,16 @@ internal sealed partial class EpollOutput
     private void ShutDownWhenEnding()
     {
         // PendingBytes is read last: once HasWriter is false, it includes the bytes of the writer that ended.
-        if (IsEnding && !_connection.IsOutputDown && !HasWriter && PendingBytes == 0)
+        if (!IsEnding || _connection.IsOutputDown || HasWriter || PendingBytes != 0)
+        {
+            return;
+        }
+
+        if (TryEndFraming())
+        {
+            _connection.Request(EpollConnection.FlushRequested);
+        }
+        else
         {
             _connection.ShutDownOutput();
         }
@@ -95,16 +107,20 @@ internal sealed partial class EpollOutput
     // False when the socket is full or has failed.
     private bool Send(SendRing ring, long until)
     {
+        ConnectionFraming? framing = ring.IsUnframed ? null : _connection.Framing;
+
         // Releases empty segments at the start of the ring.
         ring.TakeSent(0, _connection);
         while (ring.Sent < until)
         {
             CountSendCall();
-            nint count = SendSome(ring, until - ring.Sent);
+            nint count = framing is null
+                ? SendSome(ring, until - ring.Sent)
+                : Send(framing.Next(ring, until - ring.Sent, LongestFrame).Span, default);
             if (count >= 0)
             {
-                ring.TakeSent((int)count, _connection);
-                CountSent(count);
+                count = framing?.Sent((int)count) ?? count;
+                TakeSent(ring, (int)count);
                 _connection.SentSome();
                 continue;
             }

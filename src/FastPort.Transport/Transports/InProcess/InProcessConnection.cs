@@ -26,7 +26,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     public override EndPoint? LocalEndPoint => RemoteEndPoint;
 
-    public override long BytesReceived => _inbound.BytesReceived;
+    protected override long Received => _inbound.BytesReceived;
 
     public override long PendingBytes => _outbound.PendingBytes;
 

@@ -16,6 +16,9 @@ internal abstract class LayerOutput(LayeredConnection connection, Connection bel
     /// <summary>Bytes that the connection below holds at most, but for one piece.</summary>
     public const int MostBelow = 256 * 1024;
 
+    /// <summary>The longest piece, in bytes: a TLS record holds no more (RFC 8446, 5.1).</summary>
+    protected const int LongestPiece = 16 * 1024;
+
     /// <summary>Bytes that the flusher waits for before it continues.</summary>
     private const int GoOnBelow = MostBelow / 2;
 
@@ -126,7 +129,19 @@ internal abstract class LayerOutput(LayeredConnection connection, Connection bel
                 return;
             }
 
-            int count = Wrap(ring.NextMemory.Span, out long end);
+            int count;
+            long end;
+            if (!ring.IsUnframed && connection.Framing is { } framing)
+            {
+                // A piece that is one frame.
+                count = framing.Sent(Wrap(framing.Next(ring, ring.Bytes, LongestPiece).Span, out end));
+            }
+            else
+            {
+                count = Wrap(ring.NextMemory.Span, out end);
+            }
+
+            CountUnframed(ring, count);
             _sent.Add(end, count);
             ring.TakeSent(count, connection);
         }

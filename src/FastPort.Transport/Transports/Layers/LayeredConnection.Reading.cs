@@ -12,7 +12,7 @@ internal abstract partial class LayeredConnection
     // The turn has ended, perhaps with pieces that are not unwrapped: a resumption is under way.
     private bool _yielded;
 
-    public sealed override long BytesReceived => _data.BytesReceived;
+    protected sealed override long Received => _data.BytesReceived;
 
     /// <summary>The bytes for the protocol.</summary>
     protected ReceiveBuffer Data => _data;

@@ -35,7 +35,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => _input.BytesReceived;
+    protected override long Received => _input.BytesReceived;
 
     public override long PendingBytes => _output.PendingBytes;
 

@@ -32,6 +32,10 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
     /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
 
+    private ConnectionFraming? Framing => Sending!.IsUnframed ? null : _connection.Framing;
+
+    private ReadOnlyMemory<byte> NextMemory => Framing?.Next(Sending!, Sending!.Bytes, PendingChunk) ?? Sending!.NextMemory;
+
     public override void Flush()
     {
         if (TryBecomeFlusher())
@@ -87,7 +91,7 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
             while (!IsClosed && !Sending!.IsEmpty)
             {
                 CountSendCall();
-                int count = _socket.Send(Sending.NextMemory.Span, SocketFlags.None, out SocketError error);
+                int count = _socket.Send(NextMemory.Span, SocketFlags.None, out SocketError error);
                 if (error == SocketError.WouldBlock)
                 {
                     if (SendPending())
@@ -115,7 +119,7 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
     private bool SendPending()
     {
         _args ??= new SendArgs(this);
-        ReadOnlyMemory<byte> memory = Sending!.NextMemory;
+        ReadOnlyMemory<byte> memory = NextMemory;
         _args.SetBuffer(MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
         _blocked = true;
         CountSendCall();
@@ -142,8 +146,8 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
     {
         if (error == SocketError.Success)
         {
-            Sending!.TakeSent(count, _connection);
-            CountSent(count);
+            count = Framing?.Sent(count) ?? count;
+            TakeSent(Sending!, count);
             _connection.SentSome();
         }
         else if (error != SocketError.Interrupted)

@@ -1,0 +1,97 @@
+using FastPort.Connections;
+
+namespace FastPort.Transports;
+
+/// <summary>
+/// The frames in which the bytes of a connection lie on the wire, where they do, as in a WebSocket. The loop reads with it; the thread that
+/// sends writes with it (<see cref="SendQueue"/> says which that is).
+/// <para>
+/// A frame is made when its bytes are sent: what waits then is one frame. Its copy is sent; the bytes leave the queue as the copy does.
+/// </para>
+/// </summary>
+/// <param name="connection">The connection.</param>
+internal abstract class ConnectionFraming(TransportConnection connection)
+{
+    /// <summary>The longest last frame, in bytes.</summary>
+    public const int MaxEnd = 32;
+
+    /// <summary>The longest header, in bytes.</summary>
+    protected const int MaxHeader = 16;
+
+    // The sender's own: the frame that is being sent, from its pool, and how many of its bytes left are the header's.
+    private byte[]? _frame;
+    private int _next;
+    private int _end;
+    private int _headerLeft;
+
+    /// <summary>Bytes of payloads received.</summary>
+    public abstract long BytesReceived { get; }
+
+    protected TransportConnection Connection => connection;
+
+    /// <summary>Reads frames, and offers their payloads to the protocol. On the loop.</summary>
+    /// <param name="input">The peer's bytes.</param>
+    public abstract void OnReceived(ArrayPoolCircularBuffer input);
+
+    /// <summary>The peer's stream has ended, after the bytes that were offered. On the loop.</summary>
+    public abstract void OnInputEnded();
+
+    /// <summary>Writes the frame that tells the peer that no more bytes come. Called once, by the sender, after the last byte.</summary>
+    /// <param name="frame">Room for <see cref="MaxEnd"/> bytes.</param>
+    /// <returns>Bytes of the frame.</returns>
+    public abstract int WriteEnd(Span<byte> frame);
+
+    /// <summary>Returns what it has rented. The last step of the connection's end.</summary>
+    public virtual void Release() => ReturnFrame();
+
+    /// <summary>The bytes to send next: what is left of the current frame, or a new frame of the ring's first bytes. By the sender.</summary>
+    /// <param name="ring">The ring, which is not empty.</param>
+    /// <param name="most">Bytes of the ring that may be sent, 1 or more.</param>
+    /// <param name="longest">Bytes that a frame may have.</param>
+    public ReadOnlyMemory<byte> Next(SendRing ring, long most, int longest)
+    {
+        if (_frame is null)
+        {
+            ring.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+            int payload = (int)Math.Min(Math.Min(first.Length + second.Length, most), longest - MaxHeader);
+            first = first[..Math.Min(first.Length, payload)];
+            second = second[..(payload - first.Length)];
+            byte[] frame = connection.SendPool.Rent(payload + MaxHeader);
+            _headerLeft = Write(frame, first, second);
+            (_frame, _next, _end) = (frame, 0, _headerLeft + payload);
+        }
+
+        return _frame.AsMemory(_next, _end - _next);
+    }
+
+    /// <summary>Counts bytes of <see cref="Next"/> as sent. By the sender.</summary>
+    /// <returns>How many bytes of the ring they were.</returns>
+    public int Sent(int count)
+    {
+        int ofHeader = Math.Min(count, _headerLeft);
+        _headerLeft -= ofHeader;
+        _next += count;
+        if (_next == _end)
+        {
+            ReturnFrame();
+        }
+
+        return count - ofHeader;
+    }
+
+    /// <summary>Writes a frame.</summary>
+    /// <param name="destination">Room for the payload and <see cref="MaxHeader"/> bytes.</param>
+    /// <param name="first">The payload's beginning.</param>
+    /// <param name="second">The rest of it.</param>
+    /// <returns>Bytes of the header.</returns>
+    protected abstract int Write(Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second);
+
+    private void ReturnFrame()
+    {
+        if (_frame is { } frame)
+        {
+            _frame = null;
+            connection.SendPool.Return(frame);
+        }
+    }
+}

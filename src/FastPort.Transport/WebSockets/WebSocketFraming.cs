@@ -1,0 +1,168 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.WebSockets;
+
+/// <summary>
+/// The frames of a WebSocket. The binary messages are one stream of bytes: where they begin and end means nothing. The loop answers Pings,
+/// between frames with data.
+/// </summary>
+internal sealed class WebSocketFraming : ConnectionFraming
+{
+    // The protocol is offered this much at once at most: its answers leave before more is read.
+    private const int BurstBytes = 256 * 1024;
+
+    // A peer that does not read gets no more answers to its Pings (RFC 6455, 5.5.3 allows answering the last one only).
+    private const int MaxPendingForPong = 64 * 1024;
+
+    private static readonly CloseReason Cut =
+        new(CloseKind.PeerTruncated, "The peer's stream ended without a WebSocket Close: it was cut off.");
+
+    private readonly WebSocketProtocol _protocol;
+    private readonly bool _isServer;
+
+    // The loop's own, but for the close code, which the sender reads after the loop has closed the connection.
+    private readonly WebSocketReader _reader;
+    private readonly ReceiveBuffer _data;
+    private WebSocketProgress _progress;
+    private bool _isPaused;
+
+    /// <param name="connection">The connection, after its handshake.</param>
+    /// <param name="protocol">The protocol above.</param>
+    /// <param name="isServer">Whether the peer is the client, whose frames are masked; otherwise this side's are.</param>
+    /// <param name="maxReceiveBytes">Unread bytes that the protocol may leave.</param>
+    public WebSocketFraming(TransportConnection connection, WebSocketProtocol protocol, bool isServer, int maxReceiveBytes)
+        : base(connection)
+    {
+        _protocol = protocol;
+        _isServer = isServer;
+        _reader = new WebSocketReader(expectsMask: isServer);
+        _data = new ReceiveBuffer(maxReceiveBytes, connection.ReceivePool);
+    }
+
+    public override long BytesReceived => _data.BytesReceived;
+
+    public override void OnReceived(ArrayPoolCircularBuffer input)
+    {
+        // The protocol must learn that reading has resumed, also where no more bytes have come.
+        bool offers = _isPaused;
+        while (offers || TryUnwrap(input))
+        {
+            offers = false;
+            _isPaused = !Connection.OfferToProtocol(_data.Ring);
+            if (_isPaused || Connection.IsClosing)
+            {
+                return;
+            }
+        }
+
+        if (_progress == WebSocketProgress.Violated)
+        {
+            Connection.Close(new CloseReason(CloseKind.ProtocolError, $"The peer sent {_reader.Violation}."));
+        }
+        else if (_progress == WebSocketProgress.Closed)
+        {
+            Connection.ReportInputEndToProtocol(!_data.Ring.IsEmpty);
+        }
+        else if (_reader.IsTurnOver)
+        {
+            _reader.BeginTurn();
+            Connection.Yield();
+        }
+
+        _data.Ring.ReleaseWhenIdle();
+    }
+
+    public override void OnInputEnded()
+    {
+        // An attacker on the path may have cut the stream: the protocol must not treat it as complete.
+        if (_progress == WebSocketProgress.Read && !Connection.IsClosing)
+        {
+            Connection.Close(Cut);
+        }
+    }
+
+    public override int WriteEnd(Span<byte> frame)
+    {
+        CloseReason reason = Connection.ClosingReason ?? CloseReason.LocalClosed;
+        ushort code = _progress == WebSocketProgress.Violated
+            || (_progress == WebSocketProgress.Closed && _reader.CloseCode != 0 && reason.Kind == CloseKind.PeerClosed)
+                ? _reader.CloseCode
+                : _protocol.CloseCode(reason);
+        Span<byte> payload = stackalloc byte[sizeof(ushort)];
+        BinaryPrimitives.WriteUInt16BigEndian(payload, code);
+        return WriteControl(frame, WebSocketOpcode.Close, payload);
+    }
+
+    public override void Release()
+    {
+        base.Release();
+        _data.Ring.Dispose();
+    }
+
+    protected override int Write(Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second) =>
+        Write(WebSocketOpcode.Binary, destination, first, second);
+
+    private int Write(WebSocketOpcode opcode, Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        uint? mask = null;
+        if (!_isServer)
+        {
+            // Not to be guessed by whoever chose the payload (RFC 6455, 5.3).
+            uint random = 0;
+            RandomNumberGenerator.Fill(MemoryMarshal.AsBytes(new Span<uint>(ref random)));
+            mask = random;
+        }
+
+        int size = WebSocketHeader.Write(destination, opcode, first.Length + second.Length, mask);
+        Span<byte> payload = destination[size..];
+        if (mask is { } key)
+        {
+            key = WebSocketMask.Copy(first, payload, key);
+            WebSocketMask.Copy(second, payload[first.Length..], key);
+        }
+        else
+        {
+            first.CopyTo(payload);
+            second.CopyTo(payload[first.Length..]);
+        }
+
+        return size;
+    }
+
+    private int WriteControl(Span<byte> frame, WebSocketOpcode opcode, ReadOnlySpan<byte> payload) =>
+        Write(opcode, frame, payload, default) + payload.Length;
+
+    // True if the protocol has more to read than before.
+    private bool TryUnwrap(ArrayPoolCircularBuffer input)
+    {
+        if (_progress != WebSocketProgress.Read)
+        {
+            // What follows a Close means nothing (RFC 6455, 5.5.1).
+            input.Consume(input.Length);
+            return false;
+        }
+
+        int before = _data.Ring.Length;
+        _progress = _reader.Read(input, _data, BurstBytes);
+        if (_reader.HasPing)
+        {
+            AnswerPing();
+        }
+
+        return _data.Ring.Length != before;
+    }
+
+    private void AnswerPing()
+    {
+        ReadOnlySpan<byte> payload = _reader.TakePing();
+        if (Connection.PendingBytes < MaxPendingForPong)
+        {
+            Span<byte> frame = stackalloc byte[MaxHeader + WebSocketHeader.MaxControlLength];
+            Connection.WriteUnframed(frame[..WriteControl(frame, WebSocketOpcode.Pong, payload)]);
+        }
+    }
+}
