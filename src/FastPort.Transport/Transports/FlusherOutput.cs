@@ -94,8 +94,8 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
         Connection.Finish();
     }
 
-    // Under the gate. After the last ring, that of the end of the framing.
-    private SendRing? Next() => Take() ?? (IsOver && TryEndFraming() ? Take() : null);
+    // Under the gate. After the last ring, that with the last frame.
+    private SendRing? Next() => Take() ?? (IsOver && TryEndFrames() ? Take() : null);
 
     private bool IsOver => IsEnding && !HasWriter && !_isDown;
 

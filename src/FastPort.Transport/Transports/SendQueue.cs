@@ -52,19 +52,12 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private SendRing? _loopRing;
     private SendRing? _othersRing;
 
-    // Belongs to the sender.
-    private bool _isFramingEnded;
-
     private long _loopBytes;
     private long _sent;
-    private long _unframedSent;
     private long _calls;
 
     /// <summary>Bytes that have left the connection.</summary>
     public virtual long BytesSent => Volatile.Read(ref _sent);
-
-    /// <summary>Those of <see cref="BytesSent"/> that were written unframed.</summary>
-    public long UnframedSent => Volatile.Read(ref _unframedSent);
 
     /// <summary>
     /// Bytes written and not sent. Bytes that are written and sent in the meantime count as pending; the number is never negative.
@@ -239,8 +232,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     /// <summary>
-    /// Writes bytes that are sent as they are, between two frames where the connection has them. Ignored after <see cref="Close"/>. From any
-    /// thread, also while another one writes.
+    /// Writes bytes that are sent as they are, between the frames of a connection that has them (<see cref="WireFormat"/>). Ignored after
+    /// <see cref="Close"/>. From any thread, also while another one writes.
     /// </summary>
     public void WriteUnframed(ReadOnlySpan<byte> bytes)
     {
@@ -253,6 +246,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
                 ring.Ring.LimitTo(settings.MaxSendBytes);
                 ring.Ring.Write(bytes);
                 Enqueue(ring);
+                connection.Wire?.CountUnframed(bytes.Length);
             }
         }
     }
@@ -269,18 +263,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Takes bytes that were sent from their ring, and counts them. Called by the sender. A full fence.</summary>
     protected void TakeSent(SendRing ring, int bytes)
     {
-        CountUnframed(ring, bytes);
         ring.TakeSent(bytes, connection);
         CountSent(bytes);
-    }
-
-    /// <summary>Counts bytes that were sent from a ring. Called by the sender.</summary>
-    protected void CountUnframed(SendRing ring, int bytes)
-    {
-        if (ring.IsUnframed)
-        {
-            Volatile.Write(ref _unframedSent, _unframedSent + bytes);
-        }
     }
 
     /// <summary>Called by the sender before a send call.</summary>
@@ -289,16 +273,15 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>
     /// All bytes are sent, and no more come. True once if the connection has frames: then the last one waits in the queue. By the sender.
     /// </summary>
-    protected bool TryEndFraming()
+    protected bool TryEndFrames()
     {
-        if (_isFramingEnded || connection.Framing is not { } framing)
+        Span<byte> end = stackalloc byte[WireFormat.MaxEnd];
+        if (connection.Wire is not { } wire || !wire.TryEnd(end, out int length))
         {
             return false;
         }
 
-        _isFramingEnded = true;
-        Span<byte> end = stackalloc byte[ConnectionFraming.MaxEnd];
-        WriteUnframed(end[..framing.WriteEnd(end)]);
+        WriteUnframed(end[..length]);
         return true;
     }
 

@@ -8,11 +8,11 @@ internal abstract partial class TransportConnection
     /// <summary>Offers one burst to the protocol, of its frames' payloads if it has frames; on the loop.</summary>
     protected void OfferTo(ArrayPoolCircularBuffer input)
     {
-        if (Framing is { } framing)
+        if (Wire is { } wire)
         {
             // If no frame ends in these bytes the protocol is not called, and does not pause.
             Set(ReadFlags.Paused, false);
-            framing.OnReceived(input);
+            wire.OnReceived(input);
         }
         else
         {
@@ -59,9 +59,9 @@ internal abstract partial class TransportConnection
     /// <summary>The peer's stream has ended; on the loop.</summary>
     protected void ReportInputEnd(bool hasUnread)
     {
-        if (Framing is { } framing)
+        if (Wire is { } wire)
         {
-            framing.OnInputEnded();
+            wire.OnInputEnded();
         }
         else
         {

@@ -59,9 +59,9 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
-    public sealed override long BytesReceived => Framing?.BytesReceived ?? Received;
+    public sealed override long BytesReceived => Wire?.BytesReceived ?? Received;
 
-    public sealed override long BytesSent => Output.BytesSent - Output.UnframedSent;
+    public sealed override long BytesSent => Output.BytesSent - (Wire?.UnframedBytes ?? 0);
 
     public override long PendingBytes => Output.PendingBytes;
 
@@ -89,7 +89,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>
     /// The frames in which its bytes lie on the wire; null if they lie there as they are. Set before the protocol, which never sees them.
     /// </summary>
-    internal ConnectionFraming? Framing { get; private set; }
+    internal WireFormat? Wire { get; private set; }
 
     protected ConnectionSettings Settings { get; }
 
@@ -106,8 +106,12 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         _unixPeer = null;
     }
 
-    /// <summary>Sets <see cref="Framing"/>. While the preamble, which has read the peer's last byte without frames, pauses.</summary>
-    internal void Frame(ConnectionFraming framing) => Framing = framing;
+    /// <summary>Sets <see cref="Wire"/>. While the preamble, which has read the peer's last byte without frames, pauses.</summary>
+    internal void SetWire(WireFormat wire)
+    {
+        wire.CountUnframed((int)Output.Written);
+        Wire = wire;
+    }
 
     /// <inheritdoc cref="SendQueue.WriteUnframed"/>
     internal void WriteUnframed(ReadOnlySpan<byte> bytes) => Output.WriteUnframed(bytes);
@@ -336,7 +340,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
     protected void CompleteEnd()
     {
-        Framing?.Release();
+        Wire?.Release();
         NoContext.Run(static connection => connection.TellEnd(), this);
     }
 

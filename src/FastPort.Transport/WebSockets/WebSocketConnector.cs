@@ -30,7 +30,7 @@ internal sealed class WebSocketConnector(
                 throw new WebSocketRefusedException(problem);
             }
 
-            connection.Frame(new WebSocketFraming(connection, protocol, isServer: false, settings.MaxReceiveBytes));
+            connection.SetWire(new WebSocketFormat(connection, protocol, isServer: false, settings.MaxReceiveBytes));
             return connection;
         }
         catch (IOException e)

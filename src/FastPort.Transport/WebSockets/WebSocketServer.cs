@@ -46,8 +46,9 @@ internal sealed class WebSocketServer(
             throw new WebSocketRefusedException(refusal);
         }
 
+        // First: the peer's first frame may come as soon as the answer has left.
+        connection.SetWire(new WebSocketFormat(connection, protocol, isServer: true, settings.MaxReceiveBytes));
         WebSocketHandshake.Send(connection, answer);
-        connection.Frame(new WebSocketFraming(connection, protocol, isServer: true, settings.MaxReceiveBytes));
         return connection;
     }
 

@@ -50,7 +50,7 @@ internal sealed partial class EpollOutput
             return;
         }
 
-        if (TryEndFraming())
+        if (TryEndFrames())
         {
             _connection.Request(EpollConnection.FlushRequested);
         }
@@ -107,19 +107,19 @@ internal sealed partial class EpollOutput
     // False when the socket is full or has failed.
     private bool Send(SendRing ring, long until)
     {
-        ConnectionFraming? framing = ring.IsUnframed ? null : _connection.Framing;
+        WireFormat? wire = ring.IsUnframed ? null : _connection.Wire;
 
         // Releases empty segments at the start of the ring.
         ring.TakeSent(0, _connection);
         while (ring.Sent < until)
         {
             CountSendCall();
-            nint count = framing is null
+            nint count = wire is null
                 ? SendSome(ring, until - ring.Sent)
-                : Send(framing.Next(ring, until - ring.Sent, LongestFrame).Span, default);
+                : Send(wire.Next(ring, until - ring.Sent, LongestFrame).Span, default);
             if (count >= 0)
             {
-                count = framing?.Sent((int)count) ?? count;
+                count = wire?.Sent((int)count) ?? count;
                 TakeSent(ring, (int)count);
                 _connection.SentSome();
                 continue;

@@ -131,17 +131,16 @@ internal abstract class LayerOutput(LayeredConnection connection, Connection bel
 
             int count;
             long end;
-            if (!ring.IsUnframed && connection.Framing is { } framing)
+            if (!ring.IsUnframed && connection.Wire is { } wire)
             {
                 // A piece that is one frame.
-                count = framing.Sent(Wrap(framing.Next(ring, ring.Bytes, LongestPiece).Span, out end));
+                count = wire.Sent(Wrap(wire.Next(ring, ring.Bytes, LongestPiece).Span, out end));
             }
             else
             {
                 count = Wrap(ring.NextMemory.Span, out end);
             }
 
-            CountUnframed(ring, count);
             _sent.Add(end, count);
             ring.TakeSent(count, connection);
         }

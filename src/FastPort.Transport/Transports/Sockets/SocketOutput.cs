@@ -32,9 +32,9 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
     /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
 
-    private ConnectionFraming? Framing => Sending!.IsUnframed ? null : _connection.Framing;
+    private WireFormat? Wire => Sending!.IsUnframed ? null : _connection.Wire;
 
-    private ReadOnlyMemory<byte> NextMemory => Framing?.Next(Sending!, Sending!.Bytes, PendingChunk) ?? Sending!.NextMemory;
+    private ReadOnlyMemory<byte> NextMemory => Wire?.Next(Sending!, Sending!.Bytes, PendingChunk) ?? Sending!.NextMemory;
 
     public override void Flush()
     {
@@ -146,7 +146,7 @@ internal sealed class SocketOutput : FlusherOutput, IThreadPoolWorkItem, IDispos
     {
         if (error == SocketError.Success)
         {
-            count = Framing?.Sent(count) ?? count;
+            count = Wire?.Sent(count) ?? count;
             TakeSent(Sending!, count);
             _connection.SentSome();
         }

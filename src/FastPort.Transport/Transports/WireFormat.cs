@@ -10,7 +10,7 @@ namespace FastPort.Transports;
 /// </para>
 /// </summary>
 /// <param name="connection">The connection.</param>
-internal abstract class ConnectionFraming(TransportConnection connection)
+internal abstract class WireFormat(TransportConnection connection)
 {
     /// <summary>The longest last frame, in bytes.</summary>
     public const int MaxEnd = 32;
@@ -23,9 +23,15 @@ internal abstract class ConnectionFraming(TransportConnection connection)
     private int _next;
     private int _end;
     private int _headerLeft;
+    private bool _hasEnded;
+
+    private long _unframedBytes;
 
     /// <summary>Bytes of payloads received.</summary>
     public abstract long BytesReceived { get; }
+
+    /// <summary>Bytes that were written to be sent as they are: they are not the protocol's.</summary>
+    public long UnframedBytes => Volatile.Read(ref _unframedBytes);
 
     protected TransportConnection Connection => connection;
 
@@ -36,10 +42,19 @@ internal abstract class ConnectionFraming(TransportConnection connection)
     /// <summary>The peer's stream has ended, after the bytes that were offered. On the loop.</summary>
     public abstract void OnInputEnded();
 
-    /// <summary>Writes the frame that tells the peer that no more bytes come. Called once, by the sender, after the last byte.</summary>
+    /// <summary>
+    /// Writes the frame that tells the peer that no more bytes come; false if it was written. By the sender, after the last byte.
+    /// </summary>
     /// <param name="frame">Room for <see cref="MaxEnd"/> bytes.</param>
-    /// <returns>Bytes of the frame.</returns>
-    public abstract int WriteEnd(Span<byte> frame);
+    /// <param name="length">Bytes of the frame.</param>
+    public bool TryEnd(Span<byte> frame, out int length)
+    {
+        length = _hasEnded ? 0 : WriteEnd(frame);
+        return !_hasEnded && (_hasEnded = true);
+    }
+
+    /// <summary>Counts bytes that were written to be sent as they are. Under the gate of the send queue.</summary>
+    public void CountUnframed(int bytes) => Volatile.Write(ref _unframedBytes, _unframedBytes + bytes);
 
     /// <summary>Returns what it has rented. The last step of the connection's end.</summary>
     public virtual void Release() => ReturnFrame();
@@ -78,6 +93,10 @@ internal abstract class ConnectionFraming(TransportConnection connection)
 
         return count - ofHeader;
     }
+
+    /// <inheritdoc cref="TryEnd"/>
+    /// <returns>Bytes of the frame.</returns>
+    protected abstract int WriteEnd(Span<byte> frame);
 
     /// <summary>Writes a frame.</summary>
     /// <param name="destination">Room for the payload and <see cref="MaxHeader"/> bytes.</param>

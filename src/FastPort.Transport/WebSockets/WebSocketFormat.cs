@@ -10,7 +10,7 @@ namespace FastPort.WebSockets;
 /// The frames of a WebSocket. The binary messages are one stream of bytes: where they begin and end means nothing. The loop answers Pings,
 /// between frames with data.
 /// </summary>
-internal sealed class WebSocketFraming : ConnectionFraming
+internal sealed class WebSocketFormat : WireFormat
 {
     // The protocol is offered this much at once at most: its answers leave before more is read.
     private const int BurstBytes = 256 * 1024;
@@ -34,7 +34,7 @@ internal sealed class WebSocketFraming : ConnectionFraming
     /// <param name="protocol">The protocol above.</param>
     /// <param name="isServer">Whether the peer is the client, whose frames are masked; otherwise this side's are.</param>
     /// <param name="maxReceiveBytes">Unread bytes that the protocol may leave.</param>
-    public WebSocketFraming(TransportConnection connection, WebSocketProtocol protocol, bool isServer, int maxReceiveBytes)
+    public WebSocketFormat(TransportConnection connection, WebSocketProtocol protocol, bool isServer, int maxReceiveBytes)
         : base(connection)
     {
         _protocol = protocol;
@@ -85,7 +85,7 @@ internal sealed class WebSocketFraming : ConnectionFraming
         }
     }
 
-    public override int WriteEnd(Span<byte> frame)
+    protected override int WriteEnd(Span<byte> frame)
     {
         CloseReason reason = Connection.ClosingReason ?? CloseReason.LocalClosed;
         ushort code = _progress == WebSocketProgress.Violated
