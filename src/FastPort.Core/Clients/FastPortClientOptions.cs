@@ -1,6 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Sessions;
-using FastPort.Transports.Layers;
+using FastPort.Transports;
 
 namespace FastPort;
 

@@ -1,7 +1,6 @@
 using FastPort.Connections;
 using FastPort.Tls;
 using FastPort.Transports;
-using FastPort.Transports.Layers;
 using FastPort.WebSockets;
 
 namespace FastPort.Endpoints;
@@ -79,5 +78,5 @@ internal sealed record EndpointLayers(Endpoint Endpoint, bool IsEncrypted, bool 
     }
 
     private ConnectionSettings SettingsBelow(ConnectionSettings settings) =>
-        IsEncrypted ? LayerOutput.SettingsBelow(settings) : settings;
+        IsEncrypted ? TlsOutput.SettingsBelow(settings) : settings;
 }

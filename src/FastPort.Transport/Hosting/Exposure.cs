@@ -1,5 +1,4 @@
 using FastPort.Transports;
-using FastPort.Transports.Layers;
 
 namespace FastPort.Hosting;
 

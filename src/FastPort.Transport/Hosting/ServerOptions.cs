@@ -1,7 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Transports;
-using FastPort.Transports.Layers;
 using FastPort.WebSockets;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Unix;

@@ -16,6 +16,7 @@ internal sealed partial class TlsConnection
         CloseKind.PeerTruncated,
         "The peer's stream ended without a TLS close_notify: it was cut off, or the peer refused this side's certificate.");
 
+    private readonly ReceiveBuffer _data;
     private readonly Action _onReadable;
     private ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter _read;
     private bool _readWaits;
@@ -24,13 +25,127 @@ internal sealed partial class TlsConnection
     private bool _waited;
     private bool _streamEnded;
     private bool _isCut;
+    private bool _offers;
 
-    protected override ReceiveOutcome OnReceivedBeforeStart(ArrayPoolCircularBuffer input) =>
-        _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+    // Within a burst, at whose end everything is flushed.
+    private bool _inBurst;
 
-    protected override void EndInput() => _records.End();
+    // The turn has ended, perhaps with records that are not decrypted: a resumption is under way.
+    private bool _yielded;
 
-    protected override void BeginBurst(ArrayPoolCircularBuffer? input, bool isNewTurn)
+    protected override long Received => _data.BytesReceived;
+
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        if (IsClosing)
+        {
+            DropInput(input);
+            return ReceiveOutcome.Continue;
+        }
+
+        if (!Has(ReadFlags.Open))
+        {
+            return _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+        }
+
+        // The connection below may not know of the pause, at bytes that had come with the handshake.
+        if (!_yielded && !Has(ReadFlags.Paused))
+        {
+            Pump(input);
+        }
+
+        return (_yielded || Has(ReadFlags.Paused)) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
+    }
+
+    public void OnInputEnded(bool truncated)
+    {
+        _records.End();
+        if (Has(ReadFlags.Open) && !_yielded && !Has(ReadFlags.Paused))
+        {
+            Pump(input: null);
+        }
+    }
+
+    private void Resume()
+    {
+        if (!Has(ReadFlags.Open) || Is(LifeFlags.Ended))
+        {
+            return;
+        }
+
+        // After a pause an empty ring is offered, too: the protocol must learn that reading has resumed.
+        _offers = Has(ReadFlags.Paused);
+        Set(ReadFlags.Paused, false);
+        Pump(input: null);
+        if (!_yielded && !Has(ReadFlags.Paused))
+        {
+            // The rest waits in the ring below.
+            _below.ResumeReading();
+        }
+    }
+
+    // Decrypts and offers until nothing is left to read, the protocol pauses, or the turn ends.
+    private void Pump(ArrayPoolCircularBuffer? input)
+    {
+        _inBurst = true;
+        try
+        {
+            bool isNewTurn = _yielded;
+            _yielded = false;
+            BeginBurst(input, isNewTurn);
+            Read();
+        }
+        catch (Exception e)
+        {
+            ReadFault(e);
+        }
+        finally
+        {
+            _records.Withdraw();
+            _inBurst = false;
+        }
+
+        if (_output.NotEncrypted != 0)
+        {
+            _output.Flush();
+        }
+    }
+
+    private void Read()
+    {
+        bool offers = _offers || !_data.Ring.IsEmpty;
+        _offers = false;
+        while (!IsClosing && (offers || TryDecrypt()))
+        {
+            offers = false;
+            OfferTo(_data.Ring);
+            if (Has(ReadFlags.Paused))
+            {
+                return;
+            }
+        }
+
+        if (IsClosing)
+        {
+            return;
+        }
+
+        if (AfterReading())
+        {
+            // A pause that is resumed at once, as where the protocol's own turn ends.
+            _yielded = true;
+            ResumeReading();
+        }
+        else if (!IsClosing)
+        {
+            _data.Ring.ReleaseWhenIdle();
+        }
+    }
+
+    /// <summary>Begins a burst.</summary>
+    /// <param name="input">The bytes below; null if there are no new ones.</param>
+    /// <param name="isNewTurn">Whether other connections have had their turn since the last burst.</param>
+    private void BeginBurst(ArrayPoolCircularBuffer? input, bool isNewTurn)
     {
         if (isNewTurn)
         {
@@ -47,9 +162,8 @@ internal sealed partial class TlsConnection
         }
     }
 
-    protected override void EndBurst() => _records.Withdraw();
-
-    protected override bool AfterReading()
+    // Everything that can be decrypted now was read by the protocol. True if the turn is over, with more to decrypt.
+    private bool AfterReading()
     {
         if (_isCut)
         {
@@ -58,7 +172,7 @@ internal sealed partial class TlsConnection
         }
         else if (_streamEnded)
         {
-            ReportInputEnd(!Data.Ring.IsEmpty);
+            ReportInputEnd(!_data.Ring.IsEmpty);
         }
         else
         {
@@ -69,7 +183,7 @@ internal sealed partial class TlsConnection
     }
 
     // An IOException of the protocol is not the peer's fault, so it is not caught here.
-    protected override bool TryUnwrap()
+    private bool TryDecrypt()
     {
         try
         {
@@ -87,11 +201,11 @@ internal sealed partial class TlsConnection
     private bool Decrypt()
     {
         int count = 0;
-        while (count < BurstBytes && (count == 0 || Data.HasRoom) && TryBecomeReadable())
+        while (count < BurstBytes && (count == 0 || _data.HasRoom) && TryBecomeReadable())
         {
             // The stream holds decrypted bytes now, or has ended: this read never waits.
-            Data.MakeRoom();
-            Memory<byte> room = Data.Ring.GetWritableMemory(1);
+            _data.MakeRoom();
+            Memory<byte> room = _data.Ring.GetWritableMemory(1);
             ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter read = _stream.ReadAsync(room).ConfigureAwait(false).GetAwaiter();
             int got = read.IsCompleted
                 ? read.GetResult()
@@ -103,7 +217,7 @@ internal sealed partial class TlsConnection
                 break;
             }
 
-            Data.Received(got, room.Length);
+            _data.Received(got, room.Length);
             _records.Decrypted(got);
             count += got;
         }
@@ -143,7 +257,7 @@ internal sealed partial class TlsConnection
     {
         _waited = true;
         _readWaits = false;
-        if (!InBurst && !Is(LifeFlags.Ended))
+        if (!_inBurst && !Is(LifeFlags.Ended))
         {
             // The runtime has moved the continuation elsewhere, or the end of the stream came.
             ResumeReading();

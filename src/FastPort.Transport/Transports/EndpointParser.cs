@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Transports.Layers;
 
 namespace FastPort.Transports;
 

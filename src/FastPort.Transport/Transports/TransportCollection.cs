@@ -1,7 +1,6 @@
 using System.Collections.ObjectModel;
 using FastPort.Connections;
 using FastPort.Transports.Epoll;
-using FastPort.Transports.Layers;
 
 namespace FastPort.Transports;
 

@@ -4,7 +4,6 @@ using FastPort.Endpoints;
 using FastPort.Framing;
 using FastPort.Tls;
 using FastPort.Transports;
-using FastPort.Transports.Layers;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace FastPort.Core.Tests.Transports.Support;

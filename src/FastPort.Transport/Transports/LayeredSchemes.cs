@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Layers;
+namespace FastPort.Transports;
 
 /// <summary>The schemes of endpoints whose connections run above TCP, unless a custom transport serves the scheme.</summary>
 internal static class LayeredSchemes
