@@ -434,6 +434,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private void Enqueue(SendRing ring)
     {
         Debug.Assert(Gate.IsHeldByCurrentThread);
+
+        // Counted first, with a fence: a loop that finds no ring sends what it has written so far, perhaps in part, and the ring follows it.
+        Interlocked.Increment(ref _count);
         ring.After = Volatile.Read(ref _loopBytes);
         _ringBytes += ring.Ring.Length;
         if (_last is null)
@@ -446,7 +449,6 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
 
         _last = ring;
-        _count++;
         Volatile.Write(ref _queued, _queued + ring.Bytes);
     }
 

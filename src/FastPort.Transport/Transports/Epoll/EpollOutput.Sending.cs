@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using FastPort.Transports.Epoll.Native;
 
@@ -94,6 +95,7 @@ internal sealed partial class EpollOutput
     private bool SendOthers()
     {
         SendRing ring = _others!;
+        Debug.Assert(ring.After == _lockFreeRing.Sent, "A ring is sent between two writes of the loop.");
         if (!Send(ring, ring.Sent + ring.Bytes))
         {
             return false;
