@@ -27,8 +27,8 @@ internal sealed class SoakScenario : IScenario
     public string Name => "soak";
 
     public string Description =>
-        "Mixed load for a long time: echoes, streams both ways, relays, connects and disconnects, slow readers. Exact accounts, no "
-        + "error, flat memory.";
+        "Mixed load for a long time, over TCP and WebSockets: echoes, streams both ways, relays, connects and disconnects, slow readers. "
+        + "Exact accounts, no error, flat memory.";
 
     public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
     {
@@ -72,13 +72,15 @@ internal sealed class SoakScenario : IScenario
         double seconds = Minutes(context) * 60;
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
-            "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling],
+            "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", "--websocket", "ws://127.0.0.1:0",
+                .. sampling],
             context.Bench);
-        string endpoint = ListeningLine.Read(await server.HearAsync(StartLimit, cancellation))
-            ?? throw new ComparisonException("the soak's server did not say where it listens");
+        string endpoint = await EndpointAsync(server, cancellation);
+        string webSocket = await EndpointAsync(server, cancellation);
         using var load = Conversation.Start(
             "the soak's load",
-            [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--seconds", Invariant.Text(seconds), .. sampling],
+            [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--websocket", webSocket, "--seconds",
+                Invariant.Text(seconds), .. sampling],
             context.Bench);
         context.Progress($"soak: {Minutes(context):0.##} minutes of mixed load");
 
@@ -103,4 +105,8 @@ internal sealed class SoakScenario : IScenario
                 $"the loads ended with exit code {loadExit}, the server with {serverExit}; they said: {load.Errors()} {server.Errors()}");
         }
     }
+
+    private static async Task<string> EndpointAsync(Conversation server, CancellationToken cancellation) =>
+        ListeningLine.Read(await server.HearAsync(StartLimit, cancellation))
+            ?? throw new ComparisonException("the soak's server did not say where it listens");
 }

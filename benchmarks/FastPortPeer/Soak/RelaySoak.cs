@@ -12,8 +12,8 @@ namespace FastPortPeer.Soak;
 internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serverEndpoint)
 {
     private const ushort Numbered = 1;
-    private const string ReceiverId = "soak-receiver";
-    private const string SenderId = "soak-sender";
+    private readonly string _receiverId = $"soak-receiver.{Endpoint.Parse(serverEndpoint).Scheme}";
+    private readonly string _senderId = $"soak-sender.{Endpoint.Parse(serverEndpoint).Scheme}";
     private const int InFlight = 16;
     private const int LargestPayload = 2048;
 
@@ -26,9 +26,9 @@ internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serve
     protected override async Task RunRoundsAsync(CancellationToken stop)
     {
         // The handler is there before the sender is.
-        await using FastPortClient receiver = await ConnectAsync(routingId: ReceiverId);
+        await using FastPortClient receiver = await ConnectAsync(routingId: _receiverId);
         receiver.OnRelayed(Numbered, Take);
-        await using FastPortClient sender = await ConnectAsync(routingId: SenderId);
+        await using FastPortClient sender = await ConnectAsync(routingId: _senderId);
         var random = new Random(3);
         long number = 0;
         while (!stop.IsCancellationRequested)
@@ -54,11 +54,11 @@ internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serve
         Account.Sent();
         if (number % 2 != 0)
         {
-            await sender.RelayAsync(ReceiverId, Numbered, body, cancellationToken: CancellationToken.None);
+            await sender.RelayAsync(_receiverId, Numbered, body, cancellationToken: CancellationToken.None);
         }
         else
         {
-            await sender.RelayOneWayAsync(ReceiverId, Numbered, new SequenceBody(new(body)), CancellationToken.None);
+            await sender.RelayOneWayAsync(_receiverId, Numbered, new SequenceBody(new(body)), CancellationToken.None);
         }
     }
 
@@ -67,9 +67,9 @@ internal sealed class RelaySoak(string serverEndpoint) : SoakLoad("relay", serve
         Span<byte> head = stackalloc byte[sizeof(long)];
         message.Body.Slice(0, head.Length).CopyTo(head);
         long number = BinaryPrimitives.ReadInt64LittleEndian(head);
-        if (number != _received || message.From != SenderId)
+        if (number != _received || message.From != _senderId)
         {
-            Account.Deviation($"Relayed message {number} of '{message.From}' came where {_received} of '{SenderId}' was due.");
+            Account.Deviation($"Relayed message {number} of '{message.From}' came where {_received} of '{_senderId}' was due.");
         }
 
         // From here on as if all before had come: what is missing shows in the account's sum.

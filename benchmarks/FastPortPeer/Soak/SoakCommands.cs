@@ -7,7 +7,13 @@ internal static class SoakCommands
 {
     private static readonly Option<string> Endpoint = new("--endpoint")
     {
-        Description = "Where to listen or to connect to, as a URI.",
+        Description = "Where to listen or to connect to over TCP, as a URI.",
+        Required = true,
+    };
+
+    private static readonly Option<string> WebSocket = new("--websocket")
+    {
+        Description = "The same over WebSockets.",
         Required = true,
     };
 
@@ -21,11 +27,15 @@ internal static class SoakCommands
 
     public static void AddTo(RootCommand root)
     {
-        var server = new Command("soak-server", "The soak's server: diagnostics and a relay.") { Endpoint, SampleSeconds };
-        server.SetAction((parsed, _) => SoakServer.RunAsync(parsed.GetRequiredValue(Endpoint), Interval(parsed)));
-        var load = new Command("soak-load", "The soak's loads, all at once.") { Endpoint, Seconds, SampleSeconds };
+        var server = new Command("soak-server", "The soak's server: diagnostics and a relay.") { Endpoint, WebSocket, SampleSeconds };
+        server.SetAction((parsed, _) => SoakServer.RunAsync(
+            parsed.GetRequiredValue(Endpoint), parsed.GetRequiredValue(WebSocket), Interval(parsed)));
+        var load = new Command("soak-load", "The soak's loads, all at once.") { Endpoint, WebSocket, Seconds, SampleSeconds };
         load.SetAction((parsed, _) => SoakDriver.RunAsync(
-            parsed.GetRequiredValue(Endpoint), TimeSpan.FromSeconds(parsed.GetValue(Seconds)), Interval(parsed)));
+            parsed.GetRequiredValue(Endpoint),
+            parsed.GetRequiredValue(WebSocket),
+            TimeSpan.FromSeconds(parsed.GetValue(Seconds)),
+            Interval(parsed)));
         root.Add(server);
         root.Add(load);
     }

@@ -5,7 +5,7 @@ namespace FastPortPeer.Soak;
 /// <summary>One kind of load: rounds that end with everything accounted for, until it is told to stop.</summary>
 internal abstract class SoakLoad(string name, string serverEndpoint)
 {
-    protected SoakAccount Account { get; } = new(name);
+    protected SoakAccount Account { get; } = new($"{name}, {Endpoint.Parse(serverEndpoint).Scheme}");
 
     /// <summary>The server under test.</summary>
     protected string ServerEndpoint { get; } = serverEndpoint;

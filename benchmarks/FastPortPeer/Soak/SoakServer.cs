@@ -9,15 +9,20 @@ namespace FastPortPeer.Soak;
 /// </summary>
 internal static class SoakServer
 {
-    public static async Task RunAsync(string endpoint, TimeSpan sampleInterval)
+    public static async Task RunAsync(string endpoint, string webSocket, TimeSpan sampleInterval)
     {
         var options = new FastPortServerOptions();
         options.Endpoints.Add(endpoint);
+        options.Endpoints.Add(webSocket);
         options.Session.HeartbeatInterval = TimeSpan.FromSeconds(5);
         options.Routing.Relay = true;
         await using var server = new FastPortServer(options, new MessageHandlers().MapDiagnostics());
         await server.StartAsync();
-        Console.WriteLine($"listening on {server.Endpoints[0]}");
+        foreach (Endpoint bound in server.Endpoints)
+        {
+            Console.WriteLine($"listening on {bound}");
+        }
+
         using var stop = new CancellationTokenSource();
         Task sampling = SoakLine.PrintMemoryAsync(sampleInterval, stop.Token);
         await InputLines.Start().Completion;
