@@ -58,6 +58,11 @@ export class Relay {
     this.#isSilent = isSilent;
   }
 
+  /** Reads nothing more from the clients: as a network that is full. */
+  hold(isHeld: boolean): void {
+    this.#pairs.forEach(([near]) => isHeld ? near.pause() : near.resume());
+  }
+
   close(): void {
     this.cut();
     this.#server.close();
