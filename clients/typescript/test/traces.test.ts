@@ -23,8 +23,9 @@ test("the server's spans are children of the client's: a collector gets them", a
   }).listen(0, "127.0.0.1");
   await once(collector, "listening");
   const server = await Program.server([], {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`, OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
-    OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "none", OTEL_BSP_SCHEDULE_DELAY: "50",
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf", OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "none",
+    OTEL_BSP_SCHEDULE_DELAY: "50",
   });
   let current: string | undefined = contextOf(Traces[0]!);
   const client = new FastPortClient({ transport: socket(server.endpoint), traceparent: () => current });

@@ -100,8 +100,9 @@ export class Page {
   /** Runs code in the page, and returns what its promise resolves with. */
   async run<T>(code: string): Promise<T> {
     type Evaluated = { result: { value: T }; exceptionDetails?: { text: string; exception?: { description?: string } } };
+    const expression = `(async () => ${code.startsWith("{") ? code : `(${code})`})()`;
     const { result, exceptionDetails } = await this.browser.send<Evaluated>(
-      "Runtime.evaluate", { expression: `(async () => ${code.startsWith("{") ? code : `(${code})`})()`, awaitPromise: true, returnByValue: true }, this.session);
+      "Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, this.session);
     if (exceptionDetails) {
       throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     }
