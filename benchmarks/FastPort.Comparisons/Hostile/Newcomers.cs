@@ -3,7 +3,7 @@ using System.Security.Authentication;
 
 namespace FastPort.Comparisons.Hostile;
 
-/// <summary>Good clients that come anew, one every half second, over TLS, over WebSocket and plainly in turns: Hello, an Echo, gone.</summary>
+/// <summary>Good clients, one every half second, plainly, over TLS and over WebSocket in turns: Hello, an Echo, gone.</summary>
 internal sealed class Newcomers(HostilePlan plan)
 {
     private const string Encrypted = "over TLS";

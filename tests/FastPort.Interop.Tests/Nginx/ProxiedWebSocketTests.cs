@@ -7,7 +7,7 @@ using Xunit;
 
 namespace FastPort.Interop.Tests.Nginx;
 
-/// <summary>WebSocket endpoints behind a real nginx with the configuration in docs/nginx, which ends TLS and cuts idle connections.</summary>
+/// <summary>WebSocket endpoints behind a real nginx, configured as in docs/nginx: it ends TLS and cuts idle connections.</summary>
 public sealed class ProxiedWebSocketTests : IDisposable
 {
     private const ushort Echo = 0x1000;
@@ -46,7 +46,8 @@ public sealed class ProxiedWebSocketTests : IDisposable
     {
         await using FastPortServer server = await StartAsync(TimeSpan.FromSeconds(15));
         await using NginxProcess nginx = await StartProxyAsync(server);
-        using var handler = new SocketsHttpHandler { SslOptions = { RemoteCertificateValidationCallback = (_, shown, _, _) => Issued(shown) } };
+        using var handler = new SocketsHttpHandler();
+        handler.SslOptions.RemoteCertificateValidationCallback = (_, shown, _, _) => Issued(shown);
         using var http = new HttpClient(handler) { BaseAddress = new Uri($"https://127.0.0.1:{nginx.Port}") };
 
         using HttpResponseMessage asked = await http.GetAsync("/game", Patience.Token);
