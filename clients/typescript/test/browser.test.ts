@@ -7,10 +7,18 @@ import { Relay } from "./support/relay.js";
 
 const Script = `
   import { FastPortClient, webSocket } from "fastport";
+  globalThis.received = 0;
+  class Counted extends WebSocket {
+    constructor(...args) {
+      super(...args);
+      globalThis.socket = this;
+      this.addEventListener("message", () => received += 1);
+    }
+  }
   globalThis.connect = async (url) => {
     globalThis.ends = [];
     globalThis.client = new FastPortClient({
-      transport: webSocket(url), sendQueueBytes: 65536, onDisconnected: (_, end) => ends.push(end.message),
+      transport: webSocket(url, { WebSocket: Counted }), sendQueueBytes: 65536, onDisconnected: (_, end) => ends.push(end.message),
     });
     await client.connect();
     globalThis.lost = client.session.closed;
@@ -49,9 +57,14 @@ after(async () => {
 
 async function connect(): Promise<Page> {
   const page = await browser.open();
-  for (let isReady = false; !isReady; isReady = await page.run("globalThis.isReady === true"));
+  await see(page, "globalThis.isReady === true");
   await page.run(`connect("${relay.url}")`);
   return page;
+}
+
+/** Looks until a condition holds in the page. */
+async function see(page: Page, condition: string): Promise<void> {
+  while (!(await page.run(condition)));
 }
 
 test("in a browser: a request, a flood that waits, and a Goodbye", NeedsBrowser, async () => {
@@ -65,12 +78,13 @@ test("in a browser: a request, a flood that waits, and a Goodbye", NeedsBrowser,
 test("a tab in the background keeps its session, sends a flood, and is back after its connection was cut", NeedsBrowser, async () => {
   const page = await connect();
   const front = await browser.open();
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  assert.equal(await page.run("document.visibilityState"), "hidden");
-  assert.deepEqual(await page.run("ends"), [], "the server's Pings are answered");
+  await see(page, "document.visibilityState === 'hidden'");
+  const before = await page.run<number>("received");
+  await see(page, `received >= ${before + 3}`); // Pings. The server would give the session up at the second one.
+  assert.deepEqual(await page.run("ends"), []);
   relay.hold(true);
   await page.run("{ globalThis.flooding = flood(1000); }");
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await see(page, "socket.bufferedAmount >= 65536");
   relay.hold(false);
   assert.equal(await page.run("flooding"), 1000);
   relay.cut();

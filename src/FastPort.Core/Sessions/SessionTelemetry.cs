@@ -8,7 +8,7 @@ internal sealed class SessionTelemetry(SessionCounters counters)
     public SessionCounters Counters { get; } = counters;
 
     /// <summary>
-    /// Counts a close by one of the deadlines, and one for a violation below the frames: that of a frame is counted with its error frame.
+    /// Counts a close by one of the deadlines, and one for a violation below the frames; one of a frame is counted with its error frame.
     /// Other reasons are ignored.
     /// </summary>
     public void CountClose(CloseReason reason)

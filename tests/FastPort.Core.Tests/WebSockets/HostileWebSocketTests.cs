@@ -126,6 +126,33 @@ public sealed class HostileWebSocketTests
         await server.ServeHonestAsync();
     }
 
+    [Theory]
+    [InlineData("fragments without data")]
+    [InlineData("Pings")]
+    public async Task Frames_without_data_do_not_keep_a_session_that_says_nothing(string attack)
+    {
+        var time = new FakeTimeProvider();
+        await using AttackedServer server = await AttackedServer.StartAsync(
+            static options => options.Session.IdleTimeout = Second, components => components.Time = time);
+        using RawPeer peer = await server.UpgradeAsync();
+        await server.Server.SessionAsync(1);
+        byte[] frames = FramesOf(attack);
+
+        await peer.SendAsync(Frame(Binary, 0, []));
+        for (int i = 0; i < 15; i++)
+        {
+            await peer.TrySendAsync(frames);
+            await server.ServeHonestAsync(requests: 2);
+            time.Advance(0.1 * Second);
+        }
+
+        Assert.Equal(4007, BinaryPrimitives.ReadUInt16BigEndian(await AttackedServer.ReadFrameAsync(peer, Close)));
+        peer.ShutdownSend();
+        Assert.Equal(CloseKind.IdleTimeout, (await server.Server.CloseReasonAsync()).Kind);
+        Assert.Equal(1, server.Server.Counts.TimeoutsClosedBy(ConnectionTimeout.Idle));
+        await server.ServeHonestAsync();
+    }
+
     [Fact]
     public async Task Thousands_of_half_handshakes_leave_others_alone_and_end_in_time()
     {
