@@ -178,6 +178,7 @@ test("published tags: others watch and write them, and see when the publication 
   const taken = await others.publish([{ name: "press/speed", type: TagType.Double }]);
   assert.equal(taken.statuses.get("press/speed"), TagStatus.BadNodeIdExists);
   assert.throws(() => publication.set("press/none", 1), RangeError);
+  assert.throws(() => publication.set("press/mode", "three"), /invalid int32/);
   publication.set("press/speed", { type: TagType.String, value: "fast" });
   await until("the server's answer is known", () => publication.statuses.get("press/speed") === TagStatus.BadTypeMismatch);
 

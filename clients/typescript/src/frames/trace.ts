@@ -4,8 +4,8 @@ import { TraceSize } from "./frame.js";
 const TraceParent = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-|$)/;
 
 /** The trace block of a `traceparent`; undefined if it is none. */
-export function traceBlockOf(traceparent: string | undefined): Uint8Array | undefined {
-  const [, trace = "", parent = "", flags = ""] = TraceParent.exec(traceparent ?? "") ?? [];
+export function traceBlockOf(traceparent: string): Uint8Array | undefined {
+  const [, trace = "", parent = "", flags = ""] = TraceParent.exec(traceparent) ?? [];
   return /[^0]/.test(trace) && /[^0]/.test(parent)
     ? Uint8Array.from({ length: TraceSize }, (_, i) => parseInt((trace + parent + flags).slice(2 * i, 2 * i + 2), 16))
     : undefined;

@@ -40,12 +40,14 @@ function callOf(caller: Caller, method: Method, interceptors: readonly ClientInt
   const read = (body: Uint8Array) => decode(output, body);
   const single = (call: (call: ClientCall<never>) => Promise<Message>) => {
     const whole = interceptors.reduceRight((next, one) => one.call ? (call) => one.call!(call, next) : next, call);
-    return async (request: unknown, options: CallOptions = {}) => whole({ method: name, type, request: request as never, options });
+    const make = (request: never, options: CallOptions = {}) => whole({ method: name, type, request, options });
+    return whole === call ? make : async (request: never, options?: CallOptions) => make(request, options);
   };
   const streaming = (call: (call: ClientCall<never>) => AsyncIterable<Message>) => {
     const whole = interceptors.reduceRight((next, one) => one.stream ? (call) => one.stream!(call, next) : next, call);
-    return async function* (request: unknown, options: StreamOptions = {}) {
-      yield* whole({ method: name, type, request: request as never, options });
+    const make = (request: never, options: StreamOptions = {}) => whole({ method: name, type, request, options });
+    return whole === call ? make : async function* (request: never, options?: StreamOptions) {
+      yield* make(request, options);
     };
   };
   switch (kind) {

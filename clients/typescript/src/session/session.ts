@@ -258,7 +258,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   #traceOf(type: number, { traceparent = this.#settings.traceparent() }: CallOptions): Uint8Array | undefined {
-    return this.extensions & Extension.Trace && type >= FirstTraced ? traceBlockOf(traceparent) : undefined;
+    return traceparent && this.extensions & Extension.Trace && type >= FirstTraced ? traceBlockOf(traceparent) : undefined;
   }
 
   #welcome(body: Uint8Array): void {

@@ -5,13 +5,13 @@ import type { CallOptions } from "../session/request.js";
 import { within } from "../session/time-limit.js";
 import type { Session } from "../session/types.js";
 import { DeclareTags, DeclaredTags, PushTags, TagMessageType, WrittenTags } from "./messages.js";
-import { atRow, columnsOf } from "./samples.js";
+import { Samples, atRow, columnsOf } from "./samples.js";
 import { TagStatus, timeOf } from "./tag-type.js";
 import { sampleWithout, typed, type TagSample, type TagScalar, type TagValue } from "./tag-value.js";
 
 const TagsPerRequest = 1000;
 const FirstDelay = 100;
-const LongestDelay = 30_000;
+const LongestDelay = 5000;
 
 /** A tag to publish. */
 export interface PublishedTag {
@@ -51,7 +51,7 @@ export interface TagPublication {
   /**
    * Sets the value of a tag. It is sent soon, with other changes.
    * @param quality Defaults to `Good`, and to the time of the call.
-   * @throws RangeError The publication has no such tag.
+   * @throws Error The publication has no such tag, or the value is none of its type.
    */
   set(
     name: string, value: TagValue | TagScalar | readonly TagScalar[], quality?: Partial<Pick<TagSample, "status" | "sourceTime">>,
@@ -253,8 +253,11 @@ export class Publication implements TagPublication {
   }
 }
 
+/** @throws Error It is no value of its type. Found out later, it would hold up all others. */
 function sampleOf(tag: PublishedTag, value: TagValue | TagScalar | readonly TagScalar[]): TagSample {
-  return { ...typed(value, tag.type), status: TagStatus.Good, sourceTime: timeOf(new Date()), serverTime: 0n };
+  const whole = typed(value, tag.type);
+  Samples.encode(columnsOf([whole]));
+  return { ...whole, status: TagStatus.Good, sourceTime: timeOf(new Date()), serverTime: 0n };
 }
 
 function declared({ name, type, rank = -1, unit = "", range, description = "", onWrite }: PublishedTag) {
