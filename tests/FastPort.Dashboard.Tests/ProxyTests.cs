@@ -25,15 +25,15 @@ public sealed class ProxyTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task The_page_works_behind_a_proxy_with_defaults_below_a_path(string settings)
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
-        await using NginxProcess nginx = await NginxProcess.StartAsync(host.Url, settings);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, nginx.Url);
-        Assert.Equal(new Uri(nginx.Url, "login"), new Uri(page.Page.Url));
+        await using NginxProcess nginx = await StartAsync(host.Url, settings);
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, UrlOf(nginx));
+        Assert.Equal(new Uri(UrlOf(nginx), "login"), new Uri(page.Page.Url));
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Log in" }).ClickAsync();
 
         // Figures, one after the other: nothing holds them back.
         await page.ShowsAsync("#state", "running");
-        Assert.Equal(nginx.Url, new Uri(page.Page.Url));
+        Assert.Equal(UrlOf(nginx), new Uri(page.Page.Url));
         await host.ConnectAsync();
         await page.ShowsAsync("#connections", "1");
         await page.ShowsAsync("#sessions tbody tr td:nth-of-type(2)", "client");
@@ -45,11 +45,23 @@ public sealed class ProxyTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task Figures_that_a_proxy_holds_back_are_told_as_such_and_not_as_a_server_that_stopped(string settings)
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
-        await using NginxProcess nginx = await NginxProcess.StartAsync(host.Url, settings);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, nginx.Url, script: RecordStates);
+        await using NginxProcess nginx = await StartAsync(host.Url, settings);
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, UrlOf(nginx), script: RecordStates);
 
         await page.ShowsAsync("#state", "no figures, retrying");
 
         Assert.DoesNotContain(await page.Page.EvaluateAsync<string[]>("() => states"), static state => state.Contains("stopped"));
     }
+
+    // Nothing but a location below a path.
+    private static Task<NginxProcess> StartAsync(Uri dashboard, string settings) => NginxProcess.StartAsync(port =>
+        $$"""
+        server {
+          listen 127.0.0.1:{{port}};
+          {{settings}}
+          location /fp/ { proxy_pass {{dashboard.GetLeftPart(UriPartial.Authority)}}/; }
+        }
+        """);
+
+    private static Uri UrlOf(NginxProcess nginx) => new($"http://127.0.0.1:{nginx.Port}/fp/");
 }

@@ -19,6 +19,8 @@ internal sealed class AttackTarget(HostilePlan plan)
 
     public IPEndPoint Tls { get; } = plan.Tls();
 
+    public IPEndPoint Ws { get; } = plan.Ws();
+
     public IPEndPoint Opc { get; } = plan.Opc();
 
     /// <summary>The address whose PROXY headers are read.</summary>
@@ -32,6 +34,9 @@ internal sealed class AttackTarget(HostilePlan plan)
 
     /// <summary>A connection to the encrypted endpoint, on which nothing was said yet.</summary>
     public Task<HostilePeer> ConnectTlsAsync(CancellationToken ending) => HostilePeer.ConnectAsync(Tls, NextSource(), ending);
+
+    /// <summary>A connection to the WebSocket endpoint, on which nothing was said yet.</summary>
+    public Task<HostilePeer> ConnectWebSocketAsync(CancellationToken ending) => HostilePeer.ConnectAsync(Ws, NextSource(), ending);
 
     /// <summary>A session of the user who attacks.</summary>
     public async Task<HostilePeer> LogInAsync(CancellationToken ending, int receiveBuffer = 0)

@@ -21,6 +21,8 @@ internal static class AttackerCatalog
                 .. TokenAttacks.All,
                 .. TlsAttacks.All,
                 .. ProxyAttacks.All,
+                .. WebSocketHandshakeAttacks.All,
+                .. WebSocketAttacks.All,
                 .. OpcUaBombs.All,
             ];
         return plan.Only.Count == 0

@@ -66,6 +66,10 @@ internal sealed class HostilePeer : IDisposable
         }
     }
 
+    /// <summary>Sends and reads through another stream from here on.</summary>
+    /// <param name="above">Gives the stream above this connection's.</param>
+    public void Wrap(Func<Stream, Stream> above) => _stream = above(_stream);
+
     /// <summary>Encrypts from here on.</summary>
     /// <param name="options">How; the stream is this connection's own.</param>
     /// <param name="ending">Gives up.</param>

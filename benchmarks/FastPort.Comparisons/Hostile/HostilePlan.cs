@@ -8,6 +8,9 @@ namespace FastPort.Comparisons.Hostile;
 /// </summary>
 internal sealed record HostilePlan
 {
+    /// <summary>Path of the WebSocket endpoint.</summary>
+    public const string WebSocketPath = "/game";
+
     /// <summary>The servers' address.</summary>
     public required string Host { get; init; }
 
@@ -16,6 +19,9 @@ internal sealed record HostilePlan
 
     /// <summary>Port of the encrypted endpoint.</summary>
     public required int TlsPort { get; init; }
+
+    /// <summary>Port of the WebSocket endpoint.</summary>
+    public required int WsPort { get; init; }
 
     /// <summary>Port of the OPC UA simulation.</summary>
     public required int OpcPort { get; init; }
@@ -53,6 +59,8 @@ internal sealed record HostilePlan
     public IPEndPoint Tcp() => new(IPAddress.Parse(Host), TcpPort);
 
     public IPEndPoint Tls() => new(IPAddress.Parse(Host), TlsPort);
+
+    public IPEndPoint Ws() => new(IPAddress.Parse(Host), WsPort);
 
     public IPEndPoint Opc() => new(IPAddress.Parse(Host), OpcPort);
 

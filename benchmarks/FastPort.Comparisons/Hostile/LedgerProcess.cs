@@ -19,7 +19,7 @@ internal sealed record StatusLine(long Connections, long Accepted, long Rejected
 
 /// <summary>
 /// The process that keeps account of what the server acknowledges: two good sessions over TLS, of which one relays and publishes numbers to
-/// the other. Besides, a good client comes anew every second. A line of its input asks for the server's counters; it ends with its input.
+/// the other. Besides, a good client comes anew twice a second. A line of its input asks for the server's counters; it ends with its input.
 /// </summary>
 internal static class LedgerProcess
 {

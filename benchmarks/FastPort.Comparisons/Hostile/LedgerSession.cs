@@ -6,11 +6,26 @@ internal static class LedgerSession
     /// <summary>A session over TLS.</summary>
     public static async Task<HostilePeer> OpenAsync(HostilePlan plan, string routingId, CancellationToken ending)
     {
+        HostilePeer peer = await EncryptedAsync(plan, ending);
+        try
+        {
+            await peer.HelloAsync(routingId, plan.GoodToken, ending);
+            return peer;
+        }
+        catch
+        {
+            peer.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>A connection over TLS.</summary>
+    public static async Task<HostilePeer> EncryptedAsync(HostilePlan plan, CancellationToken ending)
+    {
         HostilePeer peer = await HostilePeer.ConnectAsync(plan.Tls(), null, ending);
         try
         {
             await peer.EncryptAsync(HostilePeer.Trusting(plan.Host, plan.AuthorityFile), ending);
-            await peer.HelloAsync(routingId, plan.GoodToken, ending);
             return peer;
         }
         catch

@@ -3,9 +3,13 @@ using System.Security.Authentication;
 
 namespace FastPort.Comparisons.Hostile;
 
-/// <summary>Good clients that come anew, one every half second, over TLS and plainly in turns: Hello, an Echo, gone.</summary>
+/// <summary>Good clients, one every half second, plainly, over TLS and over WebSocket in turns: Hello, an Echo, gone.</summary>
 internal sealed class Newcomers(HostilePlan plan)
 {
+    private const string Encrypted = "over TLS";
+    private const string WebSocket = "over WebSocket";
+
+    private static readonly string[] Ways = ["plainly", Encrypted, WebSocket];
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
 
@@ -34,7 +38,7 @@ internal sealed class Newcomers(HostilePlan plan)
             if (IsComing && !ending.IsCancellationRequested)
             {
                 Came++;
-                if (await ComeAsync(isEncrypted: Came % 2 == 0, ending) is { } failure)
+                if (await ComeAsync(Ways[Came % Ways.Length], ending) is { } failure)
                 {
                     Failed++;
                     FirstFailure ??= failure;
@@ -43,20 +47,19 @@ internal sealed class Newcomers(HostilePlan plan)
         }
     }
 
-    private async Task<string?> ComeAsync(bool isEncrypted, CancellationToken ending)
+    private async Task<string?> ComeAsync(string way, CancellationToken ending)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(ending);
         limit.CancelAfter(Limit);
         try
         {
-            using HostilePeer peer = isEncrypted
-                ? await LedgerSession.OpenAsync(plan, "", limit.Token)
-                : await HostilePeer.ConnectAsync(plan.Tcp(), null, limit.Token);
-            if (!isEncrypted)
+            using HostilePeer peer = way switch
             {
-                await peer.HelloAsync("", plan.GoodToken, limit.Token);
-            }
-
+                Encrypted => await LedgerSession.EncryptedAsync(plan, limit.Token),
+                WebSocket => await WebSocketPeers.OpenAsync(plan, limit.Token),
+                _ => await HostilePeer.ConnectAsync(plan.Tcp(), null, limit.Token),
+            };
+            await peer.HelloAsync("", plan.GoodToken, limit.Token);
             await peer.SendAsync(HostileFrames.Frame(HostileFrames.Echo, 3, HostileFrames.Field(1, "hello")), limit.Token);
             HostileFrame reply = await LedgerSession.ReplyAsync(peer, 3, static _ => { }, limit.Token);
             return reply.IsError ? "an Echo was answered with an error" : null;
@@ -65,7 +68,7 @@ internal sealed class Newcomers(HostilePlan plan)
             exception is SocketException or IOException or AuthenticationException or OperationCanceledException)
         {
             // One that is on its way when all ends has not failed.
-            return ending.IsCancellationRequested ? null : $"{(isEncrypted ? "over TLS" : "plainly")}: {exception.Message}";
+            return ending.IsCancellationRequested ? null : $"{way}: {exception.Message}";
         }
     }
 }

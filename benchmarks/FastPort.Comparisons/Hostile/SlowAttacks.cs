@@ -38,8 +38,8 @@ internal static class SlowAttacks
         await DripAsync(peer, new byte[FrameBytes - BytesAtOnce], ending);
     }
 
-    // Sending finds out that the server has closed it.
-    private static async Task DripAsync(HostilePeer peer, ReadOnlyMemory<byte> bytes, CancellationToken ending)
+    /// <summary>Sends a byte a second. Sending finds out that the server has closed it.</summary>
+    public static async Task DripAsync(HostilePeer peer, ReadOnlyMemory<byte> bytes, CancellationToken ending)
     {
         using var timer = new PeriodicTimer(Pause);
         for (int i = 0; i < bytes.Length; i++)

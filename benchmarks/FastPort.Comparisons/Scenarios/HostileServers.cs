@@ -15,6 +15,9 @@ internal sealed class HostileServers : IDisposable
     // Each counts for this many, so 32 attackers may fill the server.
     private const int ConnectionsPerAddress = 5000;
 
+    // Attackers fill the default number with handshakes that never end: then nobody is let in, as the limit promises.
+    private const int ConnectionsInStages = 4000;
+
     private static readonly TimeSpan ToolLimit = TimeSpan.FromSeconds(30);
 
     private HostileServers(ServerProcess server, ServerProcess simulation, HostilePlan plan)
@@ -52,9 +55,11 @@ internal sealed class HostileServers : IDisposable
             bench, [ProgramLocator.DotNetHost, client, "users", "set", users, HostileUsers.Guest, "--role", HostileUsers.Guest],
             Password, cancellation);
         using var tokens = new HostileTokens();
-        Candidate attacked = Of("FastPort.Server", program, "--listen", $"tcp://{host}:0", "--listen", $"tls://{host}:0")
+        Candidate attacked = Of("FastPort.Server", program, "--listen", $"tcp://{host}:0", "--listen", $"tls://{host}:0",
+                "--listen", $"ws://{host}:0{HostilePlan.WebSocketPath}")
             .With("FastPort__MaxBufferedMegabytes", Invariant.Text(BufferedMegabytes))
             .With("FastPort__MaxConnectionsPerAddress", Invariant.Text(ConnectionsPerAddress))
+            .With("FastPort__MaxConnectionsInStages", Invariant.Text(ConnectionsInStages))
             .With("FastPort__TrustedProxies__0", HostileAddresses.Of(network, HostileAddresses.Proxy))
             .With("FastPort__Tls__CertificateFile", Path.Combine(certificates, "server.pem"))
             .With("FastPort__Tls__KeyFile", Path.Combine(certificates, "server.key"))
@@ -67,7 +72,7 @@ internal sealed class HostileServers : IDisposable
                 "the OPC UA simulation", bridge, "simulate", "--listen", $"opc.tcp://{host}:0", "--max-message-mib", "16",
                 "--security-policy", "None")
             .With("OpcUaServer__MaxBufferedMegabytes", Invariant.Text(BufferedMegabytes));
-        ServerProcess server = await ServerProcess.StartAsync(attacked, bench, cancellation, endpoints: 2);
+        ServerProcess server = await ServerProcess.StartAsync(attacked, bench, cancellation, endpoints: 3);
         try
         {
             ServerProcess simulation = await ServerProcess.StartAsync(simulated, bench, cancellation);
@@ -76,6 +81,7 @@ internal sealed class HostileServers : IDisposable
                 Host = host,
                 TcpPort = new Uri(server.Endpoints[0]).Port,
                 TlsPort = new Uri(server.Endpoints[1]).Port,
+                WsPort = new Uri(server.Endpoints[2]).Port,
                 OpcPort = new Uri(simulation.Endpoint).Port,
                 Network = network,
                 IsOwnNetwork = networks is not null,

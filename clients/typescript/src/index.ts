@@ -16,5 +16,6 @@ export type { Items } from "./streams/pump.js";
 export type { Connection, ConnectionEvents, Transport } from "./transports/transport.js";
 export { webSocket, type WebSocketLike, type WebSocketOptions } from "./transports/websocket.js";
 export { errorDetail, readErrorDetail, type Method, type Service } from "./services/service.js";
+export type { ClientCall, ClientInterceptor } from "./services/interceptor.js";
 export { serviceClient, type ServiceClient } from "./services/service-client.js";
 export { handleService, type HandlerTarget, type ServiceHandlers } from "./services/service-handlers.js";

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { FastPortClient } from "fastport";
+import { ErrorCode, FastPortClient, FastPortError } from "fastport";
 import { socket } from "fastport/node";
+import { TagClient } from "fastport/tags";
 import { spell } from "./documents/first.js";
-import { answerCalls, chat, count, inNode20, useTags } from "./documents/snippets.js";
+import { answerCalls, chat, count, inNode20, patientSpeller, publishPress, useTags } from "./documents/snippets.js";
 import { until } from "./support/patience.js";
 import { LocalServer } from "./support/pair.js";
 import { Program } from "./support/program.js";
@@ -52,12 +53,33 @@ test("services: calls, failures and handlers", async () => {
   await assert.rejects(count(client, ["a"], AbortSignal.abort()), { name: "AbortError" });
   await client.close();
   await assert.rejects(count(client, []), { failure: "closed" });
+
+  const busy = new LocalServer();
+  let attempts = 0;
+  answerCalls({ handleAs: (type, handler) => busy.handlers.add(type, handler.kind !== "client-stream" ? handler : {
+    kind: handler.kind,
+    run: async (requests, context) => {
+      attempts += 1;
+      if (attempts < 3) {
+        throw new FastPortError(ErrorCode.Unavailable, "Not now.");
+      }
+
+      return handler.run(requests, context);
+    },
+  }) } as FastPortClient);
+  const patient = new FastPortClient({ transport: busy });
+  await patient.connect();
+  assert.equal((await patientSpeller(patient).count([{ text: "a" }])).letters, 1);
+  assert.equal(attempts, 3);
+  await patient.close();
 });
 
 test("the first example, routing and tags", async () => {
   const [server, bridge] = await Promise.all([
     Program.server(),
-    Program.start("src/FastPort.OpcBridge", ["--listen", "tcp://127.0.0.1:0"], { OpcBridge__Listen: "opc.tcp://127.0.0.1:0" }),
+    Program.start(
+      "src/FastPort.OpcBridge", ["--listen", "tcp://127.0.0.1:0"],
+      { OpcBridge__Listen: "opc.tcp://127.0.0.1:0", OpcBridge__AllowPublish: "true" }),
   ]);
   await assert.rejects(spell(server.endpoint, "abc"), /is not known here/);
 
@@ -74,6 +96,16 @@ test("the first example, routing and tags", async () => {
   await chatting;
   assert.deepEqual(shown, ["news/last"]);
   await Promise.all([alice.close(), bob.close()]);
+
+  const stop = new AbortController();
+  const publishing = publishPress(bridge.endpoint, stop.signal);
+  const reader = new FastPortClient({ transport: socket(bridge.endpoint) });
+  const tags = new TagClient(reader);
+  await reader.connect();
+  while (((await tags.read("press/speed", { maxAge: 60_000 })).value ?? 0) as number < 1);
+  stop.abort();
+  await publishing;
+  await reader.close();
 
   const lines: string[] = [];
   await useTags(bridge.endpoint, (line) => lines.push(line));

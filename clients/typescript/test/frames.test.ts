@@ -4,11 +4,13 @@ import { ErrorCode } from "fastport";
 import { FrameDecoder, type FrameRules } from "../dist/frames/decoder.js";
 import { concat, encodeFrame } from "../dist/frames/encode.js";
 import { Flag, type Frame } from "../dist/frames/frame.js";
+import { traceBlockOf } from "../dist/frames/trace.js";
 import { Failed, Hello, Welcome } from "../dist/messages/control.js";
 import { echoOf } from "./support/echo.js";
 import { Random } from "./support/random.js";
 
-const All: FrameRules = { maxFrameBytes: 2 ** 20, timing: true, extensions: 0x0a };
+const All: FrameRules = { maxFrameBytes: 2 ** 20, timing: true, extensions: 0x0b };
+const Traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ""), "hex"));
 
 function decode(bytes: Uint8Array, cuts: readonly number[] = [], rules = All): Frame[] {
@@ -34,6 +36,10 @@ const examples = {
       body: echoOf("hello"),
     },
   },
+  traced: {
+    bytes: hex("28000000 0001 18 01 07000000 0af7651916cd43dd8448eb211c80319c b7ad6b7169203331 01 0a0568656c6c6f"),
+    parts: { type: 0x0100, flags: Flag.Timing, correlation: 7, trace: traceBlockOf(Traceparent), body: echoOf("hello") },
+  },
   item: {
     bytes: hex("09000000 0010 21 01 07000000 62"),
     parts: { type: 0x1000, flags: Flag.Reply | Flag.More, correlation: 7, body: hex("62") },
@@ -56,6 +62,7 @@ test("frames that are cut at every byte, and all at once", () => {
   const bytes = concat(Object.values(examples).map((example) => example.bytes));
   const whole = decode(bytes);
   assert.deepEqual(whole.map((frame) => frame.body), Object.values(examples).map(({ parts }) => parts.body));
+  assert.equal(whole[2]!.traceparent, Traceparent);
   assert.deepEqual(whole[1]!.timing, examples.reply.parts.timing);
   for (let cut = 1; cut < bytes.length; cut++) {
     assert.deepEqual(decode(bytes, [cut]), whole, `cut at ${cut}`);
@@ -75,13 +82,14 @@ test("any frames in any pieces come back", () => {
         flags: { "request": 0, "reply": Flag.Reply, "one-way": Flag.OneWay, "item": Flag.Reply | Flag.More }[kind],
         correlation: kind === "one-way" ? 0 : 1 + random.below(2 ** 32 - 1),
         timing: kind === "reply" && random.below(2) ? { received: time(), sent: time() } : undefined,
+        traceparent: kind !== "reply" && kind !== "item" && random.below(2) ? Traceparent : undefined,
         deadline: kind === "request" && random.below(2) ? random.below(2 ** 32) : undefined,
         body: random.bytes(random.of([0, 1, 13, 700])),
       };
     });
-    const bytes = concat(parts.map(encodeFrame));
+    const bytes = concat(parts.map(({ traceparent = "", ...rest }) => encodeFrame({ ...rest, trace: traceBlockOf(traceparent) })));
     const cuts = Array.from({ length: random.below(6) }, () => random.below(bytes.length)).sort((a, b) => a - b);
-    const seen = decode(bytes, cuts).map(({ flags, ...rest }) => ({ ...rest, flags: flags & ~(Flag.Timing | Flag.Deadline) }));
+    const seen = decode(bytes, cuts).map(({ flags, ...rest }) => ({ ...rest, flags: flags & ~(Flag.Timing | Flag.Trace | Flag.Deadline) }));
     assert.deepEqual(seen, parts, `seed ${seed}`);
   }
 });
@@ -101,7 +109,9 @@ test("what breaks the format is refused, with its code", () => {
     ["a length below 8", frame(0, { length: 7 })],
     ["another version", frame(0, { version: 2 })],
     ["an unknown flag", frame(0x40)],
-    ["a trace", frame(0x10)],
+    ["a trace on a reply", frame(Flag.Trace | Flag.Reply, { length: 33 })],
+    ["a trace without agreement", frame(Flag.Trace, { length: 33 }), none],
+    ["a trace block that is cut short", frame(Flag.Trace, { length: 32 })],
     ["an error that is no reply", frame(Flag.Error)],
     ["More one-way", frame(Flag.More | Flag.OneWay)],
     ["More with an error", frame(Flag.Reply | Flag.Error | Flag.More)],
@@ -132,4 +142,17 @@ test("the limit does not count the blocks", () => {
   assert.equal(decode(encodeFrame({ ...reply, timing, body: new Uint8Array(1016) }), [], rules).length, 1);
   assert.throws(
     () => decode(encodeFrame({ ...reply, body: new Uint8Array(1017) }), [], rules), { code: ErrorCode.FrameTooLarge, type: 1 });
+});
+
+test("what is no W3C traceparent makes no trace block", () => {
+  const [, trace, parent] = Traceparent.split("-") as [string, string, string, string];
+  const nothing = "0".repeat(32);
+  for (const text of [
+    "", "00", Traceparent.slice(0, -1), `${Traceparent}0`, Traceparent.toUpperCase(), `ff-${trace}-${parent}-01`,
+    `00-${nothing}-${parent}-01`, `00-${trace}-${nothing.slice(16)}-01`,
+  ]) {
+    assert.equal(traceBlockOf(text), undefined, text);
+  }
+
+  assert.deepEqual(traceBlockOf(`01-${trace}-${parent}-01-more`), traceBlockOf(Traceparent));
 });

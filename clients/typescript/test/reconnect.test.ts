@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ErrorCode, FastPortClient, FastPortError } from "fastport";
+import { ErrorCode, FastPortClient, FastPortError, webSocket } from "fastport";
 import { socket } from "fastport/node";
+import { WebSocket } from "ws";
 import { Backoff } from "../dist/client/backoff.js";
 import { Goodbye, Hello, MessageType, Welcome } from "../dist/messages/control.js";
 import { Echo, echoOf, textOf } from "./support/echo.js";
@@ -38,10 +39,10 @@ test("the server is killed and started again: what was in flight fails, what com
   await assert.rejects(client.request(Echo), { failure: "closed" });
 });
 
-test("a server that is stopped gracefully fails no request", async () => {
-  let server = await Program.server();
+for (const listen of ["tcp://127.0.0.1:0", "ws://127.0.0.1:0/game"]) test(`${listen}: a graceful restart fails no request`, async () => {
+  let server = await Program.server(["--listen", listen]);
   const { endpoint } = server;
-  const client = new FastPortClient({ transport: socket(endpoint) });
+  const client = new FastPortClient({ transport: listen.startsWith("ws") ? webSocket(endpoint, { WebSocket }) : socket(endpoint) });
   await client.connect();
   let answered = 0;
   let isDone = false;

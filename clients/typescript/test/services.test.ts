@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ErrorCode, FastPortClient, FastPortError, errorDetail, handleService, readErrorDetail, serviceClient } from "fastport";
+import {
+  ErrorCode, FastPortClient, FastPortError, errorDetail, handleService, readErrorDetail, serviceClient, type ClientInterceptor,
+} from "fastport";
 import { socket } from "fastport/node";
 import { Calls } from "./generated/calls_fastport.js";
 import { Speller } from "./generated/spelling_fastport.js";
@@ -124,4 +126,72 @@ test("contracts without numbers, with one out of range, or one twice, are refuse
     assert.notEqual(status, 0);
     assert.match(stderr, expected);
   }
+});
+
+test("interceptors run around calls and streams, the first one outermost, and may change, repeat or refuse them", async () => {
+  const log: string[] = [];
+  const logger = (name: string): ClientInterceptor => ({
+    call: async (call, next) => {
+      log.push(`${name} ${call.method}`);
+      const reply = await next(call);
+      log.push(`${name} done`);
+      return reply;
+    },
+    stream: async function* (call, next) {
+      log.push(`${name} ${call.method}`);
+      try {
+        yield* next(call);
+      } finally {
+        log.push(`${name} done`);
+      }
+    },
+  });
+  const calls = serviceClient(client, Calls, [logger("a"), {}, logger("b")]);
+  assert.equal(text((await calls.echo(message("hello"))).payload), "hello");
+  assert.deepEqual(log.splice(0), ["a calls.Calls/Echo", "b calls.Calls/Echo", "b done", "a done"]);
+  for await (const { payload } of calls.watch(message("tick"))) {
+    assert.equal(text(payload), "tick");
+    break;
+  }
+
+  assert.deepEqual(log.splice(0), ["a calls.Calls/Watch", "b calls.Calls/Watch", "b done", "a done"]);
+  const exchanged = [];
+  for await (const { payload } of calls.exchange([message("1"), message("2")])) {
+    exchanged.push(text(payload));
+  }
+
+  assert.deepEqual([exchanged, log.length], [["1", "2"], 4]);
+
+  let attempts = 0;
+  const retries: ClientInterceptor = {
+    call: async (call, next) => {
+      for (;;) {
+        try {
+          return await next(call);
+        } catch (e) {
+          if (!(e instanceof FastPortError && e.code === ErrorCode.Unavailable && attempts < 3)) {
+            throw e;
+          }
+        }
+      }
+    },
+  };
+  const unavailable: ClientInterceptor = {
+    call: (call, next) => {
+      attempts += 1;
+      return attempts < 3
+        ? Promise.reject(new FastPortError(ErrorCode.Unavailable, "Not now."))
+        : next({ ...call, request: { ...call.request, payload: new TextEncoder().encode("changed") } });
+    },
+  };
+  assert.equal(text((await serviceClient(client, Calls, [retries, unavailable]).echo(message("x"))).payload), "changed");
+  assert.equal(attempts, 3);
+  const refusing: ClientInterceptor = {
+    call: () => {
+      throw new FastPortError(ErrorCode.Forbidden, "Not you.");
+    },
+  };
+  await assert.rejects(serviceClient(client, Calls, [refusing]).echo(message("x")), { code: ErrorCode.Forbidden });
+  const hasty: ClientInterceptor = { call: (call, next) => next({ ...call, options: { ...call.options, signal: AbortSignal.abort() } }) };
+  await assert.rejects(serviceClient(client, Calls, [hasty]).echo(message("x")), { name: "AbortError" });
 });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FastPortClient } from "fastport";
+import { ErrorCode, FastPortClient } from "fastport";
 import { socket } from "fastport/node";
 import { TagClient, TagStatus, TagType, dateOf, isBad, isGood, statusName, timeOf, type TagChange, type TagValue } from "fastport/tags";
-import { define, many, nested, sint32, text, uint32 } from "../dist/messages/fields.js";
-import { Samples, columnsOf, fixed32s, samplesOf } from "../dist/tags/samples.js";
+import { Samples, columnsOf, samplesOf } from "../dist/tags/samples.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Random } from "./support/random.js";
@@ -121,20 +120,80 @@ test("tags of the bridge: browse, describe, read and write", async () => {
 });
 
 test("every type passes through the bridge unchanged", async () => {
-  const DeclareTags = define({ tags: [1, many(define({ name: [1, text], type: [3, uint32], rank: [4, sint32], access: [5, uint32] }))] });
-  const DeclaredTags = define({ statuses: [1, fixed32s], handles: [2, fixed32s] });
-  const PushTags = define({ handles: [1, fixed32s], samples: [2, nested(Samples)] });
   const pushed = values.filter(({ value }) => value !== null);
-  const declared = pushed.map(({ type, isArray, dimensions }, i) =>
-    ({ name: `ts/value${i}`, type, rank: dimensions?.length ?? (isArray ? 1 : -1), access: 1 }));
-  const { handles, statuses } = DeclaredTags.decode(await client.request(0x0210, DeclareTags.encode({ tags: declared })));
-  assert.ok(statuses.every((status) => status === 0), `${statuses.map(statusName)}`);
-  await client.request(0x0211, PushTags.encode({ handles, samples: columnsOf(pushed) }));
-  const samples = await tags.readMany(declared.map(({ name }) => name), { maxAge: 60_000 });
+  const names = pushed.map((_, i) => `ts/value${i}`);
+  const publication = await tags.publish(pushed.map(({ type, isArray, dimensions }, i) =>
+    ({ name: names[i]!, type, rank: dimensions?.length ?? (isArray ? 1 : -1) })));
+  assert.ok([...publication.statuses.values()].every((status) => status === TagStatus.Good), JSON.stringify([...publication.statuses]));
+  assert.equal((await tags.read(names[0]!, { maxAge: 60_000 })).status, TagStatus.BadWaitingForInitialData);
+  names.forEach((name, i) => publication.set(name, pushed[i]!));
+  const isThere = async () => (await tags.read(names.at(-1)!, { maxAge: 60_000 })).status === TagStatus.Good;
+  while (!(await isThere()));
+  const samples = await tags.readMany(names, { maxAge: 60_000 });
   for (const [i, { status, sourceTime: _, serverTime: __, ...value }] of samples.entries()) {
-    assert.equal(status, TagStatus.Good, JSON.stringify(declared[i]));
-    assert.deepEqual(value, pushed[i], JSON.stringify(declared[i]));
+    assert.equal(status, TagStatus.Good, names[i]);
+    assert.deepEqual(value, pushed[i], names[i]);
   }
+
+  await publication.close();
+});
+
+test("published tags: others watch and write them, and see when the publication ends", async () => {
+  const other = new FastPortClient({ transport: socket(bridge.endpoint), routingId: "other" });
+  const others = new TagClient(other);
+  await other.connect();
+  const written: unknown[] = [];
+  const publication = await tags.publish([
+    { name: "press/speed", type: TagType.Double, value: 0, unit: "rpm", range: [0, 100], description: "the motor's" },
+    { name: "press/limit", type: TagType.Double, value: 90, onWrite: ({ value }) => void written.push(value) },
+    {
+      name: "press/mode", type: TagType.Int32, value: 1,
+      onWrite: ({ value }) => {
+        publication.set("press/mode", Math.min(value as number, 3));
+        return value === 9 ? TagStatus.BadUserAccessDenied : TagStatus.Good;
+      },
+    },
+  ]);
+  const [info] = await others.describe(["press/speed"]);
+  assert.deepEqual(
+    [info!.unit, info!.range, info!.description, info!.isWritable, info!.isReadable], ["rpm", [0, 100], "the motor's", false, true]);
+  assert.equal((await others.read("press/speed")).value, 0);
+  const seen: TagChange[] = [];
+  const watching = new AbortController();
+  const watch = (async () => {
+    for await (const change of others.watch(["press/speed"], { interval: 10, signal: watching.signal })) {
+      seen.push(change);
+    }
+  })();
+  await until("the first value is seen", () => seen.length === 1);
+  publication.set("press/speed", 12.5);
+  await until("a change is seen", () => seen.at(-1)!.sample.value === 12.5);
+  publication.set("press/speed", 13, { status: 0x4000_0000, sourceTime: timeOf(new Date("2026-01-02")) });
+  await until("a status is seen", () => seen.at(-1)!.sample.status === 0x4000_0000);
+  assert.equal(seen.at(-1)!.sample.sourceTime, timeOf(new Date("2026-01-02")));
+
+  const statuses = await others.writeMany([["press/limit", 50], ["press/mode", 8], ["press/mode", 9], ["press/speed", 1]]);
+  assert.deepEqual(statuses, [TagStatus.Good, TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadNotWritable]);
+  assert.deepEqual([written, (await others.read("press/limit")).value, (await others.read("press/mode")).value], [[50], 50, 3]);
+  const taken = await others.publish([{ name: "press/speed", type: TagType.Double }]);
+  assert.equal(taken.statuses.get("press/speed"), TagStatus.BadNodeIdExists);
+  assert.throws(() => publication.set("press/none", 1), RangeError);
+  assert.throws(() => publication.set("press/mode", "three"), /invalid int32/);
+  publication.set("press/speed", { type: TagType.String, value: "fast" });
+  await until("the server's answer is known", () => publication.statuses.get("press/speed") === TagStatus.BadTypeMismatch);
+
+  await publication.close();
+  await until("the end is seen", () => seen.at(-1)!.sample.status === TagStatus.BadNoCommunication);
+  watching.abort(new Error("enough"));
+  await assert.rejects(watch, /enough/);
+  await other.close();
+});
+
+test("without a routing id, tags are not published", async () => {
+  const anonymous = new FastPortClient({ transport: socket(bridge.endpoint) });
+  await anonymous.connect();
+  await assert.rejects(new TagClient(anonymous).publish([{ name: "press/none", type: TagType.Double }]), { code: ErrorCode.Forbidden });
+  await anonymous.close();
 });
 
 test("a watch begins with the present samples, follows changes, and ends with its loop", async () => {
@@ -155,11 +214,12 @@ test("a watch begins with the present samples, follows changes, and ends with it
   assert.ok(seen.some(({ name }) => name === "simulation/String.1"));
 });
 
-test("a watch outlives the bridge", async () => {
+test("a watch and a publication outlive the bridge", async () => {
   let own = await startBridge();
-  const ownClient = new FastPortClient({ transport: socket(own.endpoint) });
+  const ownClient = new FastPortClient({ transport: socket(own.endpoint), routingId: "outlives" });
   const ownTags = new TagClient(ownClient);
   await ownClient.connect();
+  const publication = await ownTags.publish([{ name: "ts/kept", type: TagType.Int32, value: 1 }]);
   const statuses: number[] = [];
   const abort = new AbortController();
   const watching = (async () => {
@@ -170,8 +230,14 @@ test("a watch outlives the bridge", async () => {
   await until("there is a sample", () => statuses.includes(TagStatus.Good));
   await own.kill();
   await until("the tag is lost", () => statuses.includes(TagStatus.BadNoCommunication));
+  publication.set("ts/kept", 2);
   own = await startBridge(own.endpoint);
   await until("the tag is back", () => statuses.at(-1) === TagStatus.Good);
+  let kept: unknown;
+  while (kept !== 2) {
+    kept = (await ownTags.read("ts/kept", { maxAge: 60_000 })).value;
+  }
+
   abort.abort(new Error("enough"));
   await assert.rejects(watching, /enough/);
   await ownClient.close();

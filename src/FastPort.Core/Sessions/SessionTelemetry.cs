@@ -7,7 +7,10 @@ internal sealed class SessionTelemetry(SessionCounters counters)
 {
     public SessionCounters Counters { get; } = counters;
 
-    /// <summary>Counts a close by one of the deadlines; other reasons are ignored.</summary>
+    /// <summary>
+    /// Counts a close by one of the deadlines, and one for a violation below the frames; one of a frame is counted with its error frame.
+    /// Other reasons are ignored.
+    /// </summary>
     public void CountClose(CloseReason reason)
     {
         switch (reason.Kind)
@@ -26,6 +29,9 @@ internal sealed class SessionTelemetry(SessionCounters counters)
                 break;
             case CloseKind.HeartbeatTimeout:
                 Counters.TimeoutClosed(ConnectionTimeout.Heartbeat);
+                break;
+            case CloseKind.ProtocolError when reason.ProtocolCode == 0:
+                ErrorSent(ErrorCode.MalformedFrame);
                 break;
         }
     }

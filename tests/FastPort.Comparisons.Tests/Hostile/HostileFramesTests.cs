@@ -20,6 +20,19 @@ public sealed class HostileFramesTests
     }
 
     [Fact]
+    public void WebSocket_frames_are_as_the_standard_has_them()
+    {
+        Assert.Equal("828100000000" + "07", Hex(WebSocketFrames.Frame(WebSocketFrames.Binary, WebSocketFrames.Final, [7])));
+        Assert.Equal(
+            "89fe007e00000000", Hex(WebSocketFrames.Frame(WebSocketFrames.Ping, WebSocketFrames.Final, new byte[126]))[..16]);
+        Assert.Equal("888400000000" + "03e8c080", Hex(WebSocketFrames.CloseWith(1000, 0xC0, 0x80)));
+        Assert.Equal("028000000000" + "008100000000" + "05" + "808000000000", Hex(WebSocketFrames.Fragments([5])));
+        Assert.StartsWith("c2fe", Hex(WebSocketFrames.Bomb(1_000_000)), StringComparison.Ordinal);
+
+        static string Hex(byte[] bytes) => Convert.ToHexStringLower(bytes);
+    }
+
+    [Fact]
     public void Fields_are_read_back()
     {
         byte[] body =

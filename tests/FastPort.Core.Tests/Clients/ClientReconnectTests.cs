@@ -12,16 +12,22 @@ namespace FastPort.Core.Tests.Clients;
 public sealed class ClientReconnectTests
 {
     [Theory]
-    [InlineData(1)]
-    [InlineData(2)]
-    [InlineData(3)]
-    [InlineData(4)]
-    public async Task A_connection_cut_at_any_byte_fails_exactly_what_was_in_flight_and_runs_nothing_twice(int seed)
+    [InlineData(1, "tcp")]
+    [InlineData(2, "tcp")]
+    [InlineData(3, "tcp")]
+    [InlineData(4, "tcp")]
+    [InlineData(5, "ws")]
+    [InlineData(6, "ws")]
+    public async Task A_connection_cut_at_any_byte_fails_exactly_what_was_in_flight_and_runs_nothing_twice(int seed, string scheme)
     {
         const int Workers = 8;
         const int Rounds = 12;
         var random = new Random(seed);
-        await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxConcurrency = 4);
+        await using CountingServer server = await CountingServer.StartAsync(configure: o =>
+        {
+            o.Endpoints[0] = $"{scheme}://127.0.0.1:0";
+            o.Session.MaxConcurrency = 4;
+        });
         await using var proxy = new CuttingProxy(server.Port, n => n >= Rounds
             ? null
             : new Cut(random.Next(n == 0 ? 400 : 1, 5000), TowardsServer: random.Next(2) == 0, WithReset: random.Next(2) == 0));
@@ -30,7 +36,7 @@ public sealed class ClientReconnectTests
         ConcurrentBag<long> succeeded = [], failed = [];
         var client = new FastPortClient(new FastPortClientOptions
         {
-            Endpoint = proxy.Endpoint,
+            Endpoint = proxy.Endpoint.Replace("tcp", scheme, StringComparison.Ordinal),
             ReconnectDelay = TimeSpan.FromMilliseconds(5),
             MaxReconnectDelay = TimeSpan.FromMilliseconds(20),
         });

@@ -7,13 +7,14 @@ namespace FastPort.Core.Tests.Clients;
 /// <summary>A server that is stopped in order and started again under load: nobody notices.</summary>
 public sealed class ClientRestartTests
 {
-    [Fact]
-    public async Task Graceful_restarts_under_load_cost_no_error_lose_nothing_and_run_nothing_twice()
+    [Theory]
+    [InlineData("tcp", 30)]
+    [InlineData("ws", 10)]
+    public async Task Graceful_restarts_under_load_cost_no_error_lose_nothing_and_run_nothing_twice(string scheme, int restarts)
     {
-        const int Restarts = 30;
         var log = new ExecutionLog();
         using var port = new HeldPort();
-        CountingServer server = await StartAsync(port.Number, log);
+        CountingServer server = await StartAsync(port.Number, log, scheme);
         FastPortClient[] clients = new FastPortClient[4];
         int connected = 0, disconnected = 0;
         for (int i = 0; i < clients.Length; i++)
@@ -35,12 +36,12 @@ public sealed class ClientRestartTests
         Task[] workers = [
             .. Enumerable.Range(0, clients.Length * 8)
             .Select(w => Task.Run(() => WorkAsync(clients[w % clients.Length], w / clients.Length)))];
-        for (int restart = 0; restart < Restarts; restart++)
+        for (int restart = 0; restart < restarts; restart++)
         {
             long before = Interlocked.Read(ref next);
             await Patience.UntilAsync(() => Interlocked.Read(ref next) > before + 500, "the load is running");
             await server.Server.StopAsync().InTimeAsync();
-            server = await StartAsync(port.Number, log);
+            server = await StartAsync(port.Number, log, scheme);
         }
 
         await stop.CancelAsync();
@@ -55,7 +56,7 @@ public sealed class ClientRestartTests
         Assert.Equal(next, log.Ids.Count);
         Assert.All(log.Ids, id => Assert.Equal(1, log.Count(id)));
         Assert.Equal(connected, disconnected);
-        Assert.True(connected > Restarts, $"Only {connected} sessions saw {Restarts} restarts.");
+        Assert.True(connected > restarts, $"Only {connected} sessions saw {restarts} restarts.");
 
         async Task WorkAsync(FastPortClient client, int kind)
         {
@@ -161,9 +162,10 @@ public sealed class ClientRestartTests
         Assert.Empty(await first.ReadToEndAsync());
     }
 
-    private static Task<CountingServer> StartAsync(int port, ExecutionLog log) =>
-        CountingServer.StartAsync(port, log, static o =>
+    private static Task<CountingServer> StartAsync(int port, ExecutionLog log, string scheme = "tcp") =>
+        CountingServer.StartAsync(port, log, o =>
         {
+            o.Endpoints[0] = $"{scheme}://127.0.0.1:{port}";
             o.Session.MaxConcurrency = 8;
 
             // A client that the machine gives no time for half a second is not what is tested here.

@@ -76,11 +76,13 @@ export class FastPortClient implements Caller {
   }
 
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
-    return this.onSession((session, timeout) => session.requestAs(type, body, decode, { ...options, timeout }), options);
+    const traceparent = this.#traceparentOf(options);
+    return this.onSession((session, timeout) => session.requestAs(type, body, decode, { ...options, traceparent, timeout }), options);
   }
 
   async send(type: number, body: Uint8Array = Nothing, options: CallOptions = {}): Promise<void> {
-    await this.onSession((session, timeout) => session.send(type, body, { ...options, timeout }), options);
+    const traceparent = this.#traceparentOf(options);
+    await this.onSession((session, timeout) => session.send(type, body, { ...options, traceparent, timeout }), options);
   }
 
   /**
@@ -108,14 +110,21 @@ export class FastPortClient implements Caller {
     type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
+    const traceparent = this.#traceparentOf(options);
     const session = await this.#whenConnected(limit, options.signal);
-    yield* session.stream(type, requests, { ...options, timeout: limit.left });
+    yield* session.stream(type, requests, { ...options, traceparent, timeout: limit.left });
   }
 
   async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
     const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
+    const traceparent = this.#traceparentOf(options);
     const session = await this.#whenConnected(limit, options.signal);
-    return session.sendStream(type, requests, { ...options, timeout: limit.left });
+    return session.sendStream(type, requests, { ...options, traceparent, timeout: limit.left });
+  }
+
+  /** Asked for once, before the call waits: the program may be elsewhere then. */
+  #traceparentOf({ traceparent }: CallOptions): string {
+    return traceparent ?? this.#options.traceparent() ?? "";
   }
 
   #goesToNext({ code, failure }: FastPortError): boolean {

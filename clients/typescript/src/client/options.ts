@@ -36,6 +36,11 @@ export interface ClientOptions {
   readonly heartbeatInterval?: number | undefined;
   /** Whether requests ask for timing blocks, which separate the server's time from the network's in `latencies`. Defaults to false. */
   readonly timing?: boolean | undefined;
+  /**
+   * The program's place in a trace, as a W3C `traceparent`, which goes with each request and one-way message; undefined for none. Called
+   * when a call is made; of a call with a stream of replies when it begins. Defaults to none.
+   */
+  readonly traceparent?: (() => string | undefined) | undefined;
   /** Limit of a frame that the client accepts, in bytes. Defaults to 1 MiB. */
   readonly maxFrameBytes?: number | undefined;
   /** Bytes that may wait to be sent before calls wait for room. Defaults to 1 MiB. */
@@ -81,6 +86,7 @@ export function complete(options: ClientOptions) {
     maxReconnectDelay: options.maxReconnectDelay ?? 1000,
     heartbeatInterval: options.heartbeatInterval ?? 15_000,
     timing: options.timing ?? false,
+    traceparent: options.traceparent ?? (() => undefined),
     maxFrameBytes: options.maxFrameBytes ?? 2 ** 20,
     sendQueueBytes: options.sendQueueBytes ?? 2 ** 20,
     window: options.streamWindow ?? { messages: 256, bytes: 128 * 1024 },

@@ -1,6 +1,7 @@
 import { ErrorCode } from "../errors.js";
 import { concat } from "./encode.js";
-import { DeadlineSize, Extension, Flag, HeaderSize, LengthSize, ProtocolVersion, TimingSize, type Frame } from "./frame.js";
+import { DeadlineSize, Extension, Flag, HeaderSize, LengthSize, ProtocolVersion, TimingSize, TraceSize, type Frame } from "./frame.js";
+import { traceParentOf } from "./trace.js";
 
 /** What a side accepts. It may change between two frames: a Welcome changes it. */
 export interface FrameRules {
@@ -23,7 +24,7 @@ export class FrameError extends Error {
   }
 }
 
-const KnownFlags = 0xaf;
+const KnownFlags = 0xbf;
 const MinLength = HeaderSize - LengthSize;
 
 /** Takes bytes as they come and gives whole frames. */
@@ -81,8 +82,9 @@ export class FrameDecoder {
       throw new FrameError(ErrorCode.MalformedFrame, 0, `A frame's length is ${length}; it is at least ${MinLength}.`);
     }
 
-    // Only replies have timing blocks, only requests deadline blocks.
-    if (length > maxFrameBytes + (timing ? TimingSize : extensions & Extension.Calls ? DeadlineSize : 0)) {
+    // Only replies have timing blocks, and only others have the other blocks.
+    const others = (extensions & Extension.Trace ? TraceSize : 0) + (extensions & Extension.Calls ? DeadlineSize : 0);
+    if (length > maxFrameBytes + Math.max(timing ? TimingSize : 0, others)) {
       throw new FrameError(ErrorCode.FrameTooLarge, 0, `A frame's length is ${length}; the limit is ${maxFrameBytes}.`);
     }
 
@@ -125,6 +127,10 @@ function problemOf(flags: number, version: number, correlation: number, extensio
     return "More is not allowed there";
   }
 
+  if (flags & Flag.Trace && (isReply || !(extensions & Extension.Trace))) {
+    return "a trace is not allowed there";
+  }
+
   if (flags & Flag.Deadline && (isReply || isOneWay || !(extensions & Extension.Calls))) {
     return "a deadline is not allowed there";
   }
@@ -134,21 +140,22 @@ function problemOf(flags: number, version: number, correlation: number, extensio
 
 function blocksOf(flags: number): number {
   const hasTiming = (flags & (Flag.Reply | Flag.Timing)) === (Flag.Reply | Flag.Timing);
-  return (hasTiming ? TimingSize : 0) + (flags & Flag.Deadline ? DeadlineSize : 0);
+  return (hasTiming ? TimingSize : 0) + (flags & Flag.Trace ? TraceSize : 0) + (flags & Flag.Deadline ? DeadlineSize : 0);
 }
 
 function read(bytes: Uint8Array, view: DataView, at: number, end: number): Frame {
   const flags = view.getUint8(at + 6);
-  const blocks = blocksOf(flags);
   const start = at + HeaderSize;
+  const bodyAt = start + blocksOf(flags);
   return {
     type: view.getUint16(at + 4, true),
     flags,
     correlation: view.getUint32(at + 8, true),
-    timing: blocks === TimingSize
+    timing: flags & Flag.Reply && flags & Flag.Timing
       ? { received: view.getBigUint64(start, true), sent: view.getBigUint64(start + 8, true) }
       : undefined,
-    deadline: flags & Flag.Deadline ? view.getUint32(start, true) : undefined,
-    body: bytes.subarray(start + blocks, end),
+    traceparent: flags & Flag.Trace ? traceParentOf(bytes.subarray(start, start + TraceSize)) : undefined,
+    deadline: flags & Flag.Deadline ? view.getUint32(bodyAt - DeadlineSize, true) : undefined,
+    body: bytes.subarray(bodyAt, end),
   };
 }

@@ -1,23 +1,28 @@
-import { DeadlineSize, Flag, HeaderSize, LengthSize, Nothing, ProtocolVersion, TimingSize, type Timing } from "./frame.js";
+import {
+  DeadlineSize, Flag, HeaderSize, LengthSize, Nothing, ProtocolVersion, TimingSize, TraceSize, type Timing,
+} from "./frame.js";
 
-/** A frame to send. A timing block and a deadline block set their flags by themselves. */
+/** A frame to send. Its blocks set their flags by themselves. */
 export interface FrameParts {
   readonly type: number;
   readonly flags?: number;
   readonly correlation?: number;
   readonly timing?: Timing | undefined;
+  /** The trace block. */
+  readonly trace?: Uint8Array | undefined;
   readonly deadline?: number | undefined;
   readonly body?: Uint8Array;
 }
 
 /** The bytes of a frame. */
-export function encodeFrame({ type, flags = 0, correlation = 0, timing, deadline, body = Nothing }: FrameParts): Uint8Array {
-  const start = HeaderSize + (timing ? TimingSize : 0) + (deadline === undefined ? 0 : DeadlineSize);
+export function encodeFrame({ type, flags = 0, correlation = 0, timing, trace, deadline, body = Nothing }: FrameParts): Uint8Array {
+  const hasDeadline = deadline !== undefined;
+  const start = HeaderSize + (timing ? TimingSize : 0) + (trace ? TraceSize : 0) + (hasDeadline ? DeadlineSize : 0);
   const bytes = new Uint8Array(start + body.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, bytes.length - LengthSize, true);
   view.setUint16(4, type, true);
-  view.setUint8(6, flags | (timing ? Flag.Timing : 0) | (deadline === undefined ? 0 : Flag.Deadline));
+  view.setUint8(6, flags | (timing ? Flag.Timing : 0) | (trace ? Flag.Trace : 0) | (hasDeadline ? Flag.Deadline : 0));
   view.setUint8(7, ProtocolVersion);
   view.setUint32(8, correlation, true);
   if (timing) {
@@ -25,7 +30,11 @@ export function encodeFrame({ type, flags = 0, correlation = 0, timing, deadline
     view.setBigUint64(HeaderSize + 8, timing.sent, true);
   }
 
-  if (deadline !== undefined) {
+  if (trace) {
+    bytes.set(trace, HeaderSize);
+  }
+
+  if (hasDeadline) {
     view.setUint32(start - DeadlineSize, deadline, true);
   }
 

@@ -180,8 +180,8 @@ export class Answers {
     this.#runningStreams -= 1;
   }
 
-  #contextOf({ type, flags, deadline }: Frame, signal: AbortSignal): CallContext {
-    return { session: this.#session, type, isOneWay: (flags & Flag.OneWay) !== 0, timeLeft: deadline, signal };
+  #contextOf({ type, flags, deadline, traceparent }: Frame, signal: AbortSignal): CallContext {
+    return { session: this.#session, type, isOneWay: (flags & Flag.OneWay) !== 0, timeLeft: deadline, traceparent, signal };
   }
 
   #remember(correlation: number): void {

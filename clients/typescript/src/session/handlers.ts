@@ -13,6 +13,8 @@ export interface CallContext {
   readonly isOneWay: boolean;
   /** Milliseconds that the caller waited for the reply when it sent the request; undefined if there is no limit. */
   readonly timeLeft: number | undefined;
+  /** The caller's place in a trace, as a W3C `traceparent`; undefined if there is none. */
+  readonly traceparent: string | undefined;
   /** Aborted when the caller has canceled, or the call has ended otherwise. */
   readonly signal: AbortSignal;
 }

@@ -1,12 +1,19 @@
-/** Asks a silent peer for a sign of life, and reports a peer that stays silent. */
+/** A timer that comes later than this, in milliseconds: the process was suspended, or a page frozen or in the background. */
+const Late = 1000;
+
+/**
+ * Asks a silent peer for a sign of life, and reports a peer that stays silent. While this side did not run, bytes may have arrived that it
+ * could not read: it asks once more.
+ */
 export class Heartbeat {
   readonly #interval: number;
   readonly #ping: () => void;
   readonly #onSilence: () => void;
   #last = performance.now();
-  #hasAsked = false;
+  #asked = 0;
   #isPaused = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = 0;
 
   /**
    * @param interval Milliseconds of silence after which the peer is asked, and again after which it is given up.
@@ -23,7 +30,7 @@ export class Heartbeat {
   /** Bytes have arrived. */
   onSign(): void {
     this.#last = performance.now();
-    this.#hasAsked = false;
+    this.#asked = 0;
   }
 
   /** While nothing is read, silence means nothing. */
@@ -37,6 +44,7 @@ export class Heartbeat {
   }
 
   #wait(time: number): void {
+    this.#due = performance.now() + time;
     this.#timer = setTimeout(() => this.#look(), Math.ceil(time));
   }
 
@@ -45,14 +53,15 @@ export class Heartbeat {
       this.onSign();
     }
 
-    const limit = this.#hasAsked ? this.#interval * 2 : this.#interval;
+    const limit = this.#asked ? this.#interval * 2 : this.#interval;
     const left = limit - (performance.now() - this.#last);
     if (left > 0) {
       this.#wait(left);
-    } else if (this.#hasAsked) {
+    } else if (this.#asked > 1 || (this.#asked === 1 && performance.now() - this.#due < Late)) {
       this.#onSilence();
     } else {
-      this.#hasAsked = true;
+      this.#last = performance.now() - this.#interval;
+      this.#asked += 1;
       this.#ping();
       this.#wait(this.#interval);
     }

@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
   /** Ends the call with the signal's reason; the server is told. */
   readonly signal?: AbortSignal | undefined;
+  /** The call's place in a trace, as a W3C `traceparent`. Defaults to what the client's `traceparent` returns. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A request to send. */
@@ -26,6 +28,8 @@ export interface RequestParts<T> {
   /** Milliseconds; 0 for no limit. */
   readonly timeout: number;
   readonly signal?: AbortSignal | undefined;
+  /** The trace block. */
+  readonly trace?: Uint8Array | undefined;
   /** Where to count its latency; undefined for a request that is not measured. */
   readonly latencies?: Latencies | undefined;
   /** Whether to ask for a timing block. */
@@ -34,7 +38,7 @@ export interface RequestParts<T> {
 
 /** Sends a request at once. */
 export function request<T>(calls: Calls, link: Link, parts: RequestParts<T>): Promise<T> {
-  const { type, body, timeout, signal } = parts;
+  const { type, body, timeout, signal, trace } = parts;
   return new Promise<T>((resolve, reject) => {
     const sentAt = performance.now();
     const end = () => {
@@ -75,6 +79,6 @@ export function request<T>(calls: Calls, link: Link, parts: RequestParts<T>): Pr
     const correlation = calls.add({ type, onReply, onLost });
     const timer = startTimer(timeout, () => giveUp(failed("timed-out", `No reply came in ${timeout} ms.`)));
     signal?.addEventListener("abort", onAbort, { once: true });
-    link.sendFrame({ type, correlation, flags: parts.timing ? Flag.Timing : 0, deadline: deadlineOf(timeout, link), body });
+    link.sendFrame({ type, correlation, flags: parts.timing ? Flag.Timing : 0, trace, deadline: deadlineOf(timeout, link), body });
   });
 }

@@ -2,6 +2,7 @@ import { failed, type FastPortError } from "../errors.js";
 import { FrameDecoder, FrameError, type FrameRules } from "../frames/decoder.js";
 import { encodeFrame, type FrameParts } from "../frames/encode.js";
 import { Extension, Flag, HeaderSize, LengthSize, Nothing, type Frame } from "../frames/frame.js";
+import { traceBlockOf } from "../frames/trace.js";
 import { Cancel, Credit, CreditOf, Goodbye, Hello, MessageType, Welcome, type HelloMessage } from "../messages/control.js";
 import type { StreamWindow } from "../streams/inflow.js";
 import type { Items } from "../streams/pump.js";
@@ -21,7 +22,10 @@ import type { Session, SessionEnd, SessionSettings } from "./types.js";
 /** How long the peer may take to end the connection after this side has ended its output, in milliseconds. */
 const Linger = 1000;
 
-const Offered = Extension.Streams | Extension.Calls;
+const Offered = Extension.Trace | Extension.Streams | Extension.Calls;
+
+/** Types below are the framework's own: their messages belong to no trace. */
+const FirstTraced = 0x0100;
 
 /** A session over a connection. Either side of a connection may be one. */
 export class FrameSession implements Session, Link, ConnectionEvents {
@@ -104,16 +108,18 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
+    const trace = this.#traceOf(type, options);
     const limit = await this.#whenReady(options);
     this.#check(body.length, options);
     const { timing, latencies } = this.#settings;
-    return request(this.#calls, this, { type, body, decode, timeout: limit.left, signal: options.signal, timing, latencies });
+    return request(this.#calls, this, { type, body, decode, timeout: limit.left, signal: options.signal, trace, timing, latencies });
   }
 
   async send(type: number, body: Uint8Array = Nothing, options: CallOptions = {}): Promise<void> {
+    const trace = this.#traceOf(type, options);
     await this.#whenReady(options);
     this.#check(body.length, options);
-    this.sendFrame({ type, flags: Flag.OneWay, body });
+    this.sendFrame({ type, flags: Flag.OneWay, trace, body });
   }
 
   async *stream(
@@ -240,6 +246,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   async #open(
     type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
   ): Promise<StreamCall> {
+    const trace = this.#traceOf(type, options);
     const limit = await this.#whenReady(options);
     this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
     if (!(this.extensions & Extension.Streams)) {
@@ -247,7 +254,11 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     }
 
     const { wholeTimeout = 0, signal } = options;
-    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout: limit.left, wholeTimeout, signal });
+    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout: limit.left, wholeTimeout, signal, trace });
+  }
+
+  #traceOf(type: number, { traceparent = this.#settings.traceparent() }: CallOptions): Uint8Array | undefined {
+    return traceparent && this.extensions & Extension.Trace && type >= FirstTraced ? traceBlockOf(traceparent) : undefined;
   }
 
   #welcome(body: Uint8Array): void {

@@ -11,6 +11,7 @@ export interface SessionSettings extends AnswerLimits {
   readonly requestTimeout: number;
   readonly heartbeatInterval: number;
   readonly timing: boolean;
+  readonly traceparent: () => string | undefined;
   readonly window: StreamWindow;
   readonly handlers: Handlers;
   readonly latencies: Latencies;

@@ -21,6 +21,8 @@ export interface StreamParts {
   /** Milliseconds for the whole call; 0 for no limit. */
   readonly wholeTimeout: number;
   readonly signal?: AbortSignal | undefined;
+  /** The trace block. */
+  readonly trace?: Uint8Array | undefined;
 }
 
 /** A call that streams, of the side that opens it. Ends once: by the peer's last frame, an error, `cancel` or the end of the session. */
@@ -39,7 +41,7 @@ export class StreamCall implements PendingCall {
 
   /** Opens the call. */
   constructor(calls: Calls, link: Link, parts: StreamParts) {
-    const { type, requests, streamsReplies, timeout, wholeTimeout, signal } = parts;
+    const { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace } = parts;
     this.#calls = calls;
     this.#link = link;
     this.#parts = parts;
@@ -50,7 +52,7 @@ export class StreamCall implements PendingCall {
     this.#sendCredit(window.messages, window.bytes, CreditOf.Opening);
     const isStream = !(requests instanceof Uint8Array);
     const deadline = deadlineOf(streamsReplies ? wholeTimeout : timeout, link);
-    this.#send(isStream ? Flag.More : 0, isStream ? Nothing : requests, deadline);
+    this.#send(isStream ? Flag.More : 0, isStream ? Nothing : requests, trace, deadline);
 
     this.#firstTimer = startTimer(timeout, () => this.cancel(failed("timed-out", `No reply came in ${timeout} ms.`)));
     this.#wholeTimer = startTimer(wholeTimeout, () => this.cancel(failed("timed-out", `The call did not end in ${wholeTimeout} ms.`)));
@@ -132,8 +134,8 @@ export class StreamCall implements PendingCall {
     }
   }
 
-  #send(flags: number, body: Uint8Array, deadline?: number): void {
-    this.#link.sendFrame({ type: this.type, correlation: this.#correlation, flags, deadline, body });
+  #send(flags: number, body: Uint8Array, trace?: Uint8Array, deadline?: number): void {
+    this.#link.sendFrame({ type: this.type, correlation: this.#correlation, flags, trace, deadline, body });
   }
 
   #sendCredit(messages: number, bytes: number, of: number): void {

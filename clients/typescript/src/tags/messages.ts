@@ -11,6 +11,8 @@ export const TagMessageType = {
   Update: 0x0205,
   Acknowledge: 0x0206,
   Browse: 0x0207,
+  Declare: 0x0210,
+  Push: 0x0211,
 } as const;
 
 export const ResolveTags = define({ names: [1, texts] });
@@ -43,6 +45,21 @@ export const TagUpdate = define({
 });
 export const AcknowledgeUpdates = define({ subscription: [1, uint32], number: [2, uint64] });
 export const BrowseTags = define({ path: [1, text], limit: [2, uint32], cursor: [3, bytes] });
+export const DeclareTags = define({
+  tags: [1, many(define({
+    name: [1, text],
+    type: [3, uint32],
+    rank: [4, sint32],
+    access: [5, uint32],
+    unit: [6, text],
+    hasRange: [7, flag],
+    low: [8, double],
+    high: [9, double],
+    description: [10, text],
+  }))],
+});
+export const DeclaredTags = define({ statuses: [1, fixed32s], handles: [2, fixed32s] });
+export const PushTags = define({ handles: [1, fixed32s], samples: [2, nested(Samples)] });
 export const BrowsedTags = define({
   status: [1, fixed32],
   nodes: [2, many(define({ name: [1, text], displayName: [2, text], kind: [3, uint32], hasChildren: [4, flag] }))],

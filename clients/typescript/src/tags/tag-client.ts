@@ -5,7 +5,9 @@ import type { Session } from "../session/types.js";
 import { BrowseTags, BrowsedTags, ReadTags, ResolveTags, ResolvedTags, TagMessageType, WriteTags, WrittenTags } from "./messages.js";
 import { Samples, atRow, columnsOf, samplesOf } from "./samples.js";
 import { TagStatus, TagType, isBad, statusName } from "./tag-type.js";
-import { sampleWithout, type TagSample, type TagScalar, type TagValue } from "./tag-value.js";
+import type { PublishedTag, TagPublication } from "./tag-publication.js";
+import { TagPublications } from "./tag-publications.js";
+import { sampleWithout, typed, type TagSample, type TagScalar, type TagValue } from "./tag-value.js";
 import { TagUpdates, type TagChange, type WatchOptions } from "./tag-updates.js";
 
 /** Time for a server that does not keep its own limit, in milliseconds. */
@@ -54,17 +56,19 @@ export interface ResolvedTag extends TagInfo {
   readonly handle: number;
 }
 
-/** Reads, writes, browses and watches tags. One for each client. */
+/** Reads, writes, browses, watches and publishes tags. One for each client. */
 export class TagClient {
   readonly #client: FastPortClient;
   readonly #updates: TagUpdates;
+  readonly #publications: TagPublications;
   // Handles belong to a session.
   readonly #resolved = new WeakMap<Session, Map<string, ResolvedTag>>();
 
-  /** Registers the handler of updates: create it before `connect`. */
+  /** Registers the handlers of updates and writes: create it before `connect`. */
   constructor(client: FastPortClient) {
     this.#client = client;
     this.#updates = new TagUpdates(client, (session, names, options) => this.#resolve(session, names, options));
+    this.#publications = new TagPublications(client);
   }
 
   /** Reads a tag. */
@@ -144,6 +148,15 @@ export class TagClient {
     return this.#updates.watch(names, options);
   }
 
+  /**
+   * Publishes tags: the server's other clients, and OPC UA clients of a bridge, can read and watch them, and write those that take writes.
+   * They belong to the client's `routingId`, which it needs.
+   * @throws FastPortError The server has refused, or no reply came. Which tags it has accepted, `statuses` of the publication tells.
+   */
+  publish(tags: readonly PublishedTag[], options: CallOptions = {}): Promise<TagPublication> {
+    return this.#publications.publish(tags, options);
+  }
+
   /** A name without a tag is asked for again each time. */
   async #resolve(session: Session, names: readonly string[], options: CallOptions): Promise<ResolvedTag[]> {
     const known = this.#resolved.get(session) ?? new Map<string, ResolvedTag>();
@@ -177,13 +190,10 @@ function callOptions(timeout: number | undefined, signal: AbortSignal | undefine
 }
 
 function withType(value: TagValue | TagScalar | readonly TagScalar[], { name, type }: ResolvedTag): TagValue {
-  if (typeof value === "object" && value !== null && "type" in value) {
-    return value;
-  }
-
-  if (type === TagType.Null && value !== null) {
+  const whole = typed(value, type);
+  if (whole.type === TagType.Null && whole.value !== null) {
     throw new RangeError(`The type of ${name} is not known; write a value with its type.`);
   }
 
-  return { type, value };
+  return whole;
 }

@@ -92,7 +92,8 @@ export class TagUpdates {
   async *#changes({ session, number: subscription, updates, names }: Subscription, signal: AbortSignal | undefined) {
     for (let update; (update = await updates.next(signal)); ) {
       const { number, handles, samples, dropped } = update;
-      session.send(TagMessageType.Acknowledge, AcknowledgeUpdates.encode({ subscription, number })).catch(() => {});
+      // Part of no trace.
+      session.send(TagMessageType.Acknowledge, AcknowledgeUpdates.encode({ subscription, number }), { traceparent: "" }).catch(() => {});
       let before = dropped;
       for (const [i, sample] of (samples ? samplesOf(samples) : []).entries()) {
         const name = names.get(handles[i] ?? 0);

@@ -31,6 +31,11 @@ export interface TagSample extends TagValue {
   readonly serverTime: bigint;
 }
 
+/** A value with its type; one without gets the type given. */
+export function typed(value: TagValue | TagScalar | readonly TagScalar[], type: number): TagValue {
+  return typeof value === "object" && value !== null && "type" in value ? value : { type, value };
+}
+
 /** A sample without a value. */
 export function sampleWithout(status: number): TagSample {
   return { type: TagType.Null, value: null, status, sourceTime: 0n, serverTime: 0n };

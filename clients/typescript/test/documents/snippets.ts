@@ -1,6 +1,8 @@
-import { ErrorCode, FastPortClient, FastPortError, errorDetail, handleService, readErrorDetail, serviceClient, webSocket } from "fastport";
+import {
+  ErrorCode, FastPortClient, FastPortError, errorDetail, handleService, readErrorDetail, serviceClient, webSocket, type ClientInterceptor,
+} from "fastport";
 import { socket } from "fastport/node";
-import { TagClient, dateOf, isGood } from "fastport/tags";
+import { TagClient, TagType, dateOf, isGood } from "fastport/tags";
 import { WebSocket } from "ws";
 import { Speller } from "../generated/spelling_fastport.js";
 import { TotalSchema } from "../generated/spelling_pb.js";
@@ -24,6 +26,26 @@ export async function count(client: FastPortClient, letters: string[], signal?: 
     throw e;
   }
 }
+// docs: end
+
+// docs: interceptor
+export const retries: ClientInterceptor = {
+  async call(call, next) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await next(call);
+      } catch (e) {
+        if (!(e instanceof FastPortError && e.code === ErrorCode.Unavailable && attempt < 3)) {
+          throw e;
+        }
+
+        await new Promise((resolve) => setTimeout(resolve, 20 * attempt));
+      }
+    }
+  },
+};
+
+export const patientSpeller = (client: FastPortClient) => serviceClient(client, Speller, [retries]);
 // docs: end
 
 // docs: handlers
@@ -75,6 +97,25 @@ export async function useTags(bridge: string, show: (line: string) => void): Pro
     break;
   }
 
+  await client.close();
+}
+// docs: end
+
+// docs: publish
+export async function publishPress(bridge: string, signal: AbortSignal): Promise<void> {
+  const client = new FastPortClient({ transport: socket(bridge), routingId: "press-4" });
+  const tags = new TagClient(client);
+  await client.connect();
+  const press = await tags.publish([
+    { name: "press/speed", type: TagType.Double, value: 0, unit: "rpm" },
+    { name: "press/limit", type: TagType.Double, value: 90, onWrite: ({ value }) => console.log(`The limit is ${value} now.`) },
+  ]);
+  for (let speed = 0; !signal.aborted; speed = (speed + 1) % 90) {
+    press.set("press/speed", speed);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  await press.close();
   await client.close();
 }
 // docs: end

@@ -75,6 +75,7 @@ export const defaults = {
   requestTimeout: 10_000,
   heartbeatInterval: 15_000,
   timing: false,
+  traceparent: () => undefined,
   window: { messages: 256, bytes: 128 * 1024 },
   maxStreams: 128,
   maxRequestsInFlight: 1024,

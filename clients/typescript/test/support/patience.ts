@@ -1,9 +1,9 @@
-/** Looks until a condition holds; fails after 10 s. */
+/** Looks until a condition holds; fails after 30 s, which is long enough for any busy machine. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   while (!condition()) {
     if (performance.now() > end) {
-      throw new Error(`After 10 s: ${what}.`);
+      throw new Error(`After 30 s: ${what}.`);
     }
 
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -2,15 +2,11 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
-using System.Runtime.CompilerServices;
-using FastPort.Tests.Browser;
 using Xunit;
 
-namespace FastPort.Dashboard.Tests.Support;
+namespace FastPort.Tests.Support;
 
-/// <summary>
-/// nginx with its defaults in front of a dashboard, below <c>/fp/</c>, as a process in the foreground. It is ended by its id when disposed.
-/// </summary>
+/// <summary>nginx as a process in the foreground, which is ended by its id when disposed.</summary>
 internal sealed class NginxProcess : IAsyncDisposable
 {
     private static readonly string? Program = PeerPrograms.Find("nginx");
@@ -23,20 +19,19 @@ internal sealed class NginxProcess : IAsyncDisposable
     {
         (_directory, _process) = (directory, process);
         _said = process.StandardError.ReadToEndAsync();
-        Url = new Uri($"http://127.0.0.1:{port}/fp/");
+        Port = port;
     }
 
     /// <summary>That it is missing and how to get it; null where it is there.</summary>
     public static string? Problem => Program is null
         ? "There is no nginx: install it, in Debian with `apt-get install nginx-light`." : null;
 
-    /// <summary>Where the dashboard is reached through it.</summary>
-    public Uri Url { get; }
+    /// <summary>Where it listens, on 127.0.0.1.</summary>
+    public int Port { get; }
 
     /// <summary>Starts it and waits until it listens.</summary>
-    /// <param name="dashboard">The dashboard behind it.</param>
-    /// <param name="settings">Directives of its server, such as <c>gzip on;</c>.</param>
-    public static async Task<NginxProcess> StartAsync(Uri dashboard, string settings)
+    /// <param name="http">Gives its servers, as directives of <c>http</c>, for the port to listen to on 127.0.0.1.</param>
+    public static async Task<NginxProcess> StartAsync(Func<int, string> http)
     {
         Assert.True(Problem is null, Problem);
         for (int attempt = 0; ; attempt++)
@@ -44,7 +39,7 @@ internal sealed class NginxProcess : IAsyncDisposable
             int port = FreePort();
             var directory = new TemporaryDirectory();
             string configuration = Path.Combine(directory.Path, "nginx.conf");
-            await File.WriteAllTextAsync(configuration, Configuration(directory.Path, port, dashboard, settings), Patience.Token);
+            await File.WriteAllTextAsync(configuration, Configuration(directory.Path, http(port)), Patience.Token);
             var start = new ProcessStartInfo(Program!, ["-p", directory.Path, "-c", configuration, "-e", "stderr"])
             {
                 UseShellExecute = false,
@@ -77,8 +72,8 @@ internal sealed class NginxProcess : IAsyncDisposable
         _directory.Dispose();
     }
 
-    // One process, without a master, and nothing but a location: all that is not said has nginx's defaults.
-    private static string Configuration(string directory, int port, Uri dashboard, string settings) =>
+    // One process, without a master: all that is not said has nginx's defaults.
+    private static string Configuration(string directory, string http) =>
         $$"""
         daemon off;
         master_process off;
@@ -91,11 +86,7 @@ internal sealed class NginxProcess : IAsyncDisposable
           fastcgi_temp_path {{directory}}/fastcgi;
           uwsgi_temp_path {{directory}}/uwsgi;
           scgi_temp_path {{directory}}/scgi;
-          server {
-            listen 127.0.0.1:{{port}};
-            {{settings}}
-            location /fp/ { proxy_pass {{dashboard.GetLeftPart(UriPartial.Authority)}}/; }
-          }
+          {{http}}
         }
 
         """;
@@ -109,12 +100,4 @@ internal sealed class NginxProcess : IAsyncDisposable
 
     private static bool Listens(int port) =>
         IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpListeners().Any(listener => listener.Port == port);
-}
-
-/// <summary>A test that needs nginx and Chromium: skipped where one is not installed, but not in the gate.</summary>
-[AttributeUsage(AttributeTargets.Method)]
-internal sealed class NginxTheoryAttribute : TheoryAttribute
-{
-    public NginxTheoryAttribute([CallerFilePath] string? sourceFile = null, [CallerLineNumber] int sourceLine = -1)
-        : base(sourceFile, sourceLine) => Skip = PeerPrograms.SkipReason(NginxProcess.Problem) ?? Chromium.SkipReason;
 }
