@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text.Json.Nodes;
 using System.Threading.Channels;
 using FastPort.Conformance.Adapters;
@@ -24,6 +25,7 @@ internal sealed class CaseRun
     private readonly EventLog _events;
     private readonly List<ScriptedConnection> _connections = [];
     private readonly List<string> _trace = [];
+    private readonly Stopwatch _time = Stopwatch.StartNew();
     private uint _barriers;
 
     private CaseRun(ConformanceCase conformanceCase, IAdapter adapter, ScriptedServer server, Site site)
@@ -286,11 +288,20 @@ internal sealed class CaseRun
         _barriers += 1;
         var ping = new Frame(0x0002, 0, BarrierCorrelation + _barriers, []);
         SendBytes(step, ping.ToBytes(), "Ping, a barrier");
-        Frame frame = await NextFrameAsync(step, cancellationToken).ConfigureAwait(false);
-        if (!MessageKind.Get("Pong").Fits(frame) || frame.Correlation != ping.Correlation || frame.Body.Length != 0)
+        JsonObject[] allowed = [.. (step["allow"]?.AsArray() ?? []).Select(static one => one!.AsObject())];
+        while (true)
         {
-            throw new CaseFailureException(
-                $"the client sent {MessageKind.NameOf(frame)} where it must send nothing but the reply to a Ping. The frame: {frame}");
+            Frame frame = await NextFrameAsync(step, cancellationToken).ConfigureAwait(false);
+            if (MessageKind.Get("Pong").Fits(frame) && frame.Correlation == ping.Correlation && frame.Body.Length == 0)
+            {
+                return;
+            }
+
+            if (!Array.Exists(allowed, one => _frames.Mismatch(one, frame) is null))
+            {
+                throw new CaseFailureException(
+                    $"the client sent {MessageKind.NameOf(frame)} before the reply to a Ping: it must not. The frame: {frame}");
+            }
         }
     }
 
@@ -332,5 +343,5 @@ internal sealed class CaseRun
 
     private static string Short(string text) => text.Length <= 300 ? text : $"{text[..300]}...";
 
-    private void Trace(string line) => _trace.Add(line);
+    private void Trace(string line) => _trace.Add($"{_time.ElapsedMilliseconds,5} ms  {line}");
 }
