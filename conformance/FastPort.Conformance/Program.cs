@@ -27,7 +27,17 @@ if (own.Count != 0 || (command.Length == 0 && !onlyList) || transports.Except(Si
     return 2;
 }
 
-ConformanceCase[] cases = [.. CaseFolder.Read(folder).Where(c => c.Name.Contains(part, StringComparison.Ordinal))];
+ConformanceCase[] cases;
+try
+{
+    cases = [.. CaseFolder.Read(folder).Where(c => c.Name.Contains(part, StringComparison.Ordinal))];
+}
+catch (Exception e) when (e is FormatException or IOException)
+{
+    Console.Error.WriteLine(e.Message);
+    return 2;
+}
+
 if (onlyList)
 {
     foreach (ConformanceCase one in cases)
@@ -51,7 +61,7 @@ try
         }
     }
 }
-catch (CaseFailureException e)
+catch (Exception e) when (e is CaseFailureException or FormatException)
 {
     Console.WriteLine($"Bail out! {e.Message}");
     return 1;

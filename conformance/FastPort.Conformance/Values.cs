@@ -37,7 +37,10 @@ internal sealed class Values
         _ => node?.DeepClone(),
     };
 
-    /// <summary>Why a value is not what is expected; null if it is. An object with <c>min</c> or <c>max</c> is a range of numbers.</summary>
+    /// <summary>
+    /// Why a value is not what is expected; null if it is. Expected is a value, a range of numbers (<c>min</c>, <c>max</c>), one of several
+    /// (<c>in</c>), a text without another one (<c>lacks</c>), or an object whose fields are expected.
+    /// </summary>
     public string? Mismatch(string what, JsonNode? expected, JsonNode? actual)
     {
         switch (expected)
@@ -47,6 +50,14 @@ internal sealed class Values
                 return number >= Bound(range["min"], decimal.MinValue) && number <= Bound(range["max"], decimal.MaxValue)
                     ? null
                     : $"{what} is {number}, not in {range.ToJsonString()}";
+            case JsonObject { Count: 1 } one when one["in"] is JsonArray several:
+                return several.Any(value => TextOf(value) == TextOf(actual))
+                    ? null
+                    : $"{what} is '{Short(TextOf(actual))}', not in {several.ToJsonString()}";
+            case JsonObject { Count: 1 } one when one["lacks"] is { } part:
+                return TextOf(actual).Contains(TextOf(part), StringComparison.Ordinal)
+                    ? $"{what} is '{Short(TextOf(actual))}', which must not contain '{TextOf(part)}'"
+                    : null;
             case JsonObject fields when actual is JsonObject found:
                 return fields.Select(field => Mismatch($"{what}.{field.Key}", field.Value, found[field.Key]))
                     .FirstOrDefault(static problem => problem is not null);

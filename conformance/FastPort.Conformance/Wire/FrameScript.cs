@@ -35,8 +35,9 @@ internal sealed class FrameScript(Values values)
             flags |= Frame.Trace;
         }
 
+        JsonNode? type = step["type"] ?? kind.Type ?? asked?.Type;
         var frame = new Frame(
-            (ushort)Number(step["type"], kind.Type ?? asked?.Type ?? throw new FormatException($"{name} needs a type.")),
+            type is null ? throw new FormatException($"{name} needs a type.") : (ushort)Number(type, 0),
             (byte)Number(step["flags"], flags),
             (uint)Number(step["correlation"], asked?.Correlation ?? 0),
             [.. body, .. Bytes.Parse(Values.TextOf(step["more"] ?? string.Empty))])
