@@ -46,10 +46,11 @@ internal sealed class Values
         switch (expected)
         {
             case JsonObject range when range.ContainsKey("min") || range.ContainsKey("max"):
-                decimal number = decimal.Parse(TextOf(actual), CultureInfo.InvariantCulture);
-                return number >= Bound(range["min"], decimal.MinValue) && number <= Bound(range["max"], decimal.MaxValue)
-                    ? null
-                    : $"{what} is {number}, not in {range.ToJsonString()}";
+                return !decimal.TryParse(TextOf(actual), CultureInfo.InvariantCulture, out decimal number)
+                    ? $"{what} is '{Short(TextOf(actual))}', not a number"
+                    : number >= Bound(range["min"], decimal.MinValue) && number <= Bound(range["max"], decimal.MaxValue)
+                        ? null
+                        : $"{what} is {number}, not in {range.ToJsonString()}";
             case JsonObject { Count: 1 } one when one["in"] is JsonArray several:
                 return several.Any(value => TextOf(value) == TextOf(actual))
                     ? null
