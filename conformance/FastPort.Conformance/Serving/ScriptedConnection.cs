@@ -93,7 +93,7 @@ internal sealed class ScriptedConnection(Connection connection, Action<ScriptedC
         connection.Close(CloseReason.LocalClosed);
     }
 
-    /// <summary>Ends the connection at once: over TCP with a reset.</summary>
+    /// <summary>Ends the connection at once, without what still waits to be sent.</summary>
     public Task CutAsync()
     {
         _isEnding = true;

@@ -13,7 +13,8 @@ internal static class MessageBody
         foreach ((string name, JsonNode? value) in values)
         {
             Field field = Array.Find(fields, field => field.Name == name)
-                ?? throw new FormatException($"There is no field '{name}'; there are {string.Join(", ", fields.Select(static f => f.Name))}.");
+                ?? throw new FormatException(
+                    $"There is no field '{name}'; there are {string.Join(", ", fields.Select(static f => f.Name))}.");
             foreach (JsonNode? one in field.IsRepeated ? value!.AsArray() : (IEnumerable<JsonNode?>)[value])
             {
                 Write(message, field, one!);
