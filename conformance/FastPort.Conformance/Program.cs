@@ -1,3 +1,4 @@
+using System.ComponentModel;
 using FastPort.Conformance;
 using FastPort.Conformance.Adapters;
 using FastPort.Conformance.Cases;
@@ -61,7 +62,7 @@ try
         }
     }
 }
-catch (Exception e) when (e is CaseFailureException or FormatException)
+catch (Exception e) when (e is CaseFailureException or FormatException or Win32Exception)
 {
     Console.WriteLine($"Bail out! {e.Message}");
     return 1;
