@@ -2,6 +2,9 @@ using System.Text.RegularExpressions;
 using FastPort.Conformance.Cases;
 using Xunit;
 
+// The runs wait more than they compute.
+[assembly: CollectionBehavior(MaxParallelThreads = 4)]
+
 namespace FastPort.Conformance.Tests;
 
 /// <summary>The cases themselves.</summary>
@@ -27,6 +30,9 @@ public sealed partial class CaseTests
     [InlineData("""{ "section": "protocol.md#frame", "steps": [] }""", "'shows' is missing")]
     [InlineData("""{ "shows": "x", "section": "x", "steps": [], "timeout": 5 }""", "'timeout' is not known")]
     [InlineData("""{ "shows": "x", "section": "x", "steps": [], "needs": ["wings"] }""", "no capability 'wings'")]
+    [InlineData("""{ "shows": "x", "section": "x", "steps": [{ "expekt": "Hello" }] }""", "no step 'expekt'")]
+    [InlineData("""{ "shows": "x", "section": "x", "steps": [{ "expect": "Hello", "feilds": {} }] }""", "'feilds' is not known")]
+    [InlineData("""{ "shows": "x", "section": "x", "steps": [{ "ends": true, "allow": [{ "expect": "Ping", "code": 1 }] }] }""", "'code'")]
     public void A_mistake_in_a_case_names_its_file(string json, string problem)
     {
         using var folder = new TemporaryDirectory();

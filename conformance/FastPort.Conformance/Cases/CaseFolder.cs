@@ -15,7 +15,7 @@ internal static class CaseFolder
 
     private static readonly TimeSpan UsualBound = TimeSpan.FromSeconds(10);
 
-    private static readonly string[] Keys = ["shows", "section", "needs", "notOver", "within", "variants", "steps"];
+    private static readonly string[] Keys = ["shows", "section", "needs", "within", "variants", "steps"];
 
     /// <summary>The folder next to this program.</summary>
     public static string Default { get; } = Path.Combine(AppContext.BaseDirectory, "cases");
@@ -53,6 +53,8 @@ internal static class CaseFolder
     {
         string[] needs = [.. (all["needs"]?.AsArray() ?? []).Select(static need => need!.GetValue<string>())];
         string? unknown = needs.Except(Capabilities, StringComparer.Ordinal).FirstOrDefault();
+        List<JsonObject> steps = [.. all["steps"]!.AsArray().Select(static step => step!.AsObject())];
+        steps.ForEach(StepFormat.Check);
         return unknown is not null
             ? throw new FormatException($"There is no capability '{unknown}'; there are {string.Join(", ", Capabilities)}.")
             : new ConformanceCase(
@@ -60,11 +62,9 @@ internal static class CaseFolder
                 Text(all, "shows"),
                 Text(all, "section"),
                 needs,
-                (all["notOver"]?.AsObject() ?? []).ToDictionary(
-                    static pair => pair.Key, static pair => pair.Value!.GetValue<string>(), StringComparer.Ordinal),
                 all["within"] is { } seconds ? TimeSpan.FromSeconds(seconds.GetValue<double>()) : UsualBound,
                 variant.AsObject(),
-                [.. all["steps"]!.AsArray().Select(static step => step!.AsObject())]);
+                steps);
     }
 
     private static string Text(JsonObject all, string key) =>

@@ -7,7 +7,6 @@ namespace FastPort.Conformance.Cases;
 /// <param name="Shows">What the case shows, in one sentence.</param>
 /// <param name="Section">The section of the documentation that demands it, as <c>protocol.md#errors</c>.</param>
 /// <param name="Needs">The capabilities that a client needs for it.</param>
-/// <param name="NotOver">The transports over which it cannot be played, with the reason.</param>
 /// <param name="Within">The upper bound of its time.</param>
 /// <param name="Values">Named values of the variant.</param>
 /// <param name="Steps">The steps.</param>
@@ -16,7 +15,6 @@ internal sealed record ConformanceCase(
     string Shows,
     string Section,
     IReadOnlyList<string> Needs,
-    IReadOnlyDictionary<string, string> NotOver,
     TimeSpan Within,
     JsonObject Values,
     IReadOnlyList<JsonObject> Steps);
