@@ -25,8 +25,8 @@ public sealed class LineLengthTests
 
     public static TheoryData<string> Roots =>
     [
-        "docs", "src", "samples", "tests", "benchmarks", "fuzz", "fuzz/run", ".ci", "eng", "README.md", "CHANGELOG.md", "SECURITY.md",
-        "appsettings.json", "global.json", "Directory.Build.props", "Directory.Packages.props",
+        "docs", "src", "samples", "tests", "benchmarks", "conformance", "clients/typescript/conformance", "fuzz", "fuzz/run", ".ci", "eng",
+        "README.md", "CHANGELOG.md", "SECURITY.md", "appsettings.json", "global.json", "Directory.Build.props", "Directory.Packages.props",
     ];
 
     [Theory]

@@ -286,7 +286,7 @@ test("a server that violates the rules ends the stream by Cancel, with the code"
   const cases: [what: string, code: number, kind: "server-stream" | "client-stream" | "unary", frames: object[]][] = [
     ["items without credit", ErrorCode.Overloaded, "server-stream", Array.from({ length: 5 }, () => ({ flags: 0x21, body: item(1) }))],
     ["an end with a body", ErrorCode.MalformedBody, "server-stream", [{ flags: 0x01, body: item(1) }]],
-    ["an item for one reply", ErrorCode.MalformedBody, "client-stream", [{ flags: 0x21, body: item(1) }]],
+    ["an item for one reply", ErrorCode.Overloaded, "client-stream", [{ flags: 0x21, body: item(1) }]],
     ["an item for a request", ErrorCode.MalformedBody, "unary", [{ flags: 0x21, body: item(1) }]],
     ["a grant above the limit", ErrorCode.MalformedBody, "client-stream", [{
       type: MessageType.Credit, flags: 4, correlation: 0,

@@ -4,27 +4,44 @@ import { Type, decode, encode } from './messages.mjs';
 /** The values of Credit's `of`. */
 export const Of = Object.freeze({ ReplyItems: 0, RequestItems: 1, Opening: 2 });
 
-const credit = (correlation, messages, bytes, of) =>
+/** A Credit frame. */
+export const credit = (correlation, messages, bytes, of) =>
   encodeFrame({ type: Type.Credit, flags: Flag.OneWay, body: encode('Credit', { correlation, messages, bytes, of }) });
+
+const MaxCredit = 2 ** 31 - 1;
 
 /** One direction's account, of the side that sends. */
 export class Account {
+  isClosed = false;
   #messages = 0;
   #bytes = 0;
   #waiting = null;
 
+  /** False if the grant lifts the account above its limit. */
   grant({ messages, bytes }) {
     this.#messages += messages;
     this.#bytes += bytes;
     if (this.#messages >= 1 && this.#bytes > 0) {
-      this.#waiting?.();
-      this.#waiting = null;
+      this.#wake();
     }
+
+    return this.#messages <= MaxCredit && this.#bytes <= MaxCredit;
+  }
+
+  /** The call is over: whoever waits for credit goes on, and looks at `isClosed`. */
+  close() {
+    this.isClosed = true;
+    this.#wake();
+  }
+
+  #wake() {
+    this.#waiting?.();
+    this.#waiting = null;
   }
 
   /** Waits for credit and takes it. */
   async take(bytes) {
-    while (this.#messages < 1 || this.#bytes <= 0) {
+    while (!this.isClosed && (this.#messages < 1 || this.#bytes <= 0)) {
       await new Promise((resolve) => (this.#waiting = resolve));
     }
 

@@ -35,39 +35,64 @@ export function encodeFrame(
   return frame;
 }
 
-/** Takes bytes as they come and gives whole frames; throws where they break the format. */
+/** A frame that breaks the format. `type` is the frame's, or 0 if its header was not read. */
+export class FrameError extends RangeError {
+  constructor(code, type, message) {
+    super(message);
+    this.code = code;
+    this.type = type;
+  }
+}
+
+const Malformed = 1;
+const TooLarge = 2;
+
+/** The bits of the extensions. */
+export const Extension = Object.freeze({ Trace: 1, Streams: 2, Calls: 8 });
+
+/** Takes bytes as they come and gives whole frames; throws a FrameError where they break the format. */
 export class FrameDecoder {
   #rest = Nothing;
+
+  /** `rules` is what is accepted; it may change from one frame to the next. Without rules everything is that has a form. */
+  constructor(rules = { maxFrameBytes: 2 ** 28, extensions: 0xff }) {
+    this.rules = rules;
+  }
 
   /** Bytes of a frame that has begun and not ended. */
   get pending() {
     return this.#rest.length;
   }
 
-  push(chunk) {
+  *push(chunk) {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const frames = [];
-    let at = 0;
-    while (this.#rest.length - at >= 4) {
-      const length = this.#rest.readUInt32LE(at);
-      if (length < HeaderSize - 4) {
-        throw new RangeError(`A frame's length is ${length}.`);
-      }
+    while (this.#rest.length >= 4 && this.#rest.length >= 4 + this.#checkedLength()) {
+      const size = 4 + this.#rest.readUInt32LE(0);
+      const frame = parse(this.#rest.subarray(0, size), this.rules);
+      this.#rest = this.#rest.subarray(size);
+      yield frame;
+    }
+  }
 
-      if (this.#rest.length - at < 4 + length) {
-        break;
-      }
-
-      frames.push(parse(this.#rest.subarray(at, at + 4 + length)));
-      at += 4 + length;
+  // A frame that is too large is refused before it is there.
+  #checkedLength() {
+    const length = this.#rest.readUInt32LE(0);
+    if (length < HeaderSize - 4) {
+      throw new FrameError(Malformed, 0, `A frame's length is ${length}.`);
     }
 
-    this.#rest = this.#rest.subarray(at);
-    return frames;
+    const { maxFrameBytes, extensions, timing } = this.rules;
+    const blocks = (timing ? TimingSize : 0) + (extensions & Extension.Trace ? TraceSize : 0)
+      + (extensions & Extension.Calls ? DeadlineSize : 0);
+    if (length > maxFrameBytes + blocks) {
+      throw new FrameError(TooLarge, 0, `A frame's length is ${length}; the limit is ${maxFrameBytes}.`);
+    }
+
+    return length;
   }
 }
 
-function parse(bytes) {
+function parse(bytes, { maxFrameBytes, extensions }) {
   const frame = {
     length: bytes.readUInt32LE(0),
     type: bytes.readUInt16LE(4),
@@ -78,34 +103,42 @@ function parse(bytes) {
     trace: null,
     deadline: null,
   };
-  const isReply = (frame.flags & Flag.Reply) !== 0;
+  const { type, flags, correlation } = frame;
+  const has = (flag) => (flags & flag) !== 0;
   if (
     frame.version !== 1
-    || (frame.flags & 0x40) !== 0
-    || ((frame.flags & Flag.More) !== 0 && (frame.flags & (Flag.OneWay | Flag.Error)) !== 0)
-    || (isReply && (frame.flags & (Flag.Trace | Flag.Deadline)) !== 0)
-    || ((frame.flags & Flag.OneWay) !== 0 && (frame.flags & Flag.Deadline) !== 0)
-    || ((frame.flags & Flag.Error) !== 0 && !isReply)
+    || (flags & 0x40) !== 0
+    || (has(Flag.More) && (has(Flag.OneWay | Flag.Error) || !(extensions & Extension.Streams)))
+    || (has(Flag.Trace) && (has(Flag.Reply) || !(extensions & Extension.Trace)))
+    || (has(Flag.Deadline) && (has(Flag.Reply | Flag.OneWay) || !(extensions & Extension.Calls)))
+    || (has(Flag.Error) && !has(Flag.Reply))
+    || (correlation === 0 && !has(Flag.Reply | Flag.OneWay))
   ) {
-    throw new RangeError(`A frame has version ${frame.version} and flags ${frame.flags}.`);
+    throw new FrameError(Malformed, type, `A frame has version ${frame.version}, flags ${flags} and correlation ${correlation}.`);
+  }
+
+  const isTimed = has(Flag.Reply) && has(Flag.Timing);
+  const blocks = (isTimed ? TimingSize : 0) + (has(Flag.Trace) ? TraceSize : 0) + (has(Flag.Deadline) ? DeadlineSize : 0);
+  if (bytes.length < HeaderSize + blocks) {
+    throw new FrameError(Malformed, type, `A frame's blocks are cut short: its length is ${frame.length}.`);
+  }
+
+  if (frame.length - blocks > maxFrameBytes) {
+    throw new FrameError(TooLarge, type, `A frame's length is ${frame.length}; the limit is ${maxFrameBytes}.`);
   }
 
   let body = HeaderSize;
-  if (isReply && (frame.flags & Flag.Timing) !== 0) {
-    if (bytes.length < HeaderSize + TimingSize) {
-      throw new RangeError(`A frame's timing block is cut short: its length is ${frame.length}.`);
-    }
-
+  if (isTimed) {
     frame.timing = { received: bytes.readBigUInt64LE(HeaderSize), sent: bytes.readBigUInt64LE(HeaderSize + 8) };
     body += TimingSize;
   }
 
-  if ((frame.flags & Flag.Trace) !== 0) {
+  if (has(Flag.Trace)) {
     frame.trace = bytes.subarray(body, body + TraceSize).toString('hex');
     body += TraceSize;
   }
 
-  if ((frame.flags & Flag.Deadline) !== 0) {
+  if (has(Flag.Deadline)) {
     frame.deadline = bytes.readUInt32LE(body);
     body += DeadlineSize;
   }

@@ -66,9 +66,7 @@ export class StreamCall implements PendingCall {
     clearTimeout(this.#firstTimer);
     const { streamsReplies } = this.#parts;
     if (flags & Flag.More) {
-      if (!streamsReplies) {
-        this.#violate(ErrorCode.MalformedBody, "An item of a stream came for a call with one reply.");
-      } else if (!this.replies.add(body)) {
+      if (!this.replies.add(body)) {
         this.#violate(ErrorCode.Overloaded, "An item came without credit.");
       }
     } else if (flags & Flag.Error) {

@@ -169,7 +169,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
             // No credit and no item can follow.
             Dispatcher.EndStreams(ErrorCode.None);
-            _end.Finish(CloseReason.PeerClosed);
+            // A server does not pass on what a peer says about itself.
+            _end.Finish((_handshake is null ? Requests.PeerError : null) ?? CloseReason.PeerClosed);
         }
     }
 

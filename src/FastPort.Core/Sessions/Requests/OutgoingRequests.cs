@@ -34,6 +34,11 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
 
     public OutstandingRequests Outstanding { get; } = new();
 
+    /// <summary>
+    /// The error about the connection that a known peer has sent, which it ends next; null if there was none. Loop only.
+    /// </summary>
+    public CloseReason? PeerError { get; private set; }
+
     /// <summary>The blocks that the peer's frames may have.</summary>
     public FrameBlocks Expected => (FrameBlocks)Volatile.Read(ref _expected);
 
@@ -220,7 +225,9 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
         if (session.IsPeerKnown)
         {
             (ErrorCode code, string message) = reply.ReadError();
-            SessionLog.PeerError(settings.Logger, session, code, PeerText.Escape(message));
+            string text = PeerText.Escape(message);
+            PeerError = new CloseReason(CloseKind.PeerClosed, $"The peer ended the connection ({code}): {text}", (uint)code);
+            SessionLog.PeerError(settings.Logger, session, code, text);
         }
         else
         {

@@ -1,0 +1,95 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+
+namespace FastPort.Conformance;
+
+/// <summary>The values of a case that have names: <c>$name</c>. The first comparison with a name gives it its value.</summary>
+internal sealed class Values
+{
+    private readonly Dictionary<string, JsonNode> _values = new(StringComparer.Ordinal);
+
+    public void Set(string name, JsonNode value) => _values[name] = value.DeepClone();
+
+    /// <summary>A value as the text that comparisons use: numbers in decimal, also those in hexadecimal.</summary>
+    public static string TextOf(JsonNode? value)
+    {
+        string text = value switch
+        {
+            null => "null",
+            JsonValue scalar when scalar.GetValueKind() == JsonValueKind.String => scalar.GetValue<string>(),
+            _ => value.ToJsonString(),
+        };
+        return text.StartsWith("0x", StringComparison.Ordinal)
+            ? Convert.ToUInt64(text[2..], 16).ToString(CultureInfo.InvariantCulture)
+            : text;
+    }
+
+    /// <summary>A copy in which names have become their values.</summary>
+    /// <exception cref="FormatException">A name has no value yet.</exception>
+    public JsonNode? Resolve(JsonNode? node) => node switch
+    {
+        JsonObject fields => new JsonObject(fields.Select(field => KeyValuePair.Create(field.Key, Resolve(field.Value)))),
+        JsonArray items => new JsonArray([.. items.Select(Resolve)]),
+        JsonValue value when NameOf(value) is { } name => _values.TryGetValue(name, out JsonNode? found)
+            ? found.DeepClone()
+            : throw new FormatException($"${name} has no value yet."),
+        _ => node?.DeepClone(),
+    };
+
+    /// <summary>
+    /// Why a value is not what is expected; null if it is. Expected is a value, a range of numbers (<c>min</c>, <c>max</c>), one of several
+    /// (<c>in</c>), a text without another one (<c>lacks</c>), or an object whose fields are expected.
+    /// </summary>
+    public string? Mismatch(string what, JsonNode? expected, JsonNode? actual)
+    {
+        switch (expected)
+        {
+            case JsonObject range when range.ContainsKey("min") || range.ContainsKey("max"):
+                return !decimal.TryParse(TextOf(actual), CultureInfo.InvariantCulture, out decimal number)
+                    ? $"{what} is '{Short(TextOf(actual))}', not a number"
+                    : number >= Bound(range["min"], decimal.MinValue) && number <= Bound(range["max"], decimal.MaxValue)
+                        ? null
+                        : $"{what} is {number}, not in {range.ToJsonString()}";
+            case JsonObject { Count: 1 } one when one["in"] is JsonArray several:
+                return several.Any(value => TextOf(value) == TextOf(actual))
+                    ? null
+                    : $"{what} is '{Short(TextOf(actual))}', not in {several.ToJsonString()}";
+            case JsonObject { Count: 1 } one when one["lacks"] is { } part:
+                return TextOf(actual).Contains(TextOf(part), StringComparison.Ordinal)
+                    ? $"{what} is '{Short(TextOf(actual))}', which must not contain '{TextOf(part)}'"
+                    : null;
+            case JsonObject fields when actual is JsonObject found:
+                return fields.Select(field => Mismatch($"{what}.{field.Key}", field.Value, found[field.Key]))
+                    .FirstOrDefault(static problem => problem is not null);
+            case JsonArray items when actual is JsonArray found && items.Count == found.Count:
+                return items.Zip(found, (one, other) => Mismatch(what, one, other)).FirstOrDefault(static problem => problem is not null);
+            case JsonValue value when NameOf(value) is { } name:
+                if (actual is null)
+                {
+                    return $"{what} is absent";
+                }
+
+                if (!_values.ContainsKey(name))
+                {
+                    Set(name, actual);
+                }
+
+                return MismatchOfText(what, TextOf(_values[name]), TextOf(actual));
+            default:
+                return MismatchOfText(what, TextOf(expected), TextOf(actual));
+        }
+    }
+
+    private static decimal Bound(JsonNode? bound, decimal none) =>
+        bound is null ? none : decimal.Parse(TextOf(bound), CultureInfo.InvariantCulture);
+
+    private static string? MismatchOfText(string what, string expected, string actual) => expected == actual
+        ? null
+        : $"{what} is '{Short(actual)}', not '{Short(expected)}'";
+
+    private static string Short(string text) => text.Length <= 100 ? text : $"{text[..100]}... ({text.Length} characters)";
+
+    private static string? NameOf(JsonValue value) =>
+        value.GetValueKind() == JsonValueKind.String && value.GetValue<string>() is ['$', .. var name] ? name : null;
+}
