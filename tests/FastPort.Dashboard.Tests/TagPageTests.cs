@@ -59,7 +59,7 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
         await ShowsAsync(page, "door", "false", "Good");
 
         Session first = Assert.Single(host.Server.Sessions);
-        first.Kick();
+        first.Kick(ErrorCode.Internal, "A test ends the session.");
         await Patience.UntilAsync(() => host.Server.Sessions.Any(one => one.Id != first.Id), "the page has reconnected");
         host.Source.Set("oven/door", true);
 
