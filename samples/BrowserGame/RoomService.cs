@@ -18,6 +18,7 @@ internal sealed class RoomService(GameRoom room) : RoomBase
                 ErrorCode.MalformedBody, $"The name has {request.Name.Length} characters; allowed: 1 to {LongestName}.");
         }
 
+        // docs: enter
         Player player = room.Enter(context.Session, request.Name);
         try
         {
@@ -30,6 +31,8 @@ internal sealed class RoomService(GameRoom room) : RoomBase
         {
             room.Leave(player);
         }
+
+        // docs: end
     }
 
     // Runs on the session's loop: it keeps the place, which takes less time than passing the message to another thread.

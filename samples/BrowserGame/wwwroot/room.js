@@ -153,6 +153,8 @@ async function findServer() {
   }
 }
 
+// docs: play
+
 // A dot is in the room as long as the call of Enter. The client connects again by itself; the page enters again.
 async function play(client, game) {
   for (;;) {
@@ -176,6 +178,9 @@ async function play(client, game) {
   }
 }
 
+// docs: end
+
+// docs: client
 const client = new FastPortClient({
   transport: webSocket(await findServer()),
   clientName: name,
@@ -184,6 +189,8 @@ const client = new FastPortClient({
   onConnectFailed: () => say("lost", "The server does not answer. Trying again"),
 });
 const game = serviceClient(client, Room);
+
+// docs: end
 
 let underWay = 0;
 setInterval(async () => {
