@@ -16,25 +16,31 @@ internal sealed class GameRoom(TimeProvider time, ILogger<GameRoom> logger) : Ba
     private const float Speed = 400;
     private const int Seats = 100;
 
+    private readonly Lock _entering = new();
     private readonly ConcurrentDictionary<uint, Player> _players = new();
     private uint _lastId;
 
     public Player Enter(Session session, string name)
     {
-        if (session.State is not null)
+        Player player;
+        lock (_entering)
         {
-            throw new RequestRefusedException(ErrorCode.Forbidden, "This session is in the room already.");
+            if (session.State is not null)
+            {
+                throw new RequestRefusedException(ErrorCode.Forbidden, "This session is in the room already.");
+            }
+
+            if (_players.Count >= Seats)
+            {
+                throw new RequestRefusedException(ErrorCode.Overloaded, $"The room is full: {Seats} are here. Try again later.");
+            }
+
+            (float x, float y) = (Random.Shared.NextSingle() * Width, Random.Shared.NextSingle() * Height);
+            player = new Player(session, ++_lastId, name, x, y);
+            session.State = player;
+            _players[player.Id] = player;
         }
 
-        if (_players.Count >= Seats)
-        {
-            throw new RequestRefusedException(ErrorCode.Overloaded, $"The room is full: {Seats} are here. Try again later.");
-        }
-
-        var player = new Player(
-            session, Interlocked.Increment(ref _lastId), name, Random.Shared.NextSingle() * Width, Random.Shared.NextSingle() * Height);
-        session.State = player;
-        _players[player.Id] = player;
         logger.LogInformation("{Name} came as {Player} from {Session}; {Players} are here", name, player.Id, session, _players.Count);
         return player;
     }
@@ -49,8 +55,7 @@ internal sealed class GameRoom(TimeProvider time, ILogger<GameRoom> logger) : Ba
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1) / StepsPerSecond, time);
-        while (await timer.WaitForNextTickAsync(stoppingToken).AsTask().ContinueWith(
-            static step => step.IsCompletedSuccessfully && step.Result, TaskScheduler.Default))
+        while (await timer.WaitForNextTickAsync(stoppingToken))
         {
             Step();
         }

@@ -76,7 +76,7 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
             services.AddSingleton<TagAuthorizer>(
                 static (session, access, _, _) => access != TagAccess.Write || session.User?.Identity?.Name == "anna");
         });
-        await using BrowserPage page = await OpenAsync(host, "not connected, trying again");
+        await using BrowserPage page = await OpenAsync(host, "not logged in");
         await page.Page.GetByLabel("Password or token").FillAsync("wrong");
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#user-problem", "Nobody has this token.");

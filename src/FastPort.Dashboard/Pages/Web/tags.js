@@ -15,6 +15,7 @@ let credentials = "";
 let path = "";
 let nodes = [];
 let limit = PAGE;
+let opening = new AbortController();
 let watching = new AbortController();
 let rows = new Map();
 let written;
@@ -111,14 +112,17 @@ const button = (text, target, isHere) => {
     made.setAttribute("aria-current", "page");
   }
 
-  made.addEventListener("click", () => open(target));
+  made.addEventListener("click", () => {
+    byId("filter").value = "";
+    void open(target);
+  });
   item.append(made);
   return item;
 };
 
 const open = async (target) => {
-  watching.abort();
-  const { signal } = watching = new AbortController();
+  opening.abort();
+  const { signal } = opening = new AbortController();
   const found = [];
   try {
     for await (const node of tags.browse(target, { signal })) {
@@ -144,7 +148,6 @@ const open = async (target) => {
   nodes = found;
   limit = PAGE;
   show("message", "");
-  byId("filter").value = "";
   const parts = path === "" ? [] : path.split("/");
   byId("path").replaceChildren(
     button("All", "", parts.length === 0),
@@ -213,8 +216,9 @@ const connect = async () => {
     onConnected: () => say("running", "connected"),
     onDisconnected: () => say("stopped", "connection lost, reconnecting"),
     onConnectFailed: (e) => {
-      say("stopped", "not connected, trying again");
-      if (!(e instanceof FastPortError) || e.code !== ErrorCode.Unauthenticated) {
+      const isUnknown = e instanceof FastPortError && e.code === ErrorCode.Unauthenticated;
+      say("stopped", isUnknown ? "not logged in" : "not connected, trying again");
+      if (!isUnknown) {
         show("message", `${url.href} does not answer, or its server does not accept pages of ${location.origin}.`);
       } else if (transport.isPlaintext) {
         show("message", `The server asks who you are. The page does not send that unencrypted: give the server a wss:// endpoint.`);
@@ -247,6 +251,7 @@ byId("user-form").addEventListener("submit", async (e) => {
   credentials = name === "" ? secret : `Basic ${base64(`${name}:${secret}`)}`;
   byId("secret").value = "";
   byId("user").close();
+  opening.abort();
   watching.abort();
   const old = client;
   void connect();
