@@ -38,8 +38,8 @@ public sealed class DashboardOptions : IDescribedOptions
     public bool AllowActions { get; set; }
 
     /// <summary>
-    /// Where browsers reach the server's WebSocket endpoint, for the page of tags: a <c>ws://</c> or <c>wss://</c> URL, or the path at which
-    /// the proxy that serves the dashboard passes it on, such as <c>/game</c>. Defaults to empty: the server's own address.
+    /// Where browsers reach the server's WebSocket endpoint, for the page of tags: a <c>ws://</c> or <c>wss://</c> URL, or the path at
+    /// which the proxy that serves the dashboard passes it on, such as <c>/plant</c>. Defaults to empty: the server's own address.
     /// </summary>
     public string WebSocketUrl { get; set; } = string.Empty;
 

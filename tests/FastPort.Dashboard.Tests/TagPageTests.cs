@@ -137,9 +137,7 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
     private static async Task NoViolationsAsync(BrowserPage page, int width)
     {
         AxeResult result = await page.Page.RunAxe();
-        Assert.Equal(
-            string.Empty,
-            string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {string.Join(' ', one.Nodes.Select(static node => node.Html))}")));
+        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {one.Nodes[0].Html}")));
         Assert.Equal(width, await page.Page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
     }
 

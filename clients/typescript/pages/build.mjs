@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 // A copy of @bufbuild/protobuf keeps the notices of its authors, which are where its files begin.
-const notice = `// The TypeScript client of FastPort, written by clients/typescript/pages/build.mjs. It contains parts of @bufbuild/protobuf:
+const notice = `// FastPort's TypeScript client, written by clients/typescript/pages/build.mjs. It contains parts of @bufbuild/protobuf:
 ${["binary-encoding.js", "varint.js"].map((file) =>
     /^(\/\/.*\n)+/.exec(readFileSync(here(`../node_modules/@bufbuild/protobuf/dist/esm/wire/${file}`), "utf8"))[0]).join("//\n")}`;
 

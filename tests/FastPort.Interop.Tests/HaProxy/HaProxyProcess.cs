@@ -41,7 +41,8 @@ internal sealed class HaProxyProcess : IAsyncDisposable
         for (int attempt = 0; ; attempt++)
         {
             int port = FreePort();
-            await File.WriteAllTextAsync(files["haproxy.cfg"], Configuration(port, bind, serverPort, server, mode, pagesPort), Patience.Token);
+            await File.WriteAllTextAsync(
+                files["haproxy.cfg"], Configuration(port, bind, serverPort, server, mode, pagesPort), Patience.Token);
             var start = new ProcessStartInfo(Program, ["-db", "-f", files["haproxy.cfg"]])
             {
                 UseShellExecute = false,
