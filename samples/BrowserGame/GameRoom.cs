@@ -64,8 +64,10 @@ internal sealed class GameRoom(TimeProvider time, ILogger<GameRoom> logger) : Ba
     // docs: step
     private void Step()
     {
-        Dot[] dots = [.. _players.Values.Select(static player => player.Step(Speed / StepsPerSecond))];
-        foreach (Player player in _players.Values)
+        // Those at this moment: whoever enters meanwhile is in the next scene.
+        ICollection<Player> players = _players.Values;
+        Dot[] dots = [.. players.Select(static player => player.Step(Speed / StepsPerSecond))];
+        foreach (Player player in players)
         {
             player.Scenes.Writer.TryWrite(new Scene { You = player.Id, Dots = { dots } });
         }
