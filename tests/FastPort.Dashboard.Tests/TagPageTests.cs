@@ -91,6 +91,8 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
         await LogInAsync(page, "anna");
         await WriteAsync(page, "oven/door", "true");
         await ShowsAsync(page, "door", "true", "Good");
+        await Patience.UntilAsync(() => host.Server.Sessions.Count == 1, "the session of the user before has ended");
+        await page.ShowsAsync("#state", "connected");
     }
 
     [BrowserFact]

@@ -40,12 +40,18 @@ public sealed class RoomPageTests(Chromium chromium) : IClassFixture<Chromium>, 
         await IsAtAsync(ann, "x === 1000 && y === 0");
         await ann.Page.Keyboard.UpAsync("ArrowUp");
         await ann.Page.Keyboard.UpAsync("ArrowRight");
+        await Assertions.Expect(ann.Page.Locator("#target")).ToBeHiddenAsync();
         await ann.UntilAsync(
             """
             () => ["roundTrip", "server", "network"].every(id =>
               [...document.getElementById(id).cells].slice(1).every(cell => Number(cell.textContent) > 0))
             """);
         await ann.AssertAccessibleAsync();
+
+        const string Animation = "getComputedStyle(document.getElementById('target')).animationName";
+        Assert.Equal("turn", await ann.Page.EvaluateAsync<string>(Animation));
+        await ann.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ReducedMotion = ReducedMotion.Reduce });
+        Assert.Equal("none", await ann.Page.EvaluateAsync<string>(Animation));
     }
 
     [BrowserFact]

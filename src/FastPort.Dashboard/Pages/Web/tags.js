@@ -208,13 +208,21 @@ const connect = async () => {
   const url = new URL(server, location.href);
   url.protocol = url.protocol.replace("http", "ws");
   const transport = webSocket(url);
-  client = new FastPortClient({
+  const mine = client = new FastPortClient({
     transport,
     token: transport.isPlaintext ? undefined : () => credentials,
     clientName: "page of tags",
     retryConnect: true,
-    onConnected: () => say("running", "connected"),
-    onDisconnected: () => say("stopped", "connection lost, reconnecting"),
+    onConnected: () => {
+      say("running", "connected");
+      show("message", "");
+    },
+    onDisconnected: () => {
+      // Not the client of the user before.
+      if (client === mine) {
+        say("stopped", "connection lost, reconnecting");
+      }
+    },
     onConnectFailed: (e) => {
       const isUnknown = e instanceof FastPortError && e.code === ErrorCode.Unauthenticated;
       say("stopped", isUnknown ? "not logged in" : "not connected, trying again");
@@ -229,7 +237,6 @@ const connect = async () => {
   });
   tags = new TagClient(client);
   byId("log-in").hidden = transport.isPlaintext;
-  const mine = client;
   try {
     await mine.connect();
   } catch (e) {
