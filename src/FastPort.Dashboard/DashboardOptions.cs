@@ -37,6 +37,12 @@ public sealed class DashboardOptions : IDescribedOptions
     /// </summary>
     public bool AllowActions { get; set; }
 
+    /// <summary>
+    /// Where browsers reach the server's WebSocket endpoint, for the page of tags: a <c>ws://</c> or <c>wss://</c> URL, or the path at
+    /// which the proxy that serves the dashboard passes it on, such as <c>/plant</c>. Defaults to empty: the server's own address.
+    /// </summary>
+    public string WebSocketUrl { get; set; } = string.Empty;
+
     /// <summary>Name of the server to show, as passed to <c>AddFastPort</c>. Defaults to empty: the server without a name.</summary>
     public string ServerName { get; set; } = string.Empty;
 
@@ -54,6 +60,11 @@ public sealed class DashboardOptions : IDescribedOptions
                 : $"give {MinTokenCharacters} to 256 visible ASCII characters without spaces");
         AllowedHosts = section.List(nameof(AllowedHosts), AllowedHosts, "give a list of host names");
         AllowActions = section.Flag(nameof(AllowActions), AllowActions);
+        WebSocketUrl = section.Text(
+            nameof(WebSocketUrl),
+            WebSocketUrl,
+            static url => url is "" || IsWebSocketUrl(url),
+            "give a URL such as wss://plant.example/tags, or a path that begins with a slash");
         ServerName = section.Text(nameof(ServerName), ServerName, static name => name is not null, "give the name of a server");
 
         // Kestrel reads and checks the keys of its certificate options itself.
@@ -94,6 +105,11 @@ public sealed class DashboardOptions : IDescribedOptions
                 + $"http://127.0.0.1:{url.Port}.");
         }
     }
+
+    private static bool IsWebSocketUrl(string? text) =>
+        text is ['/', not '/', ..] or "/"
+        || (Uri.TryCreate(text, UriKind.Absolute, out Uri? url) && url.Scheme is "ws" or "wss" && url.UserInfo.Length == 0
+            && url.Fragment.Length == 0);
 
     private static bool IsToken(string? token) =>
         token is { Length: >= MinTokenCharacters and <= 256 } && token.AsSpan().IndexOfAnyExceptInRange('!', '~') < 0;

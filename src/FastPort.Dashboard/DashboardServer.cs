@@ -4,6 +4,7 @@ using FastPort.Configuration;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Security;
+using FastPort.Dashboard.Tags;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Configuration;
@@ -85,6 +86,11 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         }
 
         Url = new Uri(_application.Urls.First());
+        PageOrigins.Allow(
+            NamedServices.Get<FastPortServer>(_services, _options.ServerName),
+            NamedServices.Options<FastPortServerOptions>(_services, _options.ServerName).WebSocket,
+            Url,
+            _options);
         _feed = _services.GetRequiredService<LiveFeed>();
         _feed.Start();
         DashboardLog.Listening(loggers.CreateLogger<DashboardServer>(), Url.GetLeftPart(UriPartial.Authority));

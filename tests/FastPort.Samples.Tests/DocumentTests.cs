@@ -4,8 +4,8 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# and the Protocol Buffers in README.md, in those of the packages, and in the pages of docs are compiled code: above each block a
-/// comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
+/// The C#, Protocol Buffers and JavaScript in README.md, in those of the packages, and in the pages of docs are code that runs: above each
+/// block a comment names its source, either a whole file or the lines between <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
@@ -43,7 +43,7 @@ public sealed class DocumentTests
             {
                 for (int i = 0; i < document.Length; i++)
                 {
-                    if (document[i] is "```csharp" or "```protobuf")
+                    if (document[i] is "```csharp" or "```protobuf" or "```javascript")
                     {
                         string mark = i > 0 ? document[i - 1] : string.Empty;
                         string source = mark.StartsWith(SourceMark, StringComparison.Ordinal) ? mark[SourceMark.Length..] : string.Empty;

@@ -54,6 +54,7 @@ public sealed class LineLengthTests
 
     private static bool IsSkipped(string file) =>
         Path.GetFileName(file) == "package-lock.json"
+        || file.EndsWith(".min.js", StringComparison.Ordinal)
         || Path.GetRelativePath(Repository.Root, file).Split(Path.DirectorySeparatorChar).Any(SkippedFolders.Contains);
 
     private static IEnumerable<string> TooLong(string file)

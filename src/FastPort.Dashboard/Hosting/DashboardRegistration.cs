@@ -9,6 +9,7 @@ using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
 using FastPort.Dashboard.Security;
 using FastPort.Dashboard.Sessions;
+using FastPort.Dashboard.Tags;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -53,6 +54,7 @@ public static class DashboardRegistration
         AddFigures(services);
         services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
         services.AddSingleton<IDashboardEndpoints, LoginEndpoints>();
+        services.AddSingleton<IDashboardEndpoints>(static provider => new TagEndpoints(Server(provider), Dashboard(provider)));
         services.AddSingleton<IDashboardEndpoints, LiveEndpoints>();
         services.AddSingleton<IDashboardEndpoints, MetricsEndpoint>();
         AddHealth(services);

@@ -114,6 +114,9 @@ internal sealed record LiveHistory
 
     public required IReadOnlyList<LiveWarning> Warnings { get; init; }
 
+    /// <summary>Whether there is a page of tags.</summary>
+    public required bool Tags { get; init; }
+
     /// <summary>Whether the page offers actions.</summary>
     public required bool Actions { get; init; }
 

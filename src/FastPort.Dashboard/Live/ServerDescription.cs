@@ -1,5 +1,6 @@
 using System.Reflection;
 using System.Runtime.InteropServices;
+using FastPort.Dashboard.Tags;
 
 namespace FastPort.Dashboard.Live;
 
@@ -21,6 +22,7 @@ internal sealed class ServerDescription(FastPortServer server, string name, bool
         Columns = LivePoint.Columns,
         Points = points,
         Warnings = warnings,
+        Tags = TagEndpoints.HasTags(server),
         Actions = allowsActions,
         LogLevel = logLevel?.Level.ToString(),
     };

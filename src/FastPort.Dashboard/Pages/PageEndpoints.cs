@@ -9,7 +9,7 @@ internal sealed class PageEndpoints : IDashboardEndpoints
 {
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapRead("/", PageResources.Index.WriteAsync);
+        routes.MapRead("/", PageResources.Index.WriteAsync).WithMetadata(PageRoute.Instance);
         foreach ((string path, PageResource file) in PageResources.Guarded)
         {
             routes.MapRead(path, file.WriteAsync);

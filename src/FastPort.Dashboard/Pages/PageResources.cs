@@ -3,7 +3,8 @@ namespace FastPort.Dashboard.Pages;
 /// <summary>The files of the page, read once.</summary>
 internal static class PageResources
 {
-    private const string Html = "text/html; charset=utf-8";
+    /// <summary>The content type of a page.</summary>
+    public const string Html = "text/html; charset=utf-8";
     private const string Script = "text/javascript; charset=utf-8";
     private const string Style = "text/css; charset=utf-8";
     private const string Message = "<!--message-->";
@@ -22,6 +23,7 @@ internal static class PageResources
     public static IReadOnlyDictionary<string, PageResource> Guarded { get; } = new[]
     {
         "format.js", "charts.js", "history.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",
+        "tag-values.js", "tags.js", "fastport.min.js",
     }.Select(static name => KeyValuePair.Create($"/{name}", PageResource.Read(name, Script)))
         .Append(KeyValuePair.Create("/uplot.js", PageResource.Read("uPlot.iife.min.js", Script)))
         .Append(KeyValuePair.Create("/uplot.css", PageResource.Read("uPlot.min.css", Style)))

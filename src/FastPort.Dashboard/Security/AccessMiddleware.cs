@@ -61,6 +61,11 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
             : CheckTokenAsync(context, _token, next);
     }
 
+    /// <summary>The content security policy of a page that may connect to some sources only.</summary>
+    public static string PolicyFor(string connections) =>
+        $"default-src 'none'; script-src 'self'; style-src 'self'; connect-src {connections}; img-src 'self'; form-action 'self'; "
+        + "base-uri 'none'; frame-ancestors 'none'";
+
     /// <summary>Whether a token is right. Otherwise it is counted, and the answer's status is 401 or 429.</summary>
     public bool TryToken(HttpContext context, string? sent)
     {
@@ -130,7 +135,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
     {
         if (AccessToken.Sent(context.Request) is not { } sent)
         {
-            if (context.Request.Path == "/" && (HttpMethods.IsGet(context.Request.Method) || HttpMethods.IsHead(context.Request.Method)))
+            if (context.GetEndpoint()?.Metadata.GetMetadata<PageRoute>() is not null)
             {
                 context.Response.Redirect("login");
                 return Task.CompletedTask;
@@ -158,9 +163,7 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
 
     private static void SetHeaders(IHeaderDictionary headers)
     {
-        headers.ContentSecurityPolicy =
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
-            + "base-uri 'none'; frame-ancestors 'none'";
+        headers.ContentSecurityPolicy = PolicyFor("'self'");
         headers.XContentTypeOptions = "nosniff";
         headers.XFrameOptions = "DENY";
         headers.CacheControl = "no-store";

@@ -33,14 +33,16 @@ internal sealed class HaProxyProcess : IAsyncDisposable
     /// <param name="serverPort">The server behind it, on 127.0.0.1.</param>
     /// <param name="server">Options of the server's line, such as <c>send-proxy</c>.</param>
     /// <param name="mode">What it understands: <c>tcp</c> or <c>http</c>. Defaults to <c>tcp</c>.</param>
+    /// <param name="pagesPort">Another server, on 127.0.0.1, that gets what is not for a WebSocket. Defaults to 0: there is none.</param>
     public static async Task<HaProxyProcess> StartAsync(
-        TemporaryDirectory files, string bind, int serverPort, string server, string mode = "tcp")
+        TemporaryDirectory files, string bind, int serverPort, string server, string mode = "tcp", int pagesPort = 0)
     {
         Assert.True(Program is not null, Problem);
         for (int attempt = 0; ; attempt++)
         {
             int port = FreePort();
-            await File.WriteAllTextAsync(files["haproxy.cfg"], Configuration(port, bind, serverPort, server, mode), Patience.Token);
+            await File.WriteAllTextAsync(
+                files["haproxy.cfg"], Configuration(port, bind, serverPort, server, mode, pagesPort), Patience.Token);
             var start = new ProcessStartInfo(Program, ["-db", "-f", files["haproxy.cfg"]])
             {
                 UseShellExecute = false,
@@ -72,7 +74,7 @@ internal sealed class HaProxyProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    private static string Configuration(int port, string bind, int serverPort, string server, string mode) => string.Create(
+    private static string Configuration(int port, string bind, int serverPort, string server, string mode, int pagesPort) => string.Create(
         CultureInfo.InvariantCulture,
         $"""
         global
@@ -85,7 +87,9 @@ internal sealed class HaProxyProcess : IAsyncDisposable
             timeout tunnel 1h
         listen fastport
             bind 127.0.0.1:{port} {bind}
+            {(pagesPort == 0 ? string.Empty : "use_backend pages unless { hdr(upgrade) -i websocket }")}
             server fastport 127.0.0.1:{serverPort} {server}
+        {(pagesPort == 0 ? string.Empty : $"backend pages\n    server pages 127.0.0.1:{pagesPort}")}
 
         """);
 

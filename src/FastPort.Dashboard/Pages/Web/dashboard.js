@@ -37,6 +37,7 @@ const onHistory = (history) => {
   show("version", history.version);
   show("process", `${history.processId}`);
   show("runtime", history.runtime);
+  byId("tags-link").hidden = !history.tags;
   byId("warnings").replaceChildren();
   addWarnings(history.warnings);
   past.start(history);
