@@ -104,6 +104,24 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate KestrelTls(TestCertificate certificate) =>
         DotNet("Kestrel", "benchmarks", "KestrelPeer", "0", certificate.CertificateFile, certificate.KeyFile);
 
+    /// <summary>FastPort.Server with a WebSocket endpoint.</summary>
+    public Candidate FastPortWebSocket =>
+        FastPortAt("FastPort, WebSocket", "ws://127.0.0.1:0/echo").With("FastPort__Transport", "Epoll");
+
+    /// <summary>ASP.NET Core's WebSockets middleware with a handler of the same frames.</summary>
+    public Candidate KestrelWebSocket => DotNet("Kestrel, WebSocket", "benchmarks", "KestrelPeer", "0", "--websocket");
+
+    /// <summary>The same with its handlers inline, as <see cref="KestrelInline"/>.</summary>
+    public Candidate KestrelWebSocketInline =>
+        DotNet("Kestrel, WebSocket, inline", "benchmarks", "KestrelPeer", "0", "--websocket", "--inline").With(InlineCompletions, "1");
+
+    /// <summary>The same handler on WebSocket.CreateFromStream over the runtime's sockets, without a web server.</summary>
+    public Candidate WebSocketFromStream => DotNet("CreateFromStream", "benchmarks", "SocketPeer", "--websocket");
+
+    /// <summary>The same with inline completions.</summary>
+    public Candidate WebSocketFromStreamInline =>
+        (WebSocketFromStream with { Name = "CreateFromStream, inline" }).With(InlineCompletions, "1");
+
     /// <summary>A service of FastPort, for the clients of ServicePeer.</summary>
     public Candidate FastPortService => DotNet("FastPort", "benchmarks", "ServicePeer", "serve", "fastport");
 

@@ -7,7 +7,7 @@ internal static class ScenarioCatalog
     public static IReadOnlyList<IScenario> Usual { get; } =
     [
         new EchoScenario(), new ServicesScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(),
-        new SpinningScenario(), new SecurityScenario(), new OpcUaScenario(),
+        new SpinningScenario(), new SecurityScenario(), new WebSocketScenario(), new OpcUaScenario(),
     ];
 
     /// <summary>
