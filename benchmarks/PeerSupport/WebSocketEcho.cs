@@ -1,9 +1,10 @@
 using System.Buffers;
 using System.Net.WebSockets;
+using Google.Protobuf;
 
 namespace PeerSupport;
 
-/// <summary>Echoes FastPort frames in binary messages, as a handler of the runtime's WebSockets does it.</summary>
+/// <summary>Answers FastPort frames in binary messages, as a handler of the runtime's WebSockets does it.</summary>
 public static class WebSocketEcho
 {
     /// <summary>The sub-protocol of such messages.</summary>
@@ -14,15 +15,17 @@ public static class WebSocketEcho
 
     /// <summary>Answers the frames of each receive with one message, until the peer ends.</summary>
     /// <exception cref="PeerException">What came is no binary message of frames.</exception>
+    /// <exception cref="InvalidProtocolBufferException">A body is no Echo.</exception>
     public static async Task RunAsync(WebSocket socket)
     {
-        byte[] buffer = ArrayPool<byte>.Shared.Rent(InitialBytes);
+        byte[] received = ArrayPool<byte>.Shared.Rent(InitialBytes);
+        byte[] replies = ArrayPool<byte>.Shared.Rent(InitialBytes);
         try
         {
             int filled = 0;
             while (true)
             {
-                ValueWebSocketReceiveResult read = await socket.ReceiveAsync(buffer.AsMemory(filled), CancellationToken.None);
+                ValueWebSocketReceiveResult read = await socket.ReceiveAsync(received.AsMemory(filled), CancellationToken.None);
                 if (read.MessageType == WebSocketMessageType.Close)
                 {
                     await socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
@@ -35,17 +38,18 @@ public static class WebSocketEcho
                 }
 
                 filled += read.Count;
-                int whole = FrameReplies.Mark(buffer.AsSpan(0, filled));
-                if (whole > 0)
+                (int taken, int written) = TypedEcho.Answer(received.AsSpan(0, filled), replies);
+                if (taken > 0)
                 {
                     await socket.SendAsync(
-                        buffer.AsMemory(0, whole), WebSocketMessageType.Binary, endOfMessage: true, CancellationToken.None);
-                    buffer.AsSpan(whole, filled - whole).CopyTo(buffer);
-                    filled -= whole;
+                        replies.AsMemory(0, written), WebSocketMessageType.Binary, endOfMessage: true, CancellationToken.None);
+                    received.AsSpan(taken, filled - taken).CopyTo(received);
+                    filled -= taken;
                 }
-                else if (filled == buffer.Length)
+                else if (filled == received.Length)
                 {
-                    buffer = Grow(buffer);
+                    received = Grow(received);
+                    replies = Grow(replies);
                 }
             }
         }
@@ -55,7 +59,8 @@ public static class WebSocketEcho
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(buffer);
+            ArrayPool<byte>.Shared.Return(received);
+            ArrayPool<byte>.Shared.Return(replies);
         }
     }
 

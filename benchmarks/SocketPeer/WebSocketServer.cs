@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Net.WebSockets;
 using System.Security.Cryptography;
 using System.Text;
+using Google.Protobuf;
 
 namespace SocketPeer;
 
@@ -36,7 +37,7 @@ internal static class WebSocketServer
                 stream, new WebSocketCreationOptions { IsServer = true, SubProtocol = WebSocketEcho.SubProtocol });
             await WebSocketEcho.RunAsync(socket);
         }
-        catch (Exception e) when (e is PeerException or IOException)
+        catch (Exception e) when (e is PeerException or InvalidProtocolBufferException or IOException)
         {
             await Console.Error.WriteLineAsync($"SocketPeer: {e.Message}");
         }

@@ -1,3 +1,4 @@
+using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 
@@ -130,6 +131,16 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
 
     /// <summary>StreamJsonRpc on TCP. For its own client only.</summary>
     public Candidate StreamJsonRpc => DotNet("StreamJsonRpc", "benchmarks", "ServicePeer", "serve", "json-rpc");
+
+    /// <summary>A server in Node.js (benchmarks/TypeScriptPeer), for its own client only.</summary>
+    /// <param name="name">Name in the tables.</param>
+    /// <param name="library">The library, as the program names it.</param>
+    public Candidate NodeServer(string name, string library) => new()
+    {
+        Name = name,
+        Command = ["node", TypeScriptLoad.Program(bench, "server.mjs"), library],
+        Missing = () => TypeScriptLoad.MissingFor(bench),
+    };
 
     /// <summary>SocketAsyncEventArgs with the runtime's default completions, raw bytes.</summary>
     public Candidate SocketEvents => DotNet("SocketAsyncEventArgs raw", "benchmarks", "SocketPeer") with { RepliesAsSent = true };
