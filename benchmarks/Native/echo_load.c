@@ -128,7 +128,7 @@ static void parse_options(int argc, char **argv) {
             break;
         case 'A': opt.authority_file = optarg; break;
         case 'Q':
-            if (optarg[0] != '/' || strlen(optarg) > 256) bad_argument("path", optarg, "a path that begins with / and has at most 256 bytes");
+            if (optarg[0] != '/' || strlen(optarg) > 256) bad_argument("path", optarg, "a path, / and at most 255 bytes");
             opt.path = optarg;
             break;
         case 'M':

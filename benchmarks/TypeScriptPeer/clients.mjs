@@ -1,10 +1,10 @@
 // The clients: each connects and returns a function that makes a call, with a text or with bytes, and one that ends the connection.
 import { create, createFileRegistry, toBinary } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { FastPortClient, serviceClient, webSocket } from "fastport";
-import { socket } from "fastport/node";
 import { io } from "socket.io-client";
 import WebSocket from "ws";
+import { FastPortClient, serviceClient, webSocket } from "../../clients/typescript/dist/index.js";
+import { socket } from "../../clients/typescript/dist/node/index.js";
 
 export const clients = {
   fastport: { isBytes: true, connect: connectService },

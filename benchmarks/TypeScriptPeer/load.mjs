@@ -87,6 +87,7 @@ console.log(JSON.stringify({
   messages: count, seconds, messages_per_s: count / seconds, errors: 0,
   p50_us: percentile(0.5), p95_us: percentile(0.95), p99_us: percentile(0.99), p999_us: percentile(0.999), max_us: percentile(1),
   client_cpu_s: (to.own.user + to.own.system - from.own.user - from.own.system) / 1e6, client_peak_rss_kb: peakKilobytesOf("self"),
-  server_cpu_s: serverCpu, server_cpu_us_per_message: count === 0 ? 0 : (serverCpu * 1e6) / count, server_peak_rss_kb: peakKilobytesOf(server),
+  server_cpu_s: serverCpu, server_cpu_us_per_message: count === 0 ? 0 : (serverCpu * 1e6) / count,
+  server_peak_rss_kb: peakKilobytesOf(server),
 }));
 process.exit(0);

@@ -16,7 +16,7 @@ internal static class ScenarioCatalog
     public static IReadOnlyList<IScenario> Others { get; } =
     [
         new OpcUaReadWriteScenario(), new OpcSpeedScenario(), new BridgeScenario(), new ColdScenario(), new ObservedScenario(),
-        new TypeScriptScenario(), new NodesScenario(), new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(), new AttackScenario(),
-        new HostileScenario(), new SoakScenario(),
+        new TypeScriptScenario(), new NodesScenario(), new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(),
+        new AttackScenario(), new HostileScenario(), new SoakScenario(),
     ];
 }

@@ -12,12 +12,13 @@ internal sealed class TypeScriptScenario : ContestScenario
 
     public override string Name => "typescript";
 
-    public override string Description => "The TypeScript client in Node.js against npm ws with JSON and socket.io: one connection x 32 callers.";
+    public override string Description =>
+        "The TypeScript client in Node.js against npm ws with JSON and socket.io: one connection x 32 callers.";
 
     protected override string Method =>
         "Each client on one core against its own server on the other (benchmarks/TypeScriptPeer); a client is a process of its own each "
-        + "run. A caller awaits its reply, compares it with its request, and calls again. FastPort: a generated method of FastPort.Server's "
-        + "echo, a Protocol Buffers message with 64 bytes; over WebSocket on the WebSocket of npm ws. Bytes: client.request with messages "
+        + "run. A caller awaits its reply, compares it with its request, and calls again. FastPort: a method of a service, echo of "
+        + "FastPort.Server, a Protocol Buffers message with 64 bytes; over WebSocket, that of npm ws. Bytes: client.request with messages "
         + "encoded before, without Protocol Buffers in the client. ws, JSON: messages { id, payload } with a text of 64 characters and a "
         + "server of npm ws, which answers each. socket.io: emitWithAck with the same text, WebSocket alone, and its server.";
 

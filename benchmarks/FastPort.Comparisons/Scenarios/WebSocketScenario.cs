@@ -4,7 +4,7 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>WebSocket endpoints against TCP, ASP.NET Core's WebSockets middleware, and the runtime's WebSocket without a web server.</summary>
+/// <summary>WebSocket endpoints against TCP, ASP.NET Core's WebSockets middleware, and the runtime's WebSocket alone.</summary>
 internal sealed class WebSocketScenario : ContestScenario
 {
     private const int Connections = 32;
@@ -25,12 +25,12 @@ internal sealed class WebSocketScenario : ContestScenario
 
     protected override string Method =>
         "One load client in C for all (benchmarks/Native/echo_load.c); it masks each message with a key of its own and compares every "
-        + "reply with its request, byte for byte. The frames that it sends together are one WebSocket message, as FastPort's clients send "
-        + "them, except in the workload with a message for each frame. Every server parses each frame's Protocol Buffers message and encodes "
-        + "it again; the handler of the others answers the frames of a receive with one SendAsync. "
-        + "CreateFromStream is the runtime's WebSocket over its NetworkStream, without a web server. Inline: completions run on the threads "
-        + "that read the sockets' events, as FastPort's handlers do. Idle connections are measured as in the scenario idle, with a fresh "
-        + "server for each run.";
+        + "reply with its request, byte for byte. The frames that it sends together are one WebSocket message, as FastPort's clients "
+        + "send them, except in the workload with a message for each frame. Every server parses each frame's Protocol Buffers message "
+        + "and encodes it again; the handler of the others answers the frames of a receive with one SendAsync. CreateFromStream is the "
+        + "runtime's WebSocket over its NetworkStream, without a web server. Inline: completions run on the threads that read the "
+        + "sockets' events, as FastPort's handlers do. Idle connections are measured as in the scenario idle, with a fresh server for "
+        + "each run.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
