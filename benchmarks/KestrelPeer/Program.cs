@@ -14,21 +14,30 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
 const string InlineOption = "--inline";
+const string WebSocketOption = "--websocket";
 bool isInline = args.Contains(InlineOption);
-string[] values = [.. args.Where(static arg => arg != InlineOption)];
+bool isWebSocket = args.Contains(WebSocketOption);
+string[] values = [.. args.Where(static arg => arg is not InlineOption and not WebSocketOption)];
 if (values.Length is not (0 or 1 or 3)
     || !ushort.TryParse(values.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
 {
     Console.Error.WriteLine(
         $"KestrelPeer: '{string.Join(' ', args)}': expected the port from 0 to 65535 (0: any free one), and for TLS the files of a "
-        + $"certificate and of its key, both PEM; with {InlineOption} handlers run where the socket's events are read.");
+        + $"certificate and of its key, both PEM; with {InlineOption} handlers run where the socket's events are read; with "
+        + $"{WebSocketOption} frames lie in messages of a WebSocket.");
     return 2;
 }
 
 using X509Certificate2? certificate = values.Length == 3 ? X509Certificate2.CreateFromPemFile(values[1], values[2]) : null;
-string scheme = certificate is null ? "tcp" : "tls";
+string scheme = (isWebSocket, certificate) switch
+{
+    (true, null) => "ws",
+    (true, _) => "wss",
+    (_, null) => "tcp",
+    _ => "tls",
+};
 
-// An empty builder: no logging, no configuration files, no HTTP pipeline; Kestrel's own settings as they come.
+// An empty builder: no logging, no configuration files, no HTTP pipeline but that of WebSockets; Kestrel's own settings as they come.
 WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore();
 if (isInline)
@@ -48,11 +57,20 @@ builder.WebHost.ConfigureKestrel(
                     new HttpsConnectionAdapterOptions { ServerCertificate = certificate, SslProtocols = SslProtocols.Tls13 });
             }
 
-            endpoint.UseConnectionHandler<EchoHandler>();
+            if (!isWebSocket)
+            {
+                endpoint.UseConnectionHandler<EchoHandler>();
+            }
         }));
 builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(1));
 
 await using WebApplication app = builder.Build();
+if (isWebSocket)
+{
+    app.UseWebSockets();
+    app.Run(WebSocketHandler.RunAsync);
+}
+
 try
 {
     await app.StartAsync();

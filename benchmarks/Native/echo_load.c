@@ -11,7 +11,9 @@
  * Every reply is verified: length, type, flags, version, a correlation that is in flight, and each byte of the body, which
  * starts with the request's own correlation where the payload has room for it.
  *
- * Compiled with FASTPORT_TLS it speaks TLS 1.3 below the frames (tls.h): echo_load_tls.
+ * With --path the frames lie in WebSocket messages (websocket.h), either those of one send together or each alone.
+ *
+ * Compiled with FASTPORT_TLS it speaks TLS 1.3 below all this (tls.h): echo_load_tls.
  *
  * Prints one line of JSON on stdout. Exit code 0: every reply was right. 1: it was not, or the run failed; stderr says why.
  * 2: wrong arguments. Ends by itself: a server that stops answering ends the run after STALL_SECONDS.
@@ -19,6 +21,7 @@
 #define _GNU_SOURCE
 #include "common.h"
 #include "histogram.h"
+#include "websocket.h"
 #ifdef FASTPORT_TLS
 #include "tls.h"
 #endif
@@ -42,6 +45,7 @@ enum {
     DRAIN_SECONDS = 30,
     MAX_EVENTS = 256,
     MAX_COUNTED_SECONDS = 600,
+    LARGEST_RESPONSE = 4096,
 };
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
@@ -61,7 +65,9 @@ static struct {
     const char *watched_cores;
     bool as_sent;
     const char *authority_file;
-} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, 0, NULL, false, NULL};
+    const char *path;
+    bool single_messages;
+} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, 0, NULL, false, NULL, NULL, false};
 
 static void usage(FILE *to) {
     fprintf(to,
@@ -74,6 +80,8 @@ static void usage(FILE *to) {
             "  --type T            message type, decimal or 0x hexadecimal (0x0100)\n"
             "  --body echo|raw     echo: Protobuf message with the payload as field 1; raw: the payload alone (echo)\n"
             "  --reply set|as-sent set: replies carry the Reply bit; as-sent: they are the requests' very bytes (set)\n"
+            "  --path PATH         speak WebSocket, at this path\n"
+            "  --messages M        burst: the frames of one send are one WebSocket message; single: each is one (burst)\n"
             "  --duration S        measured seconds (3)\n"
             "  --warmup S          seconds of load before measuring (0.5)\n"
             "  --hold S            instead of a load: one echo on every connection, 3 s to settle, S idle seconds, one more echo on each\n"
@@ -94,6 +102,7 @@ static void parse_options(int argc, char **argv) {
         {"warmup", required_argument, NULL, 'w'},    {"server-pid", required_argument, NULL, 'P'},
         {"watch-cores", required_argument, NULL, 'W'}, {"reply", required_argument, NULL, 'r'},
         {"hold", required_argument, NULL, 'H'},      {"help", no_argument, NULL, '?'},
+        {"path", required_argument, NULL, 'Q'},      {"messages", required_argument, NULL, 'M'},
 #ifdef FASTPORT_TLS
         {"authority", required_argument, NULL, 'A'},
 #endif
@@ -118,6 +127,14 @@ static void parse_options(int argc, char **argv) {
             opt.as_sent = strcmp(optarg, "as-sent") == 0;
             break;
         case 'A': opt.authority_file = optarg; break;
+        case 'Q':
+            if (optarg[0] != '/' || strlen(optarg) > 256) bad_argument("path", optarg, "a path, / and at most 255 bytes");
+            opt.path = optarg;
+            break;
+        case 'M':
+            if (strcmp(optarg, "burst") != 0 && strcmp(optarg, "single") != 0) bad_argument("messages", optarg, "burst or single");
+            opt.single_messages = strcmp(optarg, "single") == 0;
+            break;
         case 'H': opt.hold = seconds_option("hold", optarg, 0.01); break;
         case 'd': opt.duration = seconds_option("duration", optarg, 0.01); break;
         case 'w': opt.warmup = seconds_option("warmup", optarg, 0); break;
@@ -162,6 +179,7 @@ struct connection {
 #ifdef FASTPORT_TLS
     SSL *tls;
 #endif
+    struct ws_reader websocket;
     uint32_t next_correlation;
     uint32_t outstanding;
     struct slot *slots;    /* requests in flight, at correlation & slot_mask */
@@ -179,9 +197,11 @@ static int epoll_fd;
 
 static size_t body_prefix;   /* bytes of tag and length before the payload */
 static size_t frame_bytes;
+static size_t wire_frame_bytes; /* with a WebSocket header of its own, if there are any */
 static size_t stamp_bytes;
 static uint8_t *frames;      /* in_flight ready-made requests, patched and sent */
 static uint8_t *expected;    /* the body of a right reply, its stamp apart */
+static uint8_t *wire;        /* requests as WebSocket messages */
 static uint8_t *input;
 static size_t input_bytes;
 
@@ -216,6 +236,7 @@ static void build_frames(void) {
     size_t body = body_prefix + payload;
     stamp_bytes = payload < STAMP_BYTES ? 0 : STAMP_BYTES;
     frame_bytes = HEADER_BYTES + body;
+    wire_frame_bytes = frame_bytes + (opt.path == NULL ? 0 : WS_LARGEST_HEADER);
     expected = allocate(1, body);
     memcpy(expected, prefix, body_prefix);
     uint32_t noise = 2463534242u;
@@ -238,8 +259,10 @@ static void build_frames(void) {
         memcpy(frame + HEADER_BYTES, expected, body);
     }
 
+    if (opt.path != NULL) wire = allocate((size_t)opt.in_flight, wire_frame_bytes);
+
     /* One recv takes everything a connection can have in flight, and the head of a frame left from the one before. */
-    input_bytes = (size_t)(opt.in_flight + 1) * frame_bytes;
+    input_bytes = (size_t)(opt.in_flight + 1) * wire_frame_bytes;
     if (input_bytes < 256 * 1024) input_bytes = 256 * 1024;
     input = allocate(1, input_bytes);
 }
@@ -322,6 +345,31 @@ static size_t send_some(struct connection *c, const uint8_t *bytes, size_t count
 
 #endif
 
+static void wait_for(const struct connection *c, short event, const char *what) {
+    struct pollfd p = {c->fd, event, 0};
+    if (poll(&p, 1, CONNECT_SECONDS * 1000) != 1) die("no %s within %d s", what, CONNECT_SECONDS);
+}
+
+static void upgrade(struct connection *c) {
+    char text[LARGEST_RESPONSE];
+    size_t request = (size_t)ws_request(text, sizeof text, opt.host, opt.port, opt.path);
+    for (size_t sent = 0; (sent += send_some(c, (const uint8_t *)text + sent, request - sent)) < request;) {
+        wait_for(c, POLLOUT, "room for the WebSocket request");
+    }
+
+    /* Nothing follows the response before the first request, so it may be read in one piece. */
+    size_t received = 0;
+    text[0] = '\0';
+    while (strstr(text, "\r\n\r\n") == NULL) {
+        wait_for(c, POLLIN, "response to the WebSocket request");
+        ssize_t n = receive_some(c, (uint8_t *)text + received, sizeof text - 1 - received);
+        if (n == 0) die("the server ended the WebSocket handshake, or its response is too long");
+        if (n > 0) received += (size_t)n;
+        text[received] = '\0';
+    }
+    ws_check_response(text);
+}
+
 static void open_connections(void) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *address;
@@ -353,10 +401,11 @@ static void open_connections(void) {
 #ifdef FASTPORT_TLS
         shake_hands(c, context);
 #endif
+        if (opt.path != NULL) upgrade(c);
         c->next_correlation = 1;
         c->slots = allocate(slots, sizeof *c->slots);
         c->carry = allocate(1, frame_bytes > LARGEST_ERROR_FRAME ? frame_bytes : LARGEST_ERROR_FRAME);
-        c->backlog = allocate((size_t)opt.in_flight, frame_bytes);
+        c->backlog = allocate((size_t)opt.in_flight, wire_frame_bytes);
         struct epoll_event e = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, c->fd, &e) != 0) die("epoll_ctl: %s", strerror(errno));
     }
@@ -379,7 +428,7 @@ static void flush_backlog(struct connection *c) {
 }
 
 static void keep_for_later(struct connection *c, const uint8_t *bytes, size_t count) {
-    if (c->backlog_end + count > (size_t)opt.in_flight * frame_bytes) {
+    if (c->backlog_end + count > (size_t)opt.in_flight * wire_frame_bytes) {
         memmove(c->backlog, c->backlog + c->backlog_start, c->backlog_end - c->backlog_start);
         c->backlog_end -= c->backlog_start;
         c->backlog_start = 0;
@@ -387,6 +436,15 @@ static void keep_for_later(struct connection *c, const uint8_t *bytes, size_t co
     memcpy(c->backlog + c->backlog_end, bytes, count);
     c->backlog_end += count;
     wait_to_write(c, true);
+}
+
+/* The first requests as WebSocket messages, in wire. Returns their bytes. */
+static size_t wrap_requests(int count) {
+    int messages = opt.single_messages ? count : 1;
+    size_t payload = (size_t)(opt.single_messages ? 1 : count) * frame_bytes;
+    size_t bytes = 0;
+    for (int i = 0; i < messages; i++) bytes += ws_write_message(wire + bytes, frames + (size_t)i * payload, payload);
+    return bytes;
 }
 
 static void send_requests(struct connection *c, int count) {
@@ -405,9 +463,10 @@ static void send_requests(struct connection *c, int count) {
     c->outstanding += (uint32_t)count;
     sent_messages += (uint64_t)count;
 
-    size_t bytes = (size_t)count * frame_bytes;
-    size_t taken = c->backlog_end > 0 ? 0 : send_some(c, frames, bytes);
-    if (taken < bytes) keep_for_later(c, frames + taken, bytes - taken);
+    const uint8_t *requests = opt.path == NULL ? frames : wire;
+    size_t bytes = opt.path == NULL ? (size_t)count * frame_bytes : wrap_requests(count);
+    size_t taken = c->backlog_end > 0 ? 0 : send_some(c, requests, bytes);
+    if (taken < bytes) keep_for_later(c, requests + taken, bytes - taken);
 }
 
 /* Verifies one whole frame and frees its request's slot. */
@@ -452,6 +511,7 @@ static void receive(struct connection *c, bool send_more) {
     ssize_t n = receive_some(c, input + c->carried, input_bytes - c->carried);
     if (n < 0) return;
     if (n == 0) die("the server closed a connection with %u requests in flight", c->outstanding);
+    if (opt.path != NULL) n = (ssize_t)ws_read_payload(&c->websocket, input + c->carried, (size_t)n);
 
     uint64_t now = now_ns();
     const uint8_t *at = input;

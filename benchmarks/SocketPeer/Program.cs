@@ -2,19 +2,23 @@ using System.Net;
 using System.Net.Sockets;
 using SocketPeer;
 
-if (args is not [] and not ["--spin"])
+if (args is not [] and not ["--spin"] and not ["--websocket"])
 {
-    Console.Error.WriteLine($"SocketPeer: '{string.Join(' ', args)}': expected nothing or --spin.");
+    Console.Error.WriteLine($"SocketPeer: '{string.Join(' ', args)}': expected nothing, --spin or --websocket.");
     return 2;
 }
 
 using var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
 listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
 listener.Listen(1024);
-Console.WriteLine($"listening on tcp://{listener.LocalEndPoint}");
+Console.WriteLine($"listening on {(args is ["--websocket"] ? "ws" : "tcp")}://{listener.LocalEndPoint}");
 if (args is ["--spin"])
 {
     new Thread(() => SpinningEcho.Run(listener)) { IsBackground = true, Name = "echo" }.Start();
+}
+else if (args is ["--websocket"])
+{
+    _ = WebSocketServer.RunAsync(listener);
 }
 else
 {

@@ -1,3 +1,4 @@
+using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 
@@ -104,6 +105,24 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate KestrelTls(TestCertificate certificate) =>
         DotNet("Kestrel", "benchmarks", "KestrelPeer", "0", certificate.CertificateFile, certificate.KeyFile);
 
+    /// <summary>FastPort.Server with a WebSocket endpoint.</summary>
+    public Candidate FastPortWebSocket =>
+        FastPortAt("FastPort, WebSocket", "ws://127.0.0.1:0/echo").With("FastPort__Transport", "Epoll");
+
+    /// <summary>ASP.NET Core's WebSockets middleware with a handler of the same frames.</summary>
+    public Candidate KestrelWebSocket => DotNet("Kestrel, WebSocket", "benchmarks", "KestrelPeer", "0", "--websocket");
+
+    /// <summary>The same with its handlers inline, as <see cref="KestrelInline"/>.</summary>
+    public Candidate KestrelWebSocketInline =>
+        DotNet("Kestrel, WebSocket, inline", "benchmarks", "KestrelPeer", "0", "--websocket", "--inline").With(InlineCompletions, "1");
+
+    /// <summary>The same handler on WebSocket.CreateFromStream over the runtime's sockets, without a web server.</summary>
+    public Candidate WebSocketFromStream => DotNet("CreateFromStream", "benchmarks", "SocketPeer", "--websocket");
+
+    /// <summary>The same with inline completions.</summary>
+    public Candidate WebSocketFromStreamInline =>
+        (WebSocketFromStream with { Name = "CreateFromStream, inline" }).With(InlineCompletions, "1");
+
     /// <summary>A service of FastPort, for the clients of ServicePeer.</summary>
     public Candidate FastPortService => DotNet("FastPort", "benchmarks", "ServicePeer", "serve", "fastport");
 
@@ -112,6 +131,16 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
 
     /// <summary>StreamJsonRpc on TCP. For its own client only.</summary>
     public Candidate StreamJsonRpc => DotNet("StreamJsonRpc", "benchmarks", "ServicePeer", "serve", "json-rpc");
+
+    /// <summary>A server in Node.js (benchmarks/TypeScriptPeer), for its own client only.</summary>
+    /// <param name="name">Name in the tables.</param>
+    /// <param name="library">The library, as the program names it.</param>
+    public Candidate NodeServer(string name, string library) => new()
+    {
+        Name = name,
+        Command = ["node", TypeScriptLoad.Program(bench, "server.mjs"), library],
+        Missing = () => TypeScriptLoad.MissingFor(bench),
+    };
 
     /// <summary>SocketAsyncEventArgs with the runtime's default completions, raw bytes.</summary>
     public Candidate SocketEvents => DotNet("SocketAsyncEventArgs raw", "benchmarks", "SocketPeer") with { RepliesAsSent = true };

@@ -2,10 +2,12 @@ using FastPort.Comparisons.Processes;
 
 namespace FastPort.Comparisons.Measuring;
 
-/// <summary>Many connections with many requests in flight (benchmarks/Native/echo_load.c).</summary>
+/// <summary>
+/// Many connections with many requests in flight (benchmarks/Native/echo_load.c), over WebSocket if the server's endpoint says so.
+/// </summary>
 /// <param name="bench">Cores and processes.</param>
 /// <param name="native">The compiled programs.</param>
-/// <param name="connections">TCP connections.</param>
+/// <param name="connections">Connections.</param>
 /// <param name="inFlight">Requests in flight on each.</param>
 /// <param name="payloadBytes">Payload of a message.</param>
 internal sealed class EchoLoad(Workbench bench, NativePrograms native, int connections, int inFlight, int payloadBytes) : ILoadProgram
@@ -14,6 +16,11 @@ internal sealed class EchoLoad(Workbench bench, NativePrograms native, int conne
 
     /// <summary>File with the certificate that servers show, for a load over TLS; null for one without. Defaults to null.</summary>
     public string? AuthorityFile { get; init; }
+
+    /// <summary>
+    /// Whether each request is a WebSocket message of its own. Defaults to false: those that are sent together are one message.
+    /// </summary>
+    public bool SingleMessages { get; init; }
 
     private string Program => AuthorityFile is null ? native.EchoLoad : native.EchoLoadTls;
 
@@ -35,6 +42,8 @@ internal sealed class EchoLoad(Workbench bench, NativePrograms native, int conne
             "--warmup", Invariant.Text(leadIn),
             "--duration", Invariant.Text(seconds),
             "--server-pid", Invariant.Text(server.Id),
+            .. endpoint.Scheme is "ws" or "wss" ? (string[])["--path", endpoint.AbsolutePath] : [],
+            .. SingleMessages ? (string[])["--messages", "single"] : [],
             .. AuthorityFile is null ? (string[])[] : ["--authority", AuthorityFile],
             .. bench.Pinning.IsPinned ? (string[])["--watch-cores", string.Join(',', bench.Pinning.Both)] : [],
         ];

@@ -15,9 +15,11 @@ internal static class PeerVersions
     public static async Task<string> ReadAsync(Workbench bench, CancellationToken cancellation)
     {
         string node = Path.Combine(bench.Programs.Root, "tests", "FastPort.Interop.Tests", "node", "node_modules");
+        string typeScript = Path.Combine(bench.Programs.Root, "benchmarks", "TypeScriptPeer", "node_modules");
         string?[] versions =
         [
             Zmq(), OpenSsl(), await NodeAsync(bench, cancellation), Package(Path.Combine(node, "node-opcua", "package.json")),
+            Package(Path.Combine(typeScript, "ws", "package.json")), Package(Path.Combine(typeScript, "socket.io", "package.json")),
         ];
         return string.Join(", ", versions.Where(static version => version is not null));
     }

@@ -7,7 +7,7 @@ internal static class ScenarioCatalog
     public static IReadOnlyList<IScenario> Usual { get; } =
     [
         new EchoScenario(), new ServicesScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(),
-        new SpinningScenario(), new SecurityScenario(), new OpcUaScenario(),
+        new SpinningScenario(), new SecurityScenario(), new WebSocketScenario(), new OpcUaScenario(),
     ];
 
     /// <summary>
@@ -16,7 +16,7 @@ internal static class ScenarioCatalog
     public static IReadOnlyList<IScenario> Others { get; } =
     [
         new OpcUaReadWriteScenario(), new OpcSpeedScenario(), new BridgeScenario(), new ColdScenario(), new ObservedScenario(),
-        new NodesScenario(), new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(), new AttackScenario(),
-        new HostileScenario(), new SoakScenario(),
+        new TypeScriptScenario(), new NodesScenario(), new NodesCostsScenario(), new NodesSimulationScenario(), new PairsScenario(),
+        new AttackScenario(), new HostileScenario(), new SoakScenario(),
     ];
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ErrorCode } from "fastport";
 import { FrameDecoder, type FrameRules } from "../dist/frames/decoder.js";
-import { concat, encodeFrame } from "../dist/frames/encode.js";
+import { concat, sizeOf, writeFrame, type FrameParts } from "../dist/frames/encode.js";
 import { Flag, type Frame } from "../dist/frames/frame.js";
 import { traceBlockOf } from "../dist/frames/trace.js";
 import { Failed, Hello, Welcome } from "../dist/messages/control.js";
@@ -12,6 +12,12 @@ import { Random } from "./support/random.js";
 const All: FrameRules = { maxFrameBytes: 2 ** 20, timing: true, extensions: 0x0b };
 const Traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ""), "hex"));
+
+function encodeFrame(parts: FrameParts): Uint8Array {
+  const bytes = new Uint8Array(sizeOf(parts));
+  assert.equal(writeFrame(bytes, new DataView(bytes.buffer), 0, parts), bytes.length);
+  return bytes;
+}
 
 function decode(bytes: Uint8Array, cuts: readonly number[] = [], rules = All): Frame[] {
   const frames: Frame[] = [];

@@ -4,6 +4,7 @@ import { ErrorCode, FastPortClient, type CallContext, type ClientOptions } from 
 import { MessageType } from "../dist/messages/control.js";
 import { deferred, until } from "./support/patience.js";
 import { LocalServer } from "./support/pair.js";
+import { Random } from "./support/random.js";
 
 const Type = 0x2000;
 
@@ -57,6 +58,31 @@ test("a canceled request aborts its handler's signal", async () => {
   abort.abort();
   await assert.rejects(reply, { name: "AbortError" });
   await until("the handler is aborted", () => signal.aborted);
+  await client.close();
+});
+
+test("calls in flight keep their replies: hundreds, answered in any order, while others are answered at once", async () => {
+  const random = new Random(1);
+  const server = new LocalServer();
+  const held: (() => void)[] = [];
+  server.handlers.add(Type, { kind: "unary", run: (body) => new Promise((resolve) => held.push(() => resolve(body))) });
+  server.handlers.add(Type + 1, { kind: "unary", run: (body) => body });
+  const client = await connect(server);
+  const call = async (type: number) => {
+    const body = random.bytes(random.of([0, 5, 60, 60, 300, 300, 300, 20_000]));
+    assert.deepEqual(await client.request(type, body), body);
+  };
+  const late = Array.from({ length: 300 }, () => call(Type));
+  for (let i = 0; i < 20; i++) {
+    await Promise.all(Array.from({ length: 1 + random.below(60) }, () => call(Type + 1)));
+  }
+
+  assert.equal(held.length, late.length);
+  while (held.length > 0) {
+    held.splice(random.below(held.length), 1)[0]!();
+  }
+
+  await Promise.all(late);
   await client.close();
 });
 

@@ -75,7 +75,7 @@ export class FastPortClient implements Caller {
     return this.requestAs(type, body, (reply) => reply, options);
   }
 
-  async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
+  requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
     const traceparent = this.#traceparentOf(options);
     return this.onSession((session, timeout) => session.requestAs(type, body, decode, { ...options, traceparent, timeout }), options);
   }
@@ -92,7 +92,8 @@ export class FastPortClient implements Caller {
   async onSession<T>(call: (session: Session, timeout: number) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
     for (;;) {
-      const session = await this.#whenConnected(limit, options.signal);
+      options.signal?.throwIfAborted();
+      const session = this.#connector.slot.current ?? await this.#whenConnected(limit, options.signal);
       try {
         return await call(session, limit.left);
       } catch (e) {

@@ -14,32 +14,47 @@ export interface FrameParts {
   readonly body?: Uint8Array;
 }
 
-/** The bytes of a frame. */
-export function encodeFrame({ type, flags = 0, correlation = 0, timing, trace, deadline, body = Nothing }: FrameParts): Uint8Array {
-  const hasDeadline = deadline !== undefined;
-  const start = HeaderSize + (timing ? TimingSize : 0) + (trace ? TraceSize : 0) + (hasDeadline ? DeadlineSize : 0);
-  const bytes = new Uint8Array(start + body.length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, bytes.length - LengthSize, true);
-  view.setUint16(4, type, true);
-  view.setUint8(6, flags | (timing ? Flag.Timing : 0) | (trace ? Flag.Trace : 0) | (hasDeadline ? Flag.Deadline : 0));
-  view.setUint8(7, ProtocolVersion);
-  view.setUint32(8, correlation, true);
+/** How many bytes a frame has. */
+export function sizeOf({ timing, trace, deadline, body = Nothing }: FrameParts): number {
+  const blocks = (timing ? TimingSize : 0) + (trace ? TraceSize : 0) + (deadline === undefined ? 0 : DeadlineSize);
+  return HeaderSize + blocks + body.length;
+}
+
+/**
+ * Writes a frame.
+ * @param bytes Have room for it from `at` on.
+ * @param view Of the same bytes.
+ * @returns Where it ends.
+ */
+export function writeFrame(
+  bytes: Uint8Array, view: DataView, at: number,
+  { type, flags = 0, correlation = 0, timing, trace, deadline, body = Nothing }: FrameParts,
+): number {
+  view.setUint16(at + 4, type, true);
+  view.setUint8(at + 6, flags | (timing ? Flag.Timing : 0) | (trace ? Flag.Trace : 0) | (deadline === undefined ? 0 : Flag.Deadline));
+  view.setUint8(at + 7, ProtocolVersion);
+  view.setUint32(at + 8, correlation, true);
+  let start = at + HeaderSize;
   if (timing) {
-    view.setBigUint64(HeaderSize, timing.received, true);
-    view.setBigUint64(HeaderSize + 8, timing.sent, true);
+    view.setBigUint64(start, timing.received, true);
+    view.setBigUint64(start + 8, timing.sent, true);
+    start += TimingSize;
   }
 
   if (trace) {
-    bytes.set(trace, HeaderSize);
+    bytes.set(trace, start);
+    start += TraceSize;
   }
 
-  if (hasDeadline) {
-    view.setUint32(start - DeadlineSize, deadline, true);
+  if (deadline !== undefined) {
+    view.setUint32(start, deadline, true);
+    start += DeadlineSize;
   }
 
   bytes.set(body, start);
-  return bytes;
+  const end = start + body.length;
+  view.setUint32(at, end - at - LengthSize, true);
+  return end;
 }
 
 /** The parts one after the other. */

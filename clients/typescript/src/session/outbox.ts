@@ -1,12 +1,19 @@
-import { concat } from "../frames/encode.js";
+import { sizeOf, writeFrame, type FrameParts } from "../frames/encode.js";
+import { Nothing } from "../frames/frame.js";
 import type { Connection } from "../transports/transport.js";
+
+/** An allocation for many small frames: one for each costs more than the frame. */
+const ChunkSize = 16 * 1024;
 
 /** The way out of a session: the frames of one turn go out together, and senders wait while too much is under way. */
 export class Outbox {
   readonly #connection: Connection;
   readonly #limit: number;
-  #frames: Uint8Array[] = [];
-  #size = 0;
+  #chunk: Uint8Array = Nothing;
+  #view: DataView = new DataView(Nothing.buffer);
+  // The frames that have not been passed on.
+  #start = 0;
+  #end = 0;
   #room: Promise<void> | undefined;
 
   /** @param limit Bytes from which on senders wait. */
@@ -15,26 +22,33 @@ export class Outbox {
     this.#limit = limit;
   }
 
-  send(frame: Uint8Array): void {
-    this.#frames.push(frame);
-    this.#size += frame.length;
-    if (this.#frames.length === 1) {
+  send(frame: FrameParts): void {
+    const size = sizeOf(frame);
+    if (this.#end + size > this.#chunk.length) {
+      this.flush();
+      this.#chunk = new Uint8Array(Math.max(size, ChunkSize));
+      this.#view = new DataView(this.#chunk.buffer);
+      this.#start = this.#end = 0;
+    }
+
+    if (this.#start === this.#end) {
       queueMicrotask(() => this.flush());
     }
+
+    this.#end = writeFrame(this.#chunk, this.#view, this.#end, frame);
   }
 
   flush(): void {
-    const frames = this.#frames;
+    const frames = this.#chunk.subarray(this.#start, this.#end);
     if (frames.length !== 0) {
-      this.#frames = [];
-      this.#size = 0;
-      this.#connection.send(frames.length === 1 ? frames[0]! : concat(frames));
+      this.#start = this.#end;
+      this.#connection.send(frames);
     }
   }
 
   /** Undefined if there is room; otherwise resolves when it may have come. */
   whenWritable(): Promise<void> | undefined {
-    if (this.#size + this.#connection.bufferedBytes < this.#limit) {
+    if (this.#end - this.#start + this.#connection.bufferedBytes < this.#limit) {
       return undefined;
     }
 

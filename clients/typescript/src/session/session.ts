@@ -1,6 +1,6 @@
 import { failed, type FastPortError } from "../errors.js";
 import { FrameDecoder, FrameError, type FrameRules } from "../frames/decoder.js";
-import { encodeFrame, type FrameParts } from "../frames/encode.js";
+import type { FrameParts } from "../frames/encode.js";
 import { Extension, Flag, HeaderSize, LengthSize, Nothing, type Frame } from "../frames/frame.js";
 import { traceBlockOf } from "../frames/trace.js";
 import { Cancel, Credit, CreditOf, Goodbye, Hello, MessageType, Welcome, type HelloMessage } from "../messages/control.js";
@@ -109,15 +109,18 @@ export class FrameSession implements Session, Link, ConnectionEvents {
 
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
     const trace = this.#traceOf(type, options);
-    const limit = await this.#whenReady(options);
+    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
     this.#check(body.length, options);
     const { timing, latencies } = this.#settings;
-    return request(this.#calls, this, { type, body, decode, timeout: limit.left, signal: options.signal, trace, timing, latencies });
+    return request(this.#calls, this, { type, body, decode, timeout, signal: options.signal, trace, timing, latencies });
   }
 
   async send(type: number, body: Uint8Array = Nothing, options: CallOptions = {}): Promise<void> {
     const trace = this.#traceOf(type, options);
-    await this.#whenReady(options);
+    if (this.whenWritable()) {
+      await this.#whenReady(options);
+    }
+
     this.#check(body.length, options);
     this.sendFrame({ type, flags: Flag.OneWay, trace, body });
   }
@@ -209,7 +212,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
 
   sendFrame(frame: FrameParts): void {
     if (!this.#isEnding) {
-      this.#outbox?.send(encodeFrame(frame));
+      this.#outbox?.send(frame);
     }
   }
 
@@ -221,14 +224,19 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     return HeaderSize - LengthSize + bodySize <= this.#maxPeerFrame;
   }
 
-  /** Waits for room in the send queue. */
-  async #whenReady({ timeout = this.#settings.requestTimeout, signal }: CallOptions): Promise<TimeLimit> {
+  /** The time limit of a call in milliseconds, if there is room for it in the send queue. */
+  #timeoutNow({ timeout = this.#settings.requestTimeout }: CallOptions): number | undefined {
+    return this.whenWritable() ? undefined : timeout;
+  }
+
+  /** Waits for room in the send queue, and returns the milliseconds that are left. */
+  async #whenReady({ timeout = this.#settings.requestTimeout, signal }: CallOptions): Promise<number> {
     const limit = new TimeLimit(timeout);
     for (let room; (room = this.whenWritable()); ) {
       await within(room, limit.left, signal);
     }
 
-    return limit;
+    return limit.left;
   }
 
   /** Nothing may be awaited between this and the frame. */
@@ -247,14 +255,14 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
   ): Promise<StreamCall> {
     const trace = this.#traceOf(type, options);
-    const limit = await this.#whenReady(options);
+    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
     this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
     if (!(this.extensions & Extension.Streams)) {
       throw failed("not-supported", "The server does not support streams.");
     }
 
     const { wholeTimeout = 0, signal } = options;
-    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout: limit.left, wholeTimeout, signal, trace });
+    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace });
   }
 
   #traceOf(type: number, { traceparent = this.#settings.traceparent() }: CallOptions): Uint8Array | undefined {

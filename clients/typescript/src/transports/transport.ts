@@ -12,7 +12,7 @@ export interface Transport {
 export interface Connection {
   /** Bytes that were passed to `send` and have not left the process. */
   readonly bufferedBytes: number;
-  /** Sends bytes, which must not change afterwards. */
+  /** Sends bytes: a view, whose buffer holds others, too. They do not change afterwards. */
   send(bytes: Uint8Array): void;
   /** Resolves when the buffered bytes have left the process, or the connection has ended. */
   drained(): Promise<void>;
