@@ -53,8 +53,13 @@ internal static class CaseFolder
     {
         string[] needs = [.. (all["needs"]?.AsArray() ?? []).Select(static need => need!.GetValue<string>())];
         string? unknown = needs.Except(Capabilities, StringComparer.Ordinal).FirstOrDefault();
-        List<JsonObject> steps = [.. all["steps"]!.AsArray().Select(static step => step!.AsObject())];
+        List<JsonObject> steps = [.. (all["steps"]?.AsArray() ?? []).Select(static step => step!.AsObject())];
         steps.ForEach(StepFormat.Check);
+        if (steps.Count == 0)
+        {
+            throw new FormatException("'steps' are missing.");
+        }
+
         return unknown is not null
             ? throw new FormatException($"There is no capability '{unknown}'; there are {string.Join(", ", Capabilities)}.")
             : new ConformanceCase(
