@@ -72,7 +72,8 @@ internal sealed class SoakScenario : IScenario
         double seconds = Minutes(context) * 60;
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
-            "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", "--websocket", "ws://127.0.0.1:0",
+            "the soak's server",
+            [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", "--websocket", "ws://127.0.0.1:0",
                 .. sampling],
             context.Bench);
         string endpoint = await EndpointAsync(server, cancellation);

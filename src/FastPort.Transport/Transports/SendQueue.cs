@@ -435,7 +435,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     {
         Debug.Assert(Gate.IsHeldByCurrentThread);
 
-        // Counted first, with a fence: a loop that finds no ring sends what it has written so far, perhaps in part, and the ring follows it.
+        // Counted first, with a fence: a loop that finds no ring sends what it has written so far, perhaps in part, and the ring follows.
         Interlocked.Increment(ref _count);
         ring.After = Volatile.Read(ref _loopBytes);
         _ringBytes += ring.Ring.Length;

@@ -59,7 +59,7 @@ internal abstract class WireFormat(TransportConnection connection)
     /// <summary>Returns what it has rented. The last step of the connection's end.</summary>
     public virtual void Release() => ReturnFrame();
 
-    /// <summary>The bytes to send next: what is left of the current frame, or a new frame of the ring's first bytes. By the sender.</summary>
+    /// <summary>The bytes to send next: what is left of the current frame, or a frame of the ring's first bytes. By the sender.</summary>
     /// <param name="ring">The ring, which is not empty.</param>
     /// <param name="most">Bytes of the ring that may be sent, 1 or more.</param>
     /// <param name="longest">Bytes that a frame may have.</param>
