@@ -241,9 +241,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         {
             if (!_closed)
             {
-                SendRing ring = SpareOrNew();
-                ring.IsUnframed = true;
-                ring.Ring.LimitTo(settings.MaxSendBytes);
+                var ring = new SendRing(settings.MaxSendBytes, connection.SendPool) { IsUnframed = true };
                 ring.Ring.Write(bytes);
                 Enqueue(ring);
                 connection.Wire?.CountUnframed(bytes.Length);
@@ -343,7 +341,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Takes back an empty ring that <see cref="Take"/> returned.</summary>
+    /// <summary>Takes back an empty ring that <see cref="Take"/> returned, for the next writer.</summary>
     /// <param name="sent">The ring.</param>
     /// <param name="keepArray">
     /// Keeps the ring's array for the next writer, until <see cref="ReleaseSpares"/>. Otherwise the array returns to the pool: an idle
@@ -356,7 +354,12 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             sent.Ring.TryReleaseWhenEmpty();
         }
 
-        sent.IsUnframed = false;
+        if (sent.IsUnframed)
+        {
+            // Rare, and an idle connection needs no spare for it.
+            return;
+        }
+
         lock (Gate)
         {
             sent.NextRing = _spares;

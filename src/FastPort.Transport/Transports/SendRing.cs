@@ -32,7 +32,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     public long Sent { get; private set; }
 
     /// <summary>Whether its bytes are sent as they are on a connection with frames (<see cref="WireFormat"/>).</summary>
-    public bool IsUnframed { get; set; }
+    public bool IsUnframed { get; init; }
 
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }

@@ -9,8 +9,11 @@ internal static class WebSocketHandshake
 {
     private const string Version = "13";
 
+    // 16 bytes in base64.
+    private const int KeyLength = 24;
+
     // RFC 6455, 1.3.
-    private const string Suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    private static ReadOnlySpan<byte> Suffix => "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"u8;
 
     /// <summary>A key for a client's request: 16 random bytes.</summary>
     public static string NewKey() => Convert.ToBase64String(RandomNumberGenerator.GetBytes(16));
@@ -56,7 +59,7 @@ internal static class WebSocketHandshake
             return Refuse("405 Method Not Allowed", "A WebSocket begins with GET.", "Allow: GET\r\n");
         }
 
-        string asked = target.Split('?')[0];
+        string asked = target.IndexOf('?', StringComparison.Ordinal) is >= 0 and var query ? target[..query] : target;
         if (asked != path)
         {
             return Refuse("404 Not Found", $"There is nothing at this path; the WebSocket is at {path}.");
@@ -118,13 +121,21 @@ internal static class WebSocketHandshake
 
     // SHA-1 is the standard's (RFC 6455, 4.2.2), and protects nothing.
 #pragma warning disable CA5350
-    private static string Accept(string key) => Convert.ToBase64String(SHA1.HashData(Encoding.ASCII.GetBytes(key + Suffix)));
+    private static string Accept(string key)
+    {
+        Span<byte> text = stackalloc byte[KeyLength + Suffix.Length];
+        Encoding.ASCII.GetBytes(key, text);
+        Suffix.CopyTo(text[KeyLength..]);
+        Span<byte> hash = stackalloc byte[SHA1.HashSizeInBytes];
+        SHA1.HashData(text, hash);
+        return Convert.ToBase64String(hash);
+    }
 #pragma warning restore CA5350
 
     private static bool IsKey(string key)
     {
         Span<byte> bytes = stackalloc byte[18];
-        return key.Length == 24 && Convert.TryFromBase64String(key, bytes, out int count) && count == 16;
+        return key.Length == KeyLength && Convert.TryFromBase64String(key, bytes, out int count) && count == 16;
     }
 
     private static string PeerTextOf(HttpHead answer) => Logging.PeerText.Escape(string.Join(' ', answer.Start[1..]), 100);
