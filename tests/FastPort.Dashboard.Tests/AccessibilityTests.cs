@@ -1,5 +1,3 @@
-using Deque.AxeCore.Commons;
-using Deque.AxeCore.Playwright;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Tests.Browser;
 using FastPort.Telemetry;
@@ -22,23 +20,23 @@ public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromi
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
         await FillAsync(host);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, width, colors);
-        await NoViolationsAsync(page);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, width, colors);
+        await page.AssertAccessibleAsync();
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "running");
         await Assertions.Expect(page.Page.Locator("#sessions tbody tr")).ToHaveCountAsync(2);
 
-        await NoViolationsAsync(page);
+        await page.AssertAccessibleAsync();
 
         // Nothing but tables is wider than the screen, and these scroll by themselves.
         Assert.Equal(width, await page.Page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop the server" }).ClickAsync();
-        await NoViolationsAsync(page);
+        await page.AssertAccessibleAsync();
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Cancel" }).ClickAsync();
         await host.StopAsync();
         await page.ShowsAsync("#state", "server stopped, reconnecting");
-        await NoViolationsAsync(page);
+        await page.AssertAccessibleAsync();
     }
 
     // Something in every table.
@@ -53,14 +51,5 @@ public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromi
         await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-1"), 10);
         await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-2"), 10);
         await using FastPortClient closed = await host.ConnectAsync();
-    }
-
-    private static async Task NoViolationsAsync(BrowserPage page)
-    {
-        AxeResult result = await page.Page.RunAxe();
-        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {Where(one)}")));
-
-        static string Where(AxeResultItem violation) =>
-            string.Join(' ', violation.Nodes.Select(static node => $"{node.Html} {node.Any.FirstOrDefault()?.Message}"));
     }
 }

@@ -21,7 +21,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await using DashboardHost host = await DashboardHost.StartAsync(
             null, ("LatencyStats:EnableConsoleOutput", "false"), ("LatencyStats:OutputDirectory", directory));
         await DashboardHost.EchoAsync(await host.ConnectAsync(), 2000);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.Page.GetByLabel("Since the start").CheckAsync();
         await page.ShowsAsync($"{Echo} td:nth-child(2)", "2,000");
 
@@ -48,7 +48,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task MicrosecondsAreShownAsTheTextReportsShowThem()
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         double[] values = [.. Enumerable.Range(0, 40_000).Select(static i => i * 7 / 1000.0), 112.05, 112.25, 50.135, 1234567.05];
 
         string[] shown = await page.Page.EvaluateAsync<string[]>(
@@ -61,7 +61,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task BytesAreShownInPowersOf1000AsTheReportsAndTopShowThem()
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
 
         string[] shown = await page.Page.EvaluateAsync<string[]>(
             "async values => values.map((await import('/format.js')).bytes)", (double[])[1, 999, 1000, 999_700, 1_536_000, 2e9]);
@@ -74,7 +74,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using DashboardHost first = await DashboardHost.StartAsync();
         await DashboardHost.EchoAsync(await first.ConnectAsync(), 7);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, first.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, first.Url);
         await page.ShowsAsync($"{Echo} td:nth-child(2)", "7");
         await page.ShowsAsync("#state", "running");
 
@@ -98,7 +98,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
             + " document.dispatchEvent(new Event('visibilitychange')); }";
         await using DashboardHost host = await DashboardHost.StartAsync();
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#state", "running");
 
         await page.Page.EvaluateAsync(Hide, true);
@@ -121,7 +121,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
             open.Add(await EventStream.OpenAsync(host.Http));
         }
 
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#state", "no figures, retrying");
         open.ForEach(static stream => stream.Dispose());
 
@@ -132,7 +132,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task AnActionThatIsNotAnsweredSaysSo()
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "running");
@@ -153,7 +153,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
             await host.ConnectAsync(routingId: $"machine-{i:000}");
         }
 
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         ILocator first = page.Page.Locator("#sessions tbody tr:first-child td:nth-child(2)");
         await page.ShowsAsync("#sessions-status", "1 to 100 of 120 sessions");
 
@@ -189,7 +189,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
         await DashboardHost.EchoAsync(await host.ConnectAsync(routingId: "machine-7"), 1);
         long id = Assert.Single(host.Server.Sessions).Id;
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         Assert.EndsWith("/login", page.Page.Url, StringComparison.Ordinal);
         await page.Page.GetByLabel("Token").FillAsync("a-wrong-token-of-the-tests");
         await page.Page.Keyboard.PressAsync("Enter");
@@ -211,7 +211,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task PaperIsWhiteAlsoWhereTheScreenIsDark()
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, colors: ColorScheme.Dark);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, colors: ColorScheme.Dark);
         await page.ShowsAsync("#state", "running");
         const string Background = "getComputedStyle(document.body).backgroundColor";
         string dark = await page.Page.EvaluateAsync<string>(Background);
@@ -229,7 +229,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         var time = new FakeTimeProvider();
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#uptime", "0 s");
         await page.PassAsync(time, feed, LiveFeed.HistorySeconds + 10);
         int full = await ElementsAsync();
@@ -247,7 +247,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
         var time = new FakeTimeProvider();
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         await page.ShowsAsync("#uptime", "0 s");
         ILocator chart = page.Page.Locator("figure[aria-labelledby=chart-latency]");
         await page.PassAsync(time, feed, 5);

@@ -32,7 +32,7 @@ public sealed class ChartTests(Chromium chromium) : IClassFixture<Chromium>
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
         FastPortClient client = await host.ConnectAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, script: RecordTexts);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, script: RecordTexts);
         await page.ShowsAsync("#uptime", "0 s");
 
         // A minute: 20 seconds without messages, 20 with some, the step, and 20 more.
@@ -63,7 +63,7 @@ public sealed class ChartTests(Chromium chromium) : IClassFixture<Chromium>
             await host.ConnectAsync();
         }
 
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, script: RecordTexts);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, script: RecordTexts);
         await page.ShowsAsync("#connections", "8");
 
         string[] labels = [.. (await page.TextsAsync("connections")).Where(static text => !text.Contains(':', StringComparison.Ordinal))];
@@ -76,7 +76,7 @@ public sealed class ChartTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task ALegendNamesOnlyWhatIsDrawn()
     {
         await using DashboardHost host = await DashboardHost.StartAsync(null, ("FastPort:Transport", "Sockets"));
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
 
         await page.ShowsAsync("#loops-each", "no event loops on this transport");
 

@@ -21,7 +21,7 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
         await DashboardHost.EchoAsync(await host.ConnectAsync(Long, $"{Long}-1"), 10);
-        await using BrowserPage page = await LogInAsync(host, width);
+        await using VisitedPage page = await LogInAsync(host, width);
 
         ILocator button = page.Page.GetByRole(AriaRole.Button, new() { Name = "Close session" });
         await Assertions.Expect(button).ToHaveCountAsync(1);
@@ -46,7 +46,7 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
         }
 
         const string Hint = ".scroll:has(#sessions) + .more";
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, 1440);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, 1440);
         await page.ShowsAsync(Hint, "Scroll down for more.");
         await page.Page.SetViewportSizeAsync(390, 900);
         await page.ShowsAsync(Hint, "Scroll sideways and down for more.");
@@ -66,7 +66,7 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
             await DashboardHost.EchoAsync(await host.ConnectAsync(Long, $"{Long}-{i}"), 1);
         }
 
-        await using BrowserPage page = await LogInAsync(host, 1280);
+        await using VisitedPage page = await LogInAsync(host, 1280);
         await Assertions.Expect(page.Page.Locator("#sessions tbody tr")).ToHaveCountAsync(30);
         await page.Page.EvaluateAsync("dispatchEvent(new Event('beforeprint'))");
         await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { Media = Media.Print });
@@ -97,7 +97,7 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
         await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
         LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
         FastPortClient client = await host.ConnectAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
         ILocator standsOut = page.Page.Locator(".tile.attention dt");
         await page.ShowsAsync("#uptime", "0 s");
         await page.PassAsync(time, feed, 5);
@@ -123,16 +123,16 @@ public sealed class PageLayoutTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
         host.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Machine").LogWarning("The pump is slow");
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url);
 
         ILocator at = page.Page.Locator("#warnings li", new() { HasText = "The pump is slow" }).Locator("time");
 
         await Assertions.Expect(at).ToHaveTextAsync(new System.Text.RegularExpressions.Regex("^20[0-9-]{8} [0-9:]{8} UTC$"));
     }
 
-    private async Task<BrowserPage> LogInAsync(DashboardHost host, int width)
+    private async Task<VisitedPage> LogInAsync(DashboardHost host, int width)
     {
-        BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, width);
+        VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, width);
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "running");

@@ -50,7 +50,7 @@ public sealed class PageMemoryTests(Chromium chromium) : IClassFixture<Chromium>
         using EventStream events = await EventStream.OpenAsync(host.Http);
         JsonElement history = (await events.ReadAsync())!.Value.Data;
         JsonElement figures = await events.ReadFiguresAsync(static f => f.GetProperty("latencies").GetArrayLength() == 2);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, script: FakeStream);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, script: FakeStream);
         ICDPSession tools = await page.Page.Context.NewCDPSessionAsync(page.Page);
         await tools.SendAsync("Performance.enable");
         await page.Page.EvaluateAsync(

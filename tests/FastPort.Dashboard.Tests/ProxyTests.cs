@@ -26,7 +26,7 @@ public sealed class ProxyTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
         await using NginxProcess nginx = await StartAsync(host.Url, settings);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, UrlOf(nginx));
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, UrlOf(nginx));
         Assert.Equal(new Uri(UrlOf(nginx), "login"), new Uri(page.Page.Url));
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "Log in" }).ClickAsync();
@@ -46,7 +46,7 @@ public sealed class ProxyTests(Chromium chromium) : IClassFixture<Chromium>
     {
         await using DashboardHost host = await DashboardHost.StartAsync();
         await using NginxProcess nginx = await StartAsync(host.Url, settings);
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, UrlOf(nginx), script: RecordStates);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, UrlOf(nginx), script: RecordStates);
 
         await page.ShowsAsync("#state", "no figures, retrying");
 

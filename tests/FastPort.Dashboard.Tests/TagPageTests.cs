@@ -1,6 +1,4 @@
 using System.Security.Claims;
-using Deque.AxeCore.Commons;
-using Deque.AxeCore.Playwright;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Tags;
 using FastPort.Tests.Browser;
@@ -21,7 +19,7 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task TagsChangeAndAreWritten(int width, ColorScheme colors)
     {
         await using TagHost host = await TagHost.StartAsync();
-        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, width, colors);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, host.Url, width, colors);
         await page.Page.GetByRole(AriaRole.Link, new() { Name = "Tags" }).ClickAsync();
         await page.ShowsAsync("#state", "connected");
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "press", Exact = true }).ClickAsync();
@@ -33,12 +31,12 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
         await ShowsAsync(page, "speed", "13.5", "Good");
         host.Source.Set("press/speed", 13.5, TagStatus.BadNoCommunication);
         await ShowsAsync(page, "speed", "13.5", "BadNoCommunication");
-        await NoViolationsAsync(page, width);
+        await page.AssertAccessibleAsync();
 
         // An Int64 that a double cannot hold.
         await WriteAsync(page, "press/limit", "9007199254740992.5");
         await page.ShowsAsync("#write-problem", "Give a whole number from -9223372036854775808 to 9223372036854775807.");
-        await NoViolationsAsync(page, width);
+        await page.AssertAccessibleAsync();
         await page.Page.GetByLabel("New value").FillAsync("9007199254740995");
         await page.Page.Keyboard.PressAsync("Enter");
         await ShowsAsync(page, "limit", "9007199254740995", "Good");
@@ -54,7 +52,7 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task ThePageComesBackWithTheServer()
     {
         await using TagHost host = await TagHost.StartAsync();
-        await using BrowserPage page = await OpenAsync(host);
+        await using VisitedPage page = await OpenAsync(host);
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "oven" }).ClickAsync();
         await ShowsAsync(page, "door", "false", "Good");
 
@@ -76,11 +74,11 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
             services.AddSingleton<TagAuthorizer>(
                 static (session, access, _, _) => access != TagAccess.Write || session.User?.Identity?.Name == "anna");
         });
-        await using BrowserPage page = await OpenAsync(host, "not logged in");
+        await using VisitedPage page = await OpenAsync(host, "not logged in");
         await page.Page.GetByLabel("Password or token").FillAsync("wrong");
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#user-problem", "Nobody has this token.");
-        await NoViolationsAsync(page, 1280);
+        await page.AssertAccessibleAsync();
 
         await LogInAsync(page, "bob");
         await page.Page.GetByRole(AriaRole.Button, new() { Name = "oven" }).ClickAsync();
@@ -99,21 +97,21 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task WithoutAnEndpointForBrowsersThePageSaysSo()
     {
         await using TagHost host = await TagHost.StartAsync(null, ("FastPort:Endpoints:0", "tcp://127.0.0.1:0"));
-        await using BrowserPage page = await OpenAsync(host, "no tags");
+        await using VisitedPage page = await OpenAsync(host, "no tags");
 
         await Assertions.Expect(page.Page.Locator("#message")).ToContainTextAsync("it needs an endpoint such as ws://");
     }
 
-    private static async Task<BrowserPage> OpenAsync(Chromium chromium, TagHost host, string state)
+    private static async Task<VisitedPage> OpenAsync(Chromium chromium, TagHost host, string state)
     {
-        BrowserPage page = await BrowserPage.OpenAsync(chromium, new Uri(host.Url, "tags"));
+        VisitedPage page = await VisitedPage.OpenAsync(chromium, new Uri(host.Url, "tags"));
         await page.ShowsAsync("#state", state);
         return page;
     }
 
-    private Task<BrowserPage> OpenAsync(TagHost host, string state = "connected") => OpenAsync(chromium, host, state);
+    private Task<VisitedPage> OpenAsync(TagHost host, string state = "connected") => OpenAsync(chromium, host, state);
 
-    private static async Task ShowsAsync(BrowserPage page, string tag, string value, string quality)
+    private static async Task ShowsAsync(VisitedPage page, string tag, string value, string quality)
     {
         ILocator row = page.Page.Locator($"#tags tbody tr:has(th:text-is('{tag}'))");
         var options = new LocatorAssertionsToHaveTextOptions { Timeout = (float)Patience.Limit.TotalMilliseconds };
@@ -121,26 +119,19 @@ public sealed class TagPageTests(Chromium chromium) : IClassFixture<Chromium>
         await Assertions.Expect(row.Locator("td").Nth(2)).ToHaveTextAsync(quality, options);
     }
 
-    private static async Task WriteAsync(BrowserPage page, string tag, string value)
+    private static async Task WriteAsync(VisitedPage page, string tag, string value)
     {
         await page.Page.GetByRole(AriaRole.Button, new() { Name = $"Write {tag}" }).ClickAsync();
         await page.Page.GetByLabel("New value").FillAsync(value);
         await page.Page.Keyboard.PressAsync("Enter");
     }
 
-    private static async Task LogInAsync(BrowserPage page, string user)
+    private static async Task LogInAsync(VisitedPage page, string user)
     {
         await page.Page.GetByLabel("User; empty for a token").FillAsync(user);
         await page.Page.GetByLabel("Password or token").FillAsync("secret");
         await page.Page.Keyboard.PressAsync("Enter");
         await page.ShowsAsync("#state", "connected");
-    }
-
-    private static async Task NoViolationsAsync(BrowserPage page, int width)
-    {
-        AxeResult result = await page.Page.RunAxe();
-        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {one.Nodes[0].Html}")));
-        Assert.Equal(width, await page.Page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
     }
 
     private sealed class Users : IAuthenticator

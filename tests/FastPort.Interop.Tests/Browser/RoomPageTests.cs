@@ -25,7 +25,7 @@ public sealed class RoomPageTests(Chromium chromium) : IClassFixture<Chromium>, 
     public async Task Dots_move_by_pointer_and_keys_and_latencies_are_shown(int width, ColorScheme scheme)
     {
         await using HostedProgram sample = await StartAsync();
-        await using VisitedPage ann = await VisitedPage.OpenAsync(chromium, $"{Url}?name=Ann", width, scheme);
+        await using VisitedPage ann = await VisitedPage.OpenAsync(chromium, new Uri($"{Url}?name=Ann"), width, scheme);
         await ann.ShowsAsync("#state", "You are Ann");
         ILocator room = ann.Page.GetByRole(AriaRole.Application, new PageGetByRoleOptions { Name = "The room" });
         LocatorBoundingBoxResult box = (await room.BoundingBoxAsync())!;
@@ -58,9 +58,9 @@ public sealed class RoomPageTests(Chromium chromium) : IClassFixture<Chromium>, 
     public async Task Pages_see_each_other_come_and_go_and_return_after_a_restart()
     {
         HostedProgram first = await StartAsync();
-        await using VisitedPage ann = await VisitedPage.OpenAsync(chromium, $"{Url}?name=Ann", 1280, ColorScheme.Dark);
+        await using VisitedPage ann = await VisitedPage.OpenAsync(chromium, new Uri($"{Url}?name=Ann"), 1280, ColorScheme.Dark);
         await ann.ShowsAsync("#state", "You are Ann");
-        await using (VisitedPage bob = await VisitedPage.OpenAsync(chromium, $"{Url}?name=Bob", 390))
+        await using (VisitedPage bob = await VisitedPage.OpenAsync(chromium, new Uri($"{Url}?name=Bob"), 390))
         {
             await bob.ShowsAsync("#people", "AnnBob (you)");
             await ann.ShowsAsync("#people", "Ann (you)Bob");
@@ -85,7 +85,7 @@ public sealed class RoomPageTests(Chromium chromium) : IClassFixture<Chromium>, 
     public async Task A_refusal_of_the_server_is_shown()
     {
         await using HostedProgram sample = await StartAsync("--FastPort:Session:MaxStreams=0");
-        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, Url);
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, new Uri(Url));
 
         await Assertions.Expect(page.Page.Locator("#state")).ToContainTextAsync("Trying again");
         Assert.Contains("stream", await page.Page.Locator("#state").InnerTextAsync(), StringComparison.OrdinalIgnoreCase);

@@ -1,5 +1,4 @@
 using System.Text.RegularExpressions;
-using FastPort.Interop.Tests.Browser;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Tags;
 using FastPort.Tests.Browser;
@@ -33,7 +32,7 @@ public sealed partial class BrowserToPlantTests(Chromium chromium) : IClassFixtu
         await using HaProxyProcess proxy = await HaProxyProcess.StartAsync(
             _files, $"ssl crt {_files["server.pem"]} alpn http/1.1", Endpoint.Parse(socket).Port, string.Empty, "http", dashboard);
 
-        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, $"https://127.0.0.1:{proxy.Port}/tags");
+        await using VisitedPage page = await VisitedPage.OpenAsync(chromium, new Uri($"https://127.0.0.1:{proxy.Port}/tags"));
         await page.ShowsAsync("#state", "connected");
         await page.Page.GetByLabel("Filter").FillAsync("Level");
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "Write node/Level" }).ClickAsync();

@@ -1,48 +1,59 @@
 using System.Collections.Concurrent;
 using Deque.AxeCore.Commons;
 using Deque.AxeCore.Playwright;
-using FastPort.Tests.Browser;
+using FastPort.Tests.Support;
 using Microsoft.Playwright;
 using Xunit;
 
-namespace FastPort.Interop.Tests.Browser;
+namespace FastPort.Tests.Browser;
 
-/// <summary>A page of a server, in a browser that remembers nothing. What its console shows as an error fails the test.</summary>
+/// <summary>
+/// A page of a server, in a browser that remembers nothing. What the browser complains about fails the test when the page is disposed: errors
+/// of scripts, and what the security policy refused.
+/// </summary>
 internal sealed class VisitedPage : IAsyncDisposable
 {
     private readonly IBrowserContext _context;
-    private readonly ConcurrentQueue<string> _errors = new();
+    private readonly ConcurrentQueue<string> _complaints = new();
 
     private VisitedPage(IBrowserContext context, IPage page)
     {
         _context = context;
         Page = page;
-        page.PageError += (_, error) => _errors.Enqueue(error);
+        page.PageError += (_, error) => _complaints.Enqueue(error);
         page.Console += (_, message) =>
         {
-            // The browser itself tells of a server that is away.
-            if (message.Type is "error" or "warning" && !message.Text.Contains("net::ERR_", StringComparison.Ordinal))
+            // A server that is away is told as an error of the network, which is no fault of the page.
+            if (message.Type == "error" && !message.Text.Contains("Failed to load resource", StringComparison.Ordinal)
+                && !message.Text.Contains("net::ERR_", StringComparison.Ordinal))
             {
-                _errors.Enqueue(message.Text);
+                _complaints.Enqueue(message.Text);
             }
         };
     }
 
     public IPage Page { get; }
 
+    /// <summary>Opens a page. A script, if there is one, runs before those of the page.</summary>
     public static async Task<VisitedPage> OpenAsync(
-        Chromium chromium, string url, int width = 1280, ColorScheme scheme = ColorScheme.Light)
+        Chromium chromium, Uri url, int width = 1280, ColorScheme colors = ColorScheme.Light, string? script = null)
     {
         IBrowserContext context = await chromium.Browser.NewContextAsync(new BrowserNewContextOptions
         {
             ViewportSize = new ViewportSize { Width = width, Height = 900 },
-            ColorScheme = scheme,
+            ColorScheme = colors,
             IgnoreHTTPSErrors = true,
             Locale = "en-US",
+            TimezoneId = "UTC",
         });
         context.SetDefaultTimeout((float)Patience.Limit.TotalMilliseconds);
         var page = new VisitedPage(context, await context.NewPageAsync());
-        await page.Page.GotoAsync(url);
+        if (script is not null)
+        {
+            await context.AddInitScriptAsync(script);
+        }
+
+        await page.Page.GotoAsync(url.ToString());
         return page;
     }
 
@@ -64,6 +75,6 @@ internal sealed class VisitedPage : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _context.CloseAsync();
-        Assert.Empty(_errors);
+        Assert.Empty(_complaints);
     }
 }
