@@ -61,7 +61,8 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     public sealed override long BytesReceived => Wire?.BytesReceived ?? Received;
 
-    public sealed override long BytesSent => Output.BytesSent - (Wire?.UnframedBytes ?? 0);
+    // Bytes that are no frame's are counted when they are written.
+    public sealed override long BytesSent => Math.Max(0, Output.BytesSent - (Wire?.UnframedBytes ?? 0));
 
     public override long PendingBytes => Output.PendingBytes;
 
