@@ -8,8 +8,8 @@ using Xunit;
 namespace FastPort.Tests.Browser;
 
 /// <summary>
-/// A page of a server, in a browser that remembers nothing. What the browser complains about fails the test when the page is disposed: errors
-/// of scripts, and what the security policy refused.
+/// A page of a server, in a browser that remembers nothing. What the browser complains about fails the test when the page is disposed:
+/// errors of scripts, and what the security policy refused.
 /// </summary>
 internal sealed class VisitedPage : IAsyncDisposable
 {

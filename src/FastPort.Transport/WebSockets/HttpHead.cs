@@ -4,8 +4,8 @@ using System.Text;
 namespace FastPort.WebSockets;
 
 /// <summary>
-/// The first line and the header fields of an HTTP/1.1 message (RFC 9112, 2 and 5). Immutable. The fields are searched in the text: a server
-/// whose clients all come back at once reads thousands of heads.
+/// The first line and the header fields of an HTTP/1.1 message (RFC 9112, 2 and 5). Immutable. The fields are searched in the text: a
+/// server whose clients all come back at once reads thousands of heads.
 /// </summary>
 internal sealed class HttpHead
 {
