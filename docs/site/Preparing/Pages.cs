@@ -10,7 +10,7 @@ namespace FastPort.Site.Preparing;
 internal sealed partial class Pages
 {
     private const string Home = "docs/site/home.md";
-    private static readonly string[] Beside = ["CHANGELOG.md", "SECURITY.md"];
+    private static readonly string[] Beside = ["CHANGELOG.md", "SECURITY.md", "conformance/README.md"];
 
     private readonly string _repository;
     private readonly string _target;
