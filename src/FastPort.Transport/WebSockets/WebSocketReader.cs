@@ -52,9 +52,6 @@ internal sealed class WebSocketReader(bool expectsMask)
     /// <summary>What the violation is, for a log line.</summary>
     public string Violation { get; private set; } = string.Empty;
 
-    /// <summary>Whether a frame is incomplete.</summary>
-    public bool IsInFrame => _left != 0 || _isInMessage;
-
     /// <summary>Whether there is a Ping that is not answered.</summary>
     public bool HasPing { get; private set; }
 

@@ -34,7 +34,6 @@ public sealed class WebSocketReaderTests
 
             Assert.True(expected.AsSpan().SequenceEqual(data.Ring.GetReadableSequence(0, data.Ring.Length).ToArray()), $"seed {seed}");
             Assert.True(input.IsEmpty);
-            Assert.False(reader.IsInFrame);
             data.Ring.Dispose();
         }
     }
