@@ -1,6 +1,6 @@
 using System.Buffers;
-using System.Buffers.Binary;
 using System.IO.Pipelines;
+using static PeerSupport.FrameBytes;
 
 namespace KestrelPeer;
 
@@ -17,14 +17,6 @@ internal enum FrameEchoStatus
 /// <summary>Copies whole frames from a read buffer to a writer and sets their Reply bit on the way.</summary>
 internal static class FrameEcho
 {
-    private const int HeaderSize = 12;
-    private const int LengthFieldSize = 4;
-    private const int FlagsOffset = 6;
-    private const int VersionOffset = 7;
-    private const byte CurrentVersion = 1;
-    private const byte ReplyFlag = 1;
-    private const uint LargestLength = 1024 * 1024;
-
     public static FrameEchoStatus Echo(ref ReadOnlySequence<byte> unread, PipeWriter output)
     {
         var burst = new BurstWriter(output);
@@ -97,12 +89,5 @@ internal static class FrameEcho
         }
 
         return taken;
-    }
-
-    private static bool TryReadFrameSize(ReadOnlySpan<byte> header, out int frameSize)
-    {
-        uint length = BinaryPrimitives.ReadUInt32LittleEndian(header);
-        frameSize = (int)Math.Min(length, LargestLength) + LengthFieldSize;
-        return length is >= HeaderSize - LengthFieldSize and <= LargestLength && header[VersionOffset] == CurrentVersion;
     }
 }

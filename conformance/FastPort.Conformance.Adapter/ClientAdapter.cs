@@ -25,7 +25,7 @@ internal sealed class ClientAdapter : IAsyncDisposable
 
     private FastPortClient Client => _client ?? throw new InvalidOperationException("The first command must be connect.");
 
-    /// <summary>Begins a command; what becomes of it is an event.</summary>
+    /// <summary>Starts a command. Its result is reported as an event.</summary>
     public void Do(JsonObject command)
     {
         try
@@ -184,7 +184,7 @@ internal sealed class ClientAdapter : IAsyncDisposable
         Report("ended");
     }
 
-    // The last event of a client comes before this returns.
+    // All events of the client are written before this returns.
     private async Task EndAsync()
     {
         foreach (CancellationTokenSource call in _calls.Values)

@@ -1,7 +1,7 @@
 using System.Text.Json.Nodes;
 using FastPort.Conformance.Adapter;
 
-// A line of JSON for each command on the input, and for each event on the output.
+// Each line of the input is a command, each line of the output an event, both in JSON.
 var gate = new Lock();
 await using var adapter = new ClientAdapter(report =>
 {

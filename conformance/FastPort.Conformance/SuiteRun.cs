@@ -29,7 +29,7 @@ internal sealed class SuiteRun(string transport, Func<IAdapter> start) : IAsyncD
         CaseResult result = await CaseRun.PlayAsync(conformanceCase, adapter, _site).ConfigureAwait(false);
         if (result.Outcome == Outcome.Failed)
         {
-            // What the client has left behind must not spoil the next case.
+            // A client that did not end could disturb the next case.
             await adapter.DisposeAsync().ConfigureAwait(false);
             _adapter = null;
         }

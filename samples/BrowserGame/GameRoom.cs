@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 
 namespace BrowserGame;
 
-/// <summary>The room: at every step all dots go on, and each player gets the scene.</summary>
+/// <summary>The room: each step moves all dots and gives every player the new scene.</summary>
 internal sealed class GameRoom(TimeProvider time, ILogger<GameRoom> logger) : BackgroundService
 {
     public const float Width = 1000;
@@ -64,7 +64,7 @@ internal sealed class GameRoom(TimeProvider time, ILogger<GameRoom> logger) : Ba
     // docs: step
     private void Step()
     {
-        // Those at this moment: whoever enters meanwhile is in the next scene.
+        // A snapshot: a player who enters during the step appears in the next scene.
         ICollection<Player> players = _players.Values;
         Dot[] dots = [.. players.Select(static player => player.Step(Speed / StepsPerSecond))];
         foreach (Player player in players)

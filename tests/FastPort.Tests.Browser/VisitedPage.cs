@@ -23,7 +23,7 @@ internal sealed class VisitedPage : IAsyncDisposable
         page.PageError += (_, error) => _complaints.Enqueue(error);
         page.Console += (_, message) =>
         {
-            // A server that is away is told as an error of the network, which is no fault of the page.
+            // Chromium logs failed requests as errors; tests stop servers on purpose.
             if (message.Type == "error" && !message.Text.Contains("Failed to load resource", StringComparison.Ordinal)
                 && !message.Text.Contains("net::ERR_", StringComparison.Ordinal))
             {

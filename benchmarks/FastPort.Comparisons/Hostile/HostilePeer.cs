@@ -134,6 +134,29 @@ internal sealed class HostilePeer : IDisposable
         }
     }
 
+    /// <summary>Sends the same bytes again and again and reads whatever comes, until the server closes the connection.</summary>
+    /// <param name="batch">The bytes.</param>
+    /// <param name="pause">The time between two batches.</param>
+    /// <param name="ending">Ends the attack.</param>
+    /// <exception cref="IOException">The server has closed the connection.</exception>
+    public async Task FloodAsync(byte[] batch, TimeSpan pause, CancellationToken ending)
+    {
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(ending);
+        Task first = await Task.WhenAny(DrainAsync(both.Token), SendAsync(batch, pause, both.Token));
+        await both.CancelAsync();
+        await first;
+        throw new IOException("The server has closed it.");
+    }
+
+    private async Task SendAsync(byte[] batch, TimeSpan pause, CancellationToken ending)
+    {
+        using var timer = new PeriodicTimer(pause);
+        while (await timer.WaitForNextTickAsync(ending))
+        {
+            await SendAsync(batch, ending);
+        }
+    }
+
     public ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken ending) => _stream.ReadAsync(buffer, ending);
 
     public ValueTask ReadExactlyAsync(Memory<byte> buffer, CancellationToken ending) => _stream.ReadExactlyAsync(buffer, ending);

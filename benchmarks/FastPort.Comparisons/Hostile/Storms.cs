@@ -39,22 +39,7 @@ internal static class Storms
         using HostilePeer peer = await target.LogInAsync(ending);
         await peer.SendAsync(
             HostileFrames.Frame(HostileFrames.Subscribe, 2, HostileFrames.Field(1, batch.Length == 0 ? "" : Topic)), ending);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(ending);
-        Task reading = peer.DrainAsync(both.Token);
-        Task sending = SendAsync(peer, batch, both.Token);
-        Task first = await Task.WhenAny(reading, sending);
-        await both.CancelAsync();
-        await first;
-        throw new IOException("The server has closed it.");
-    }
-
-    private static async Task SendAsync(HostilePeer peer, byte[] batch, CancellationToken ending)
-    {
-        using var timer = new PeriodicTimer(Pause);
-        while (await timer.WaitForNextTickAsync(ending))
-        {
-            await peer.SendAsync(batch, ending);
-        }
+        await peer.FloodAsync(batch, Pause, ending);
     }
 
     private static byte[] Publication(int i)

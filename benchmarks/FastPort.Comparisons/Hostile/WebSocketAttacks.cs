@@ -67,21 +67,6 @@ internal static class WebSocketAttacks
         byte[] hello = HostileFrames.HelloFrame("", target.Plan.GuestToken);
         await peer.SendAsync(WebSocketFrames.Frame(WebSocketFrames.Binary, WebSocketFrames.Final, hello), ending);
         await peer.SendAsync(first, ending);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(ending);
-        Task reading = peer.DrainAsync(both.Token);
-        Task sending = SendAsync(peer, batch, both.Token);
-        Task ended = await Task.WhenAny(reading, sending);
-        await both.CancelAsync();
-        await ended;
-        throw new IOException("The server has closed it.");
-    }
-
-    private static async Task SendAsync(HostilePeer peer, byte[] batch, CancellationToken ending)
-    {
-        using var timer = new PeriodicTimer(Pause);
-        while (await timer.WaitForNextTickAsync(ending))
-        {
-            await peer.SendAsync(batch, ending);
-        }
+        await peer.FloodAsync(batch, Pause, ending);
     }
 }

@@ -3,7 +3,7 @@ using System.Threading.Channels;
 
 namespace FastPort.Conformance.Adapters;
 
-/// <summary>The events of a client that no step of the case has taken yet.</summary>
+/// <summary>The events that a client has reported and no step has taken yet.</summary>
 internal sealed class EventLog(ChannelReader<JsonObject> events, Action<string> trace)
 {
     // What may come at any time; every other event is the answer to a command or a message of the server.
@@ -40,7 +40,7 @@ internal sealed class EventLog(ChannelReader<JsonObject> events, Action<string> 
         }
     }
 
-    /// <summary>An event that has come and that no step has asked for; null if there is none.</summary>
+    /// <summary>The first event that no step has waited for; null if there is none.</summary>
     public string? Unexpected()
     {
         while (events.TryRead(out JsonObject? read))

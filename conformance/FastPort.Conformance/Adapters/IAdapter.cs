@@ -6,7 +6,7 @@ namespace FastPort.Conformance.Adapters;
 /// <summary>A client under test, driven by commands; conformance/README.md defines them, and the events that answer them.</summary>
 internal interface IAdapter : IAsyncDisposable
 {
-    /// <summary>What it reports; completed when the adapter has ended.</summary>
+    /// <summary>The events that the adapter reports; completed when the adapter has ended.</summary>
     ChannelReader<JsonObject> Events { get; }
 
     /// <summary>Gives it a command. Commands are done in their order; an answer is an event.</summary>

@@ -56,7 +56,7 @@ internal sealed class TrustedProxies
         ProxyHeader header = await preamble.Header.WaitAsync(cancellationToken).ConfigureAwait(false);
         if (!header.IsOwn)
         {
-            ((TransportConnection)connection).SetClient(header.Client ?? Elsewhere(connection.RemoteEndPoint));
+            TransportConnection.Of(connection, "A PROXY header").SetClient(header.Client ?? Elsewhere(connection.RemoteEndPoint));
         }
 
         return connection;

@@ -162,7 +162,7 @@ internal sealed partial class TlsConnection
         }
     }
 
-    // Everything that can be decrypted now was read by the protocol. True if the turn is over, with more to decrypt.
+    // The protocol has read everything that can be decrypted now. True if the turn is over and more records wait.
     private bool AfterReading()
     {
         if (_isCut)

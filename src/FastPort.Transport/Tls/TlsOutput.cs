@@ -16,13 +16,13 @@ internal sealed class TlsOutput(
     TlsConnection connection, Connection below, SslStream stream, RecordStream records, ConnectionSettings settings)
     : FlusherOutput(connection, settings)
 {
-    // Bytes that the connection below holds at most, but for one record.
+    // The connection below holds at most this many bytes and one record.
     private const int MostBelow = 256 * 1024;
 
     // Bytes that a record holds at most (RFC 8446, 5.1).
     private const int LongestRecord = 16 * 1024;
 
-    // Bytes that the flusher waits for before it continues.
+    // The flusher resumes when the connection below holds no more than this.
     private const int GoOnBelow = MostBelow / 2;
 
     private readonly SentRecords _sent = new();
@@ -81,7 +81,7 @@ internal sealed class TlsOutput(
         }
     }
 
-    /// <summary>The connection below has sent much of what it had: the flusher can go on.</summary>
+    /// <summary>The connection below has sent most of its bytes: the flusher resumes.</summary>
     public void Drained()
     {
         _stalled = false;
@@ -134,7 +134,7 @@ internal sealed class TlsOutput(
         }
     }
 
-    // Writes a record of the first of these bytes. Returns how many.
+    // Writes the first bytes as one record. Returns how many bytes the record holds.
     private int Encrypt(ReadOnlySpan<byte> bytes)
     {
         bytes = bytes[..Math.Min(bytes.Length, LongestRecord)];

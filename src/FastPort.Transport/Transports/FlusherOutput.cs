@@ -94,7 +94,7 @@ internal abstract class FlusherOutput(TransportConnection connection, Connection
         Connection.Finish();
     }
 
-    // Under the gate. After the last ring, that with the last frame.
+    // Under the gate. The next ring to send; after the last one, the ring with the last frame.
     private SendRing? Next() => Take() ?? (IsOver && TryEndFrames() ? Take() : null);
 
     private bool IsOver => IsEnding && !HasWriter && !_isDown;

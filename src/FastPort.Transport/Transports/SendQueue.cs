@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -22,7 +21,7 @@ namespace FastPort.Transports;
 /// Lock order: <see cref="_writers"/>, then <see cref="Gate"/>. Under the gate the only foreign code that runs is the array pool.
 /// </para>
 /// </summary>
-internal abstract class SendQueue(TransportConnection connection, ConnectionSettings settings)
+internal abstract partial class SendQueue(TransportConnection connection, ConnectionSettings settings)
 {
     /// <summary>The largest write, in bytes, that is copied behind the last ring; a longer one is enqueued in its own ring.</summary>
     public const int CopyAtMost = 32 * 1024;
@@ -232,8 +231,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     /// <summary>
-    /// Writes bytes that are sent as they are, between the frames of a connection that has them (<see cref="WireFormat"/>). Ignored after
-    /// <see cref="Close"/>. From any thread, also while another one writes.
+    /// Writes bytes that are sent without a frame around them, between two frames of a connection that has a <see cref="WireFormat"/>.
+    /// Ignored after <see cref="Close"/>. Safe from any thread, also while another thread writes.
     /// </summary>
     public void WriteUnframed(ReadOnlySpan<byte> bytes)
     {
@@ -269,8 +268,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     protected void CountSendCall() => Volatile.Write(ref _calls, _calls + 1);
 
     /// <summary>
-    /// All bytes are sent, and no more come. True once if the connection has frames: then the last one waits in the queue. By the sender.
+    /// Adds the last frame to the queue. Called by the sender when all bytes are sent and no more can be written.
     /// </summary>
+    /// <returns>True once; false if the connection has no frames.</returns>
     protected bool TryEndFrames()
     {
         Span<byte> end = stackalloc byte[WireFormat.MaxEnd];
@@ -312,160 +312,5 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>
-    /// Takes the first ring; null if the queue is empty or more of the loop's bytes are sent before that ring. A write that ended before
-    /// the loop's last write began is found if the caller read <see cref="LoopBytes"/> first.
-    /// </summary>
-    /// <param name="sentByLoop">How many of the loop's bytes may be sent before the ring.</param>
-    public SendRing? Take(long sentByLoop = long.MaxValue)
-    {
-        if (_count == 0)
-        {
-            return null;
-        }
-
-        lock (Gate)
-        {
-            if (_first is not { } first || first.After > sentByLoop)
-            {
-                return null;
-            }
-
-            _first = first.NextRing;
-            first.NextRing = null;
-            _last = _first is null ? null : _last;
-            _count--;
-            _ringBytes -= first.Ring.Length;
-            _burst.Saw(first.Ring.Length);
-            return first;
-        }
-    }
-
-    /// <summary>Takes back an empty ring that <see cref="Take"/> returned, for the next writer.</summary>
-    /// <param name="sent">The ring.</param>
-    /// <param name="keepArray">
-    /// Keeps the ring's array for the next writer, until <see cref="ReleaseSpares"/>. Otherwise the array returns to the pool: an idle
-    /// connection holds no array, and the next burst of any connection rents a warm one.
-    /// </param>
-    public void Return(SendRing sent, bool keepArray = false)
-    {
-        if (!keepArray)
-        {
-            sent.Ring.TryReleaseWhenEmpty();
-        }
-
-        if (sent.IsUnframed)
-        {
-            // Rare, and an idle connection needs no spare for it.
-            return;
-        }
-
-        lock (Gate)
-        {
-            sent.NextRing = _spares;
-            _spares = sent;
-        }
-    }
-
-    /// <summary>Returns the arrays that spare rings have kept to the pool.</summary>
-    protected void ReleaseSpares()
-    {
-        lock (Gate)
-        {
-            for (SendRing? spare = _spares; spare is not null; spare = spare.NextRing)
-            {
-                spare.Ring.TryReleaseWhenEmpty();
-            }
-        }
-    }
-
-    /// <summary>Drops the queued rings and releases their borrowed memory. Called under no lock, after <see cref="Close"/>.</summary>
-    /// <param name="taken">A ring that was taken and not, or not fully, sent; null if there is none.</param>
-    /// <param name="countAsSent">Whether the bytes are counted as sent already.</param>
-    protected void DropWaiting(SendRing? taken, bool countAsSent = false)
-    {
-        SendRing[] dropped;
-        lock (Gate)
-        {
-            dropped = taken is null ? [.. Waiting] : [taken, .. Waiting];
-            _first = null;
-            _last = null;
-            _count = 0;
-            _ringBytes = 0;
-            Volatile.Write(ref _queued, _queued - (countAsSent ? 0 : dropped.Sum(static ring => ring.Bytes)));
-        }
-
-        foreach (SendRing ring in dropped)
-        {
-            ring.Drop(connection);
-        }
-    }
-
     private ref SendRing? Own(bool onLoop) => ref onLoop ? ref _loopRing : ref _othersRing;
-
-    // Under the gate. Leaves the writer an empty ring.
-    private void Append(ref SendRing ring)
-    {
-        Debug.Assert(Gate.IsHeldByCurrentThread);
-        if (TryAppendToLast(ring))
-        {
-            return;
-        }
-
-        ring.Ring.LimitTo(settings.MaxSendBytes);
-        Enqueue(ring);
-        ring = SpareOrNew();
-    }
-
-    // Under the gate.
-    private bool TryAppendToLast(SendRing ring)
-    {
-        int ringBytes = ring.Ring.Length;
-        long bytes = ring.Bytes;
-        if (_last is not { IsUnframed: false } last || last.After != Volatile.Read(ref _loopBytes) || ringBytes > CopyAtMost
-            || last.Ring.Length > FullRing || !ring.TryMoveTo(last))
-        {
-            return false;
-        }
-
-        _ringBytes += ringBytes;
-        Volatile.Write(ref _queued, _queued + bytes);
-        return true;
-    }
-
-    // Under the gate.
-    private void Enqueue(SendRing ring)
-    {
-        Debug.Assert(Gate.IsHeldByCurrentThread);
-
-        // Counted first, with a fence: a loop that finds no ring sends what it has written so far, perhaps in part, and the ring follows.
-        Interlocked.Increment(ref _count);
-        ring.After = Volatile.Read(ref _loopBytes);
-        _ringBytes += ring.Ring.Length;
-        if (_last is null)
-        {
-            _first = ring;
-        }
-        else
-        {
-            _last.NextRing = ring;
-        }
-
-        _last = ring;
-        Volatile.Write(ref _queued, _queued + ring.Bytes);
-    }
-
-    // Under the gate.
-    private SendRing SpareOrNew()
-    {
-        Debug.Assert(Gate.IsHeldByCurrentThread);
-        if (_spares is not { } spare)
-        {
-            return new SendRing(settings.MaxSendBytes, connection.SendPool);
-        }
-
-        _spares = spare.NextRing;
-        spare.NextRing = null;
-        return spare;
-    }
 }

@@ -31,7 +31,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
 
-    /// <summary>Whether its bytes are sent as they are on a connection with frames (<see cref="WireFormat"/>).</summary>
+    /// <summary>Whether its bytes are sent without a frame around them on a connection that has a <see cref="WireFormat"/>.</summary>
     public bool IsUnframed { get; init; }
 
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>

@@ -5,12 +5,12 @@ namespace FastPort.Transports;
 /// <content>What was read, and how reading failed. Only the loop calls this.</content>
 internal abstract partial class TransportConnection
 {
-    /// <summary>Offers one burst to the protocol, of its frames' payloads if it has frames; on the loop.</summary>
+    /// <summary>Offers one burst to the protocol: the bytes, or the payloads of the frames in them. Called on the loop.</summary>
     protected void OfferTo(ArrayPoolCircularBuffer input)
     {
         if (Wire is { } wire)
         {
-            // If no frame ends in these bytes the protocol is not called, and does not pause.
+            // These bytes may hold no payload. Then the protocol is not called, and the last pause must not stay in force.
             Set(ReadFlags.Paused, false);
             wire.OnReceived(input);
         }
@@ -21,7 +21,7 @@ internal abstract partial class TransportConnection
     }
 
     /// <summary>Offers bytes to the protocol; on the loop.</summary>
-    /// <returns>Whether the protocol goes on reading.</returns>
+    /// <returns>False if the protocol pauses.</returns>
     internal bool OfferToProtocol(ArrayPoolCircularBuffer input)
     {
         // Before the call, so that a tick sees the received bytes however long the protocol takes. The transport requests a tick again for

@@ -61,7 +61,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     public sealed override long BytesReceived => Wire?.BytesReceived ?? Received;
 
-    // Bytes that are no frame's are counted when they are written.
+    // Unframed bytes are counted when they are written, sent ones later: the difference may be negative for a moment.
     public sealed override long BytesSent => Math.Max(0, Output.BytesSent - (Wire?.UnframedBytes ?? 0));
 
     public override long PendingBytes => Output.PendingBytes;
@@ -88,17 +88,24 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
     internal override int BatchCapacity => Settings.MaxSendBytes;
 
     /// <summary>
-    /// The frames in which its bytes lie on the wire; null if they lie there as they are. Set before the protocol, which never sees them.
+    /// The frames that carry its bytes on the wire; null if there are none. Set before the protocol, which never sees them.
     /// </summary>
     internal WireFormat? Wire { get; private set; }
 
     protected ConnectionSettings Settings { get; }
 
-    /// <summary>Bytes received, those of frames included.</summary>
+    /// <summary>Bytes received, including the headers of frames.</summary>
     protected abstract long Received { get; }
 
     /// <summary>The queue to which the loop and other threads write.</summary>
     protected abstract SendQueue Output { get; }
+
+    /// <summary>A connection as one of this library's transports.</summary>
+    /// <param name="connection">The connection.</param>
+    /// <param name="what">What needs it, the subject of the error's sentence.</param>
+    /// <exception cref="NotSupportedException">It is of a custom transport.</exception>
+    public static TransportConnection Of(Connection connection, string what) => connection as TransportConnection
+        ?? throw new NotSupportedException($"{what} needs one of the library's transports; {connection.GetType()} is of a custom one.");
 
     /// <summary>The peer is a proxy, and this is its client's address; null if it is not known. Before the connection is served.</summary>
     public void SetClient(EndPoint? client)
@@ -107,7 +114,7 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         _unixPeer = null;
     }
 
-    /// <summary>Sets <see cref="Wire"/>. While the preamble, which has read the peer's last byte without frames, pauses.</summary>
+    /// <summary>Sets <see cref="Wire"/>. Called while reading is paused, after the preamble has read the handshake.</summary>
     internal void SetWire(WireFormat wire)
     {
         wire.CountUnframed((int)Output.Written);

@@ -3,10 +3,10 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// The frames in which the bytes of a connection lie on the wire, where they do, as in a WebSocket. The loop reads with it; the thread that
-/// sends writes with it (<see cref="SendQueue"/> says which that is).
+/// The frames that carry the bytes of a connection on the wire, as those of a WebSocket do. The loop reads frames; the thread that sends
+/// writes them (<see cref="SendQueue"/> says which thread that is).
 /// <para>
-/// A frame is made when its bytes are sent: what waits then is one frame. Its copy is sent; the bytes leave the queue as the copy does.
+/// The sender makes a frame of the bytes that wait when it sends. The frame is a copy of them; as its bytes are sent, they leave the queue.
 /// </para>
 /// </summary>
 /// <param name="connection">The connection.</param>
@@ -18,7 +18,7 @@ internal abstract class WireFormat(TransportConnection connection)
     /// <summary>The longest header, in bytes.</summary>
     protected const int MaxHeader = 16;
 
-    // The sender's own: the frame that is being sent, from its pool, and how many of its bytes left are the header's.
+    // Owned by the sender: the frame being sent, an array of the pool; its unsent part; and how much of that is header.
     private byte[]? _frame;
     private int _next;
     private int _end;
@@ -30,7 +30,7 @@ internal abstract class WireFormat(TransportConnection connection)
     /// <summary>Bytes of payloads received.</summary>
     public abstract long BytesReceived { get; }
 
-    /// <summary>Bytes that were written to be sent as they are: they are not the protocol's.</summary>
+    /// <summary>Bytes written without a frame around them: control frames and the handshake, which are not the protocol's.</summary>
     public long UnframedBytes => Volatile.Read(ref _unframedBytes);
 
     protected TransportConnection Connection => connection;
@@ -42,24 +42,23 @@ internal abstract class WireFormat(TransportConnection connection)
     /// <summary>The peer's stream has ended, after the bytes that were offered. On the loop.</summary>
     public abstract void OnInputEnded();
 
-    /// <summary>
-    /// Writes the frame that tells the peer that no more bytes come; false if it was written. By the sender, after the last byte.
-    /// </summary>
+    /// <summary>Writes the last frame, which announces the end of the stream. Called by the sender, after the last byte.</summary>
     /// <param name="frame">Room for <see cref="MaxEnd"/> bytes.</param>
     /// <param name="length">Bytes of the frame.</param>
+    /// <returns>False if it was written before.</returns>
     public bool TryEnd(Span<byte> frame, out int length)
     {
         length = _hasEnded ? 0 : WriteEnd(frame);
         return !_hasEnded && (_hasEnded = true);
     }
 
-    /// <summary>Counts bytes that were written to be sent as they are. Under the gate of the send queue.</summary>
+    /// <summary>Counts bytes written without a frame around them. Called under the gate of the send queue.</summary>
     public void CountUnframed(int bytes) => Volatile.Write(ref _unframedBytes, _unframedBytes + bytes);
 
-    /// <summary>Returns what it has rented. The last step of the connection's end.</summary>
+    /// <summary>Returns rented arrays to their pool. Called once, when the connection ends.</summary>
     public virtual void Release() => ReturnFrame();
 
-    /// <summary>The bytes to send next: what is left of the current frame, or a frame of the ring's first bytes. By the sender.</summary>
+    /// <summary>The bytes to send next: the unsent part of the current frame, or a new frame of the ring's first bytes.</summary>
     /// <param name="ring">The ring, which is not empty.</param>
     /// <param name="most">Bytes of the ring that may be sent, 1 or more.</param>
     /// <param name="longest">Bytes that a frame may have.</param>

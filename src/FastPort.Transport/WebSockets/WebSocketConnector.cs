@@ -13,11 +13,12 @@ internal sealed class WebSocketConnector(
 {
     public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
     {
-        var connection = (TransportConnection)await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        Connection connected = await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
         string key = WebSocketHandshake.NewKey();
         var preamble = new WebSocketPreamble(HandshakeWorkers.Clients);
         try
         {
+            var connection = TransportConnection.Of(connected, "A WebSocket");
             connection.Start(preamble);
             WebSocketHandshake.Send(connection, WebSocketHandshake.Request(endpoint, key, protocol.Name));
 
@@ -35,13 +36,13 @@ internal sealed class WebSocketConnector(
         }
         catch (IOException e)
         {
-            connection.Close(CloseReason.LocalClosed);
+            connected.Close(CloseReason.LocalClosed);
             cancellationToken.ThrowIfCancellationRequested();
             throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {e.Message.TrimEnd('.')}.", e);
         }
         catch
         {
-            connection.Close(CloseReason.LocalClosed);
+            connected.Close(CloseReason.LocalClosed);
             throw;
         }
     }

@@ -24,7 +24,7 @@ internal sealed class WebSocketFormat : WireFormat
     private readonly WebSocketProtocol _protocol;
     private readonly bool _isServer;
 
-    // The loop's own, but for the close code, which the sender reads after the loop has closed the connection.
+    // Owned by the loop. The sender reads the progress and the close code once, after the connection has begun to close.
     private readonly WebSocketReader _reader;
     private readonly ReceiveBuffer _data;
     private WebSocketProgress _progress;
@@ -47,7 +47,7 @@ internal sealed class WebSocketFormat : WireFormat
 
     public override void OnReceived(ArrayPoolCircularBuffer input)
     {
-        // The protocol must learn that reading has resumed, also where no more bytes have come.
+        // After a pause the protocol is called even without new bytes: it must learn that reading has resumed.
         bool offers = _isPaused;
         while (offers || TryUnwrap(input))
         {
@@ -111,7 +111,7 @@ internal sealed class WebSocketFormat : WireFormat
         uint? mask = null;
         if (!_isServer)
         {
-            // Not to be guessed by whoever chose the payload (RFC 6455, 5.3).
+            // The key must be unpredictable for the author of the payload (RFC 6455, 5.3).
             uint random = 0;
             RandomNumberGenerator.Fill(MemoryMarshal.AsBytes(new Span<uint>(ref random)));
             mask = random;
@@ -136,7 +136,7 @@ internal sealed class WebSocketFormat : WireFormat
     private int WriteControl(Span<byte> frame, WebSocketOpcode opcode, ReadOnlySpan<byte> payload) =>
         Write(opcode, frame, payload, default) + payload.Length;
 
-    // True if the protocol has more to read than before.
+    // True if payload was added.
     private bool TryUnwrap(ArrayPoolCircularBuffer input)
     {
         if (_progress != WebSocketProgress.Read)

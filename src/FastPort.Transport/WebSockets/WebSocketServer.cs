@@ -23,7 +23,7 @@ internal sealed class WebSocketServer(
     /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
     public async ValueTask<Connection?> UpgradeAsync(Connection accepted, CancellationToken cancellationToken)
     {
-        var connection = (TransportConnection)accepted;
+        var connection = TransportConnection.Of(accepted, "A WebSocket");
         var preamble = new WebSocketPreamble(workers);
         connection.Start(preamble);
         HttpHead? request;
@@ -46,7 +46,7 @@ internal sealed class WebSocketServer(
             throw new WebSocketRefusedException(refusal);
         }
 
-        // First: the peer's first frame may come as soon as the answer has left.
+        // Before the answer is sent: the peer's first frame may arrive right after it.
         connection.SetWire(new WebSocketFormat(connection, protocol, isServer: true, settings.MaxReceiveBytes));
         WebSocketHandshake.Send(connection, answer);
         return connection;

@@ -2,8 +2,10 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Net.WebSockets;
+using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
+using FastPort.Transports.Sockets;
 using Xunit;
 
 namespace FastPort.Core.Tests.WebSockets;
@@ -167,6 +169,21 @@ public sealed class WebSocketServerTests
         CloseReason reason = await server.CloseReasonAsync();
         Assert.Equal(CloseKind.ProtocolError, reason.Kind);
         Assert.Contains("text message", reason.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_custom_transport_is_refused_with_a_sentence()
+    {
+        await using TestServer server = await StartAsync();
+        var custom = new FilterTransport(
+            new SocketTransport(), static (connection, _) => new FilterConnection(connection, new ConstantKey(1), new ConstantKey(1)));
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = $"{server.Endpoint}", Reconnect = false }, transport: custom);
+
+        NotSupportedException e = await Assert.ThrowsAsync<NotSupportedException>(() => client.ConnectAsync(Patience.Token));
+
+        Assert.Equal(
+            $"A WebSocket needs one of the library's transports; {typeof(FilterConnection)} is of a custom one.", e.Message);
     }
 
     [Fact]

@@ -28,7 +28,7 @@ export class Account {
     return this.#messages <= MaxCredit && this.#bytes <= MaxCredit;
   }
 
-  /** The call is over: whoever waits for credit goes on, and looks at `isClosed`. */
+  /** Ends the call: waiting senders resume and check `isClosed`. */
   close() {
     this.isClosed = true;
     this.#wake();

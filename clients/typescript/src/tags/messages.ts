@@ -16,20 +16,20 @@ export const TagMessageType = {
 } as const;
 
 export const ResolveTags = define({ names: [1, texts] });
-export const ResolvedTags = define({
-  tags: [1, many(define({
-    status: [1, fixed32],
-    handle: [2, uint32],
-    type: [3, uint32],
-    rank: [4, sint32],
-    access: [5, uint32],
-    unit: [6, text],
-    hasRange: [7, flag],
-    low: [8, double],
-    high: [9, double],
-    description: [10, text],
-  }))],
-});
+
+/** The fields that describe a tag. */
+const Described = {
+  type: [3, uint32],
+  rank: [4, sint32],
+  access: [5, uint32],
+  unit: [6, text],
+  hasRange: [7, flag],
+  low: [8, double],
+  high: [9, double],
+  description: [10, text],
+} as const;
+
+export const ResolvedTags = define({ tags: [1, many(define({ status: [1, fixed32], handle: [2, uint32], ...Described }))] });
 export const ReadTags = define({ handles: [1, fixed32s], maxAgeMs: [2, uint32], timeoutMs: [3, uint32] });
 export const WriteTags = define({ handles: [1, fixed32s], samples: [2, nested(Samples)], timeoutMs: [3, uint32] });
 export const WrittenTags = define({ statuses: [1, fixed32s] });
@@ -45,19 +45,7 @@ export const TagUpdate = define({
 });
 export const AcknowledgeUpdates = define({ subscription: [1, uint32], number: [2, uint64] });
 export const BrowseTags = define({ path: [1, text], limit: [2, uint32], cursor: [3, bytes] });
-export const DeclareTags = define({
-  tags: [1, many(define({
-    name: [1, text],
-    type: [3, uint32],
-    rank: [4, sint32],
-    access: [5, uint32],
-    unit: [6, text],
-    hasRange: [7, flag],
-    low: [8, double],
-    high: [9, double],
-    description: [10, text],
-  }))],
-});
+export const DeclareTags = define({ tags: [1, many(define({ name: [1, text], ...Described }))] });
 export const DeclaredTags = define({ statuses: [1, fixed32s], handles: [2, fixed32s] });
 export const PushTags = define({ handles: [1, fixed32s], samples: [2, nested(Samples)] });
 export const BrowsedTags = define({

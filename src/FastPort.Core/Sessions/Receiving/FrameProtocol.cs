@@ -169,7 +169,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
             // No credit and no item can follow.
             Dispatcher.EndStreams(ErrorCode.None);
-            // A server does not pass on what a peer says about itself.
+            // Only a client reports the peer's error as its close reason: a server does not trust the text of a client.
             _end.Finish((_handshake is null ? Requests.PeerError : null) ?? CloseReason.PeerClosed);
         }
     }

@@ -35,7 +35,7 @@ internal sealed partial class OutgoingRequests(SessionSettings settings, Session
     public OutstandingRequests Outstanding { get; } = new();
 
     /// <summary>
-    /// The error about the connection that a known peer has sent, which it ends next; null if there was none. Loop only.
+    /// The error with which an identified peer has announced that it ends the connection; null if there was none. Used on the loop only.
     /// </summary>
     public CloseReason? PeerError { get; private set; }
 

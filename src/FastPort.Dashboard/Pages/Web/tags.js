@@ -73,7 +73,7 @@ const describe = (info) => {
   }
 };
 
-// Watches what is shown. A watch goes on after a reconnect, until what is shown changes.
+// Watches the tags on the page. The watch survives a reconnect and ends when the page shows other tags.
 const watch = async () => {
   watching.abort();
   const { signal } = watching = new AbortController();
