@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace FastPort.Conformance.Wire;
 
-/// <summary>A frame as it lies on the wire: docs/protocol.md, "Frame". Written independently of the library, so that a case can send malformed frames.</summary>
+/// <summary>
+/// A frame as it lies on the wire (docs/protocol.md, "Frame"). Independent of the library, so that a case can send malformed frames.
+/// </summary>
 internal sealed record Frame(ushort Type, byte Flags, uint Correlation, byte[] Body)
 {
     public const byte Reply = 0x01;

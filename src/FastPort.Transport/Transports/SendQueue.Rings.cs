@@ -129,8 +129,8 @@ internal abstract partial class SendQueue
     {
         Debug.Assert(Gate.IsHeldByCurrentThread);
 
-        // The count comes first, with a fence. A loop that still reads 0 has read its own bytes before: this ring is sent after all of them,
-        // even if the socket takes only a part of them now.
+        // The count comes first, with a fence. A loop that still reads 0 has read before how many bytes it has written: this ring is sent
+        // after all of them, even if the socket takes only a part of them now.
         Interlocked.Increment(ref _count);
         ring.After = Volatile.Read(ref _loopBytes);
         _ringBytes += ring.Ring.Length;
