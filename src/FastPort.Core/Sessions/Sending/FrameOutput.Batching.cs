@@ -87,27 +87,16 @@ internal sealed partial class FrameOutput
     // Returns Queued, Closed or Full; the batch is unchanged unless Queued.
     private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch, int messages)
     {
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        try
+        using (var write = new RingWrite(this, ref status, messages: messages))
         {
-            if (!_end.IsAnnounced)
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
                 // A batch also does not fit if a final write came in between.
                 status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued
                     : _end.IsAnnounced ? SendStatus.Closed
                     : SendStatus.Full;
             }
-        }
-        finally
-        {
-            status = EndWrite(status, onLoop, messages);
         }
 
         return status;

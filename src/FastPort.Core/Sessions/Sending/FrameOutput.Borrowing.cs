@@ -60,47 +60,16 @@ internal sealed partial class FrameOutput
         }
 
         bool isReply = (flags & FrameFlags.Reply) != 0;
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        try
+        using (var write = new RingWrite(this, ref status, isReply))
         {
-            if (isReply || !_end.IsAnnounced)
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
                 status = TryLend(ring, type, flags, correlation, received, body, release, state) ? SendStatus.Queued : SendStatus.Full;
             }
         }
-        finally
-        {
-            if (!isReply)
-            {
-                status = EndWrite(status, onLoop);
-            }
-            else
-            {
-                _connection.EndWrite();
-            }
-        }
 
-        if (!isReply)
-        {
-            return status;
-        }
-
-        if (status == SendStatus.Full)
-        {
-            // As with copied frames: a reply is never lost silently, so the session is aborted.
-            QueueLimit.DisconnectSlowConsumer();
-            return SendStatus.Closed;
-        }
-
-        CountSent(onLoop);
-        return status;
+        return isReply ? DisconnectIfFull(status) : status;
     }
 
     private bool TryLend(

@@ -40,41 +40,24 @@ internal sealed partial class FrameOutput
             return SendStatus.TooLarge;
         }
 
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        long start = ring.WritePosition;
         try
         {
-            if (!_end.IsAnnounced)
+            using var write = new RingWrite(this, ref status, messages: 2);
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
-                status = !ring.TryReserve((2 * FrameHeader.Size) + CreditBody.LargestSize + size) ? SendStatus.Full
+                SendStatus added = !ring.TryReserve((2 * FrameHeader.Size) + CreditBody.LargestSize + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
-            }
+                if (added == SendStatus.Queued)
+                {
+                    WriteOpening(ring, type, flags, in body, size, grant with { Correlation = correlation });
+                }
 
-            if (status == SendStatus.Queued)
-            {
-                status = SendStatus.Closed;
-                CreditBody opening = grant with { Correlation = correlation };
-                FrameWriter.Write(ring, ControlType.Credit, FrameFlags.OneWay, 0, 0, ref opening, opening.Size);
-                FrameWriter.Write(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size);
-                status = SendStatus.Queued;
+                status = added;
             }
         }
         finally
         {
-            if (status != SendStatus.Queued)
-            {
-                // The body has thrown: its Credit would announce another request.
-                ring.RewindTo(start);
-            }
-
-            status = EndWrite(status, onLoop, messages: 2);
             if (status != SendStatus.Queued && correlation != 0 && !outstanding.TryRemove(correlation, type, out _))
             {
                 // The end of the session has failed the request already: its PendingReply tells, and the status must not tell it again.
@@ -85,33 +68,37 @@ internal sealed partial class FrameOutput
         return status;
     }
 
+    private static void WriteOpening<TBody>(
+        ArrayPoolCircularBuffer ring, ushort type, FrameFlags flags, scoped in TBody body, int size, CreditBody grant)
+        where TBody : IFrameBody, allows ref struct
+    {
+        long start = ring.WritePosition;
+        FrameWriter.Write(ring, ControlType.Credit, FrameFlags.OneWay, 0, 0, ref grant, grant.Size);
+        try
+        {
+            FrameWriter.Write(ring, type, flags, grant.Correlation, 0, ref Unsafe.AsRef(in body), size);
+        }
+        catch
+        {
+            // Without its request, the Credit would announce another one.
+            ring.RewindTo(start);
+            throw;
+        }
+    }
+
     /// <summary>Writes an item of a stream, whose size the caller has checked; Queued, Full or Closed. The caller flushes.</summary>
     public SendStatus TryWriteItem<TBody>(ushort type, FrameFlags flags, uint correlation, scoped in TBody body, int size)
         where TBody : IFrameBody, allows ref struct
     {
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        try
+        using (var write = new RingWrite(this, ref status, mayFollowGoodbye: true))
         {
-            // If the body throws, FrameWriter removes what it has written.
-            status = FrameWriter.TryWrite(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size)
-                ? SendStatus.Queued
-                : SendStatus.Full;
-        }
-        finally
-        {
-            _connection.EndWrite();
-        }
-
-        if (status == SendStatus.Queued)
-        {
-            CountSent(onLoop);
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            {
+                status = FrameWriter.TryWrite(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size)
+                    ? SendStatus.Queued
+                    : SendStatus.Full;
+            }
         }
 
         return status;

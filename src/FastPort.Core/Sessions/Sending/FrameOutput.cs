@@ -126,33 +126,24 @@ internal sealed partial class FrameOutput
             return SendStatus.TooLarge;
         }
 
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_end.IsAnnounced)
+            using var write = new RingWrite(this, ref status);
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
-                status = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
+                SendStatus added = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
-            }
+                if (added == SendStatus.Queued)
+                {
+                    FrameWriter.Write(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size);
+                }
 
-            if (status == SendStatus.Queued)
-            {
-                // If the body throws, FrameWriter removes what it has written.
-                status = SendStatus.Closed;
-                FrameWriter.Write(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size);
-                status = SendStatus.Queued;
+                status = added;
             }
         }
         finally
         {
-            status = EndWrite(status, onLoop);
             if (status != SendStatus.Queued && correlation != 0 && !outstanding.TryRemove(correlation, type, out _))
             {
                 // The end of the session has failed the request already: its PendingReply tells, and the status must not tell it again.
@@ -221,50 +212,26 @@ internal sealed partial class FrameOutput
             return QueueLimit.Refuse();
         }
 
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        try
+        using (var write = new RingWrite(this, ref status))
         {
-            if (!_end.IsAnnounced)
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
-                status = ring.TryReserve(frame.Length) ? SendStatus.Queued : SendStatus.Full;
+                if (ring.TryReserve(frame.Length))
+                {
+                    ring.Write(frame);
+                    status = SendStatus.Queued;
+                }
+                else
+                {
+                    status = SendStatus.Full;
+                }
             }
-
-            if (status == SendStatus.Queued)
-            {
-                ring.Write(frame);
-            }
-        }
-        finally
-        {
-            status = EndWrite(status, onLoop);
         }
 
         if (status == SendStatus.Queued)
         {
             FlushUnlessDeferred();
-        }
-
-        return status;
-    }
-
-    // Ends a write of a frame that must not follow a Goodbye.
-    private SendStatus EndWrite(SendStatus status, bool onLoop, int messages = 1)
-    {
-        if (!_connection.TryEndWrite())
-        {
-            return SendStatus.Closed;
-        }
-
-        if (status == SendStatus.Queued)
-        {
-            CountSent(onLoop, messages);
         }
 
         return status;
@@ -281,50 +248,30 @@ internal sealed partial class FrameOutput
             return SendStatus.TooLarge;
         }
 
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
         var status = SendStatus.Closed;
-        bool onLoop = _connection.IsLoopWrite;
-        try
+        using (var write = new RingWrite(this, ref status, kind == FrameKind.Other))
         {
-            if (kind == FrameKind.Other || !_end.IsAnnounced)
+            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
             {
-                // If the body throws, FrameWriter removes what it has written.
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)
                     ? SendStatus.Queued
                     : SendStatus.Full;
             }
         }
-        finally
-        {
-            if (kind == FrameKind.OneWay)
-            {
-                status = EndWrite(status, onLoop);
-            }
-            else
-            {
-                _connection.EndWrite();
-            }
-        }
 
-        if (kind == FrameKind.OneWay)
+        return kind == FrameKind.Other ? DisconnectIfFull(status) : status;
+    }
+
+    // A reply is never lost silently: a peer that does not read is disconnected.
+    private SendStatus DisconnectIfFull(SendStatus status)
+    {
+        if (status != SendStatus.Full)
         {
             return status;
         }
 
-        if (status == SendStatus.Full)
-        {
-            // A reply is never lost silently: a peer that does not read is disconnected.
-            QueueLimit.DisconnectSlowConsumer();
-            return SendStatus.Closed;
-        }
-
-        CountSent(onLoop);
-        return status;
+        QueueLimit.DisconnectSlowConsumer();
+        return SendStatus.Closed;
     }
 
     /// <summary>Writes a frame and flushes it, unless this thread defers flushes.</summary>
