@@ -20,7 +20,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
     {
         using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, settings.Clock);
+        using var timer = new Deadline(deadline, options.ConnectTimeout, settings.Clock);
         using CancellationTokenRegistration _ = deadline.Token.UnsafeRegister(static s => ((CancellationTokenSource)s!).Cancel(), attempt);
         Connection? connection = null;
         try

@@ -23,7 +23,7 @@ internal sealed class TokenSource(FastPortClientOptions options, ConnectionClock
         }
 
         var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, clock);
+        using var timer = new Deadline(deadline, options.ConnectTimeout, clock);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, deadline.Token);
         try
         {

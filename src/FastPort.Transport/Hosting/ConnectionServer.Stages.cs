@@ -31,18 +31,19 @@ public sealed partial class ConnectionServer
 
         Task<Connection?> running = Task.FromResult<Connection?>(null);
         TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
-        var deadline = new CancellationTokenSource();
-        using ITimer timer = Deadline.Start(deadline, limit, _clock!);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
+        var end = new CancellationTokenSource();
+        using var deadline = new Deadline(end, limit, _clock!);
+        using CancellationTokenRegistration stopping =
+            _stop.Token.UnsafeRegister(static end => _ = ((CancellationTokenSource)end!).CancelAsync(), end);
         try
         {
             Connection top = accepted.Connection;
             foreach (ConnectionStage stage in accepted.Stages)
             {
                 // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
-                running = stage(top, both.Token).AsTask();
+                running = stage(top, end.Token).AsTask();
                 NoContext.Restore();
-                Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
+                Connection? next = await running.WaitAsync(end.Token).ConfigureAwait(false);
                 if (next is null)
                 {
                     Reject(accepted, ConnectionRejection.Refused);
@@ -70,7 +71,7 @@ public sealed partial class ConnectionServer
 
             return top;
         }
-        catch (Exception) when (both.IsCancellationRequested)
+        catch (Exception) when (end.IsCancellationRequested)
         {
             Reject(accepted, _closing ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
             return null;
@@ -106,19 +107,28 @@ public sealed partial class ConnectionServer
         }
         finally
         {
-            // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
-            _ = running.ContinueWith(
-                static (ended, state) =>
-                {
-                    var (places, counted) = ((Admission, EndPoint?))state!;
-                    _ = ended.Exception;
-                    places.Leave(counted);
-                },
-                (_inStages, counted),
-                CancellationToken.None,
-                TaskContinuationOptions.ExecuteSynchronously,
-                TaskScheduler.Default);
+            if (running.IsCompleted)
+            {
+                LeaveStages(running, counted);
+            }
+            else
+            {
+                // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
+                _ = running.ContinueWith(
+                    (ended, counted) => LeaveStages(ended, (EndPoint?)counted),
+                    counted,
+                    CancellationToken.None,
+                    TaskContinuationOptions.ExecuteSynchronously,
+                    TaskScheduler.Default);
+            }
         }
+    }
+
+    // An exception is observed: the connection's end has reported it, or reports another reason.
+    private void LeaveStages(Task ended, EndPoint? counted)
+    {
+        _ = ended.Exception;
+        _inStages.Leave(counted);
     }
 
     private ValueTask<Connection?> ReadProxyHeaderAsync(Connection connection, CancellationToken cancellationToken) =>

@@ -240,7 +240,7 @@ internal abstract partial class SendQueue(TransportConnection connection, Connec
         {
             if (!_closed)
             {
-                var ring = new SendRing(settings.MaxSendBytes, connection.SendPool) { IsUnframed = true };
+                var ring = new SendRing(settings.MaxSendBytes, connection.SendPool, bytes.Length) { IsUnframed = true };
                 ring.Ring.Write(bytes);
                 Enqueue(ring);
                 connection.Wire?.CountUnframed(bytes.Length);

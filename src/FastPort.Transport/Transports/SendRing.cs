@@ -7,7 +7,7 @@ namespace FastPort.Transports;
 /// Bytes to be sent: a ring, and memory borrowed from writers. A borrowed segment is sent once the ring has been sent up to the segment's
 /// position. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
 /// </summary>
-internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
+internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool, int minimumBytes = SendRing.MinimumCapacity)
 {
     private const int MinimumCapacity = 4096;
 
@@ -18,7 +18,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     private long _borrowedBytes;
     private int _sentOfFirst;
 
-    public ArrayPoolCircularBuffer Ring { get; private set; } = new(MinimumCapacity, maximumBytes, pool);
+    public ArrayPoolCircularBuffer Ring { get; private set; } = new(minimumBytes, maximumBytes, pool);
 
     public bool IsEmpty => Ring.IsEmpty && BorrowedCount == 0;
 

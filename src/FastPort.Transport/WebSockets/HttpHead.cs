@@ -4,28 +4,36 @@ using System.Text;
 namespace FastPort.WebSockets;
 
 /// <summary>
-/// The first line and the header fields of an HTTP/1.1 message (RFC 9112, 2 and 5). Immutable. The fields are searched in the text: a
-/// server whose clients all come back at once reads thousands of heads.
+/// The first line and the header fields of an HTTP/1.1 message (RFC 9112, 2 and 5), in the bytes that it was read from. Nothing is
+/// allocated: a server whose clients all come back at once reads thousands of heads.
 /// </summary>
-internal sealed class HttpHead
+internal readonly ref struct HttpHead
 {
     /// <summary>The most bytes of a head; browsers send some hundred, and cookies.</summary>
     public const int MaxBytes = 16 * 1024;
 
     // RFC 9110, 5.6.2.
-    private static readonly SearchValues<char> Token =
-        SearchValues.Create("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    private static readonly SearchValues<byte> Token =
+        SearchValues.Create("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"u8);
 
-    private readonly string _fields;
+    private readonly ReadOnlySpan<byte> _fields;
 
-    private HttpHead(string[] start, string fields)
+    private HttpHead(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> third, ReadOnlySpan<byte> fields)
     {
-        Start = start;
+        First = first;
+        Second = second;
+        Third = third;
         _fields = fields;
     }
 
-    /// <summary>The three parts of the first line.</summary>
-    public string[] Start { get; }
+    /// <summary>A request's method, or an answer's version.</summary>
+    public ReadOnlySpan<byte> First { get; }
+
+    /// <summary>A request's target, or an answer's status.</summary>
+    public ReadOnlySpan<byte> Second { get; }
+
+    /// <summary>A request's version, or an answer's reason.</summary>
+    public ReadOnlySpan<byte> Third { get; }
 
     /// <summary>Finds the end of a head.</summary>
     /// <param name="bytes">The beginning of a message.</param>
@@ -38,59 +46,62 @@ internal sealed class HttpHead
 
     /// <summary>Reads a head. Folded lines and bare line feeds are refused, as RFC 9112, 2.2 and 5.2 ask for.</summary>
     /// <param name="bytes">The head with its empty line.</param>
-    /// <returns>The head; null if it is malformed.</returns>
-    public static HttpHead? Read(ReadOnlySpan<byte> bytes)
+    /// <param name="head">The head, valid as long as the bytes.</param>
+    /// <returns>False if it is malformed.</returns>
+    public static bool TryRead(ReadOnlySpan<byte> bytes, out HttpHead head)
     {
-        // A byte above 0x7F can only be in a value; no field that matters here may have one.
+        head = default;
         bytes = bytes[..^2];
-        int first = bytes.IndexOf("\r\n"u8);
-        string line = Encoding.Latin1.GetString(bytes[..first]);
-        string[] start = line.Split(' ', 3);
-        if (start.Length != 3 || line.AsSpan().ContainsAnyInRange('\0', '\x1f'))
+        int end = bytes.IndexOf("\r\n"u8);
+        ReadOnlySpan<byte> line = bytes[..end];
+        ReadOnlySpan<byte> fields = bytes[(end + 2)..];
+        int first = line.IndexOf((byte)' ');
+        int second = first < 0 ? -1 : line[(first + 1)..].IndexOf((byte)' ');
+        if (second < 0 || line.ContainsAnyInRange((byte)0, (byte)0x1f))
         {
-            return null;
+            return false;
         }
 
-        string fields = Encoding.Latin1.GetString(bytes[(first + 2)..]);
-        ReadOnlySpan<char> rest = fields;
-        while (!rest.IsEmpty)
+        for (ReadOnlySpan<byte> rest = fields; !rest.IsEmpty;)
         {
-            if (!TryReadField(ref rest, out ReadOnlySpan<char> name, out ReadOnlySpan<char> value)
+            if (!TryReadField(ref rest, out ReadOnlySpan<byte> name, out ReadOnlySpan<byte> value)
                 || name.ContainsAnyExcept(Token)
-                || value.ContainsAnyInRange('\0', '\x08')
-                || value.ContainsAnyInRange('\x0a', '\x1f'))
+                || value.ContainsAnyInRange((byte)0, (byte)0x08)
+                || value.ContainsAnyInRange((byte)0x0a, (byte)0x1f))
             {
-                return null;
+                return false;
             }
         }
 
-        return new HttpHead(start, fields);
+        second += first + 1;
+        head = new HttpHead(line[..first], line[(first + 1)..second], line[(second + 1)..], fields);
+        return true;
     }
 
-    /// <summary>The value of a field that may be there once; null if it is missing or there several times.</summary>
-    public string? One(string name)
+    /// <summary>The value of a field that may be there once; false if it is missing or there several times.</summary>
+    public bool TryGetOne(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> value)
     {
-        ReadOnlySpan<char> rest = _fields;
-        ReadOnlySpan<char> found = default;
-        int count = 0;
-        while (TryFind(name, ref rest, out ReadOnlySpan<char> value))
-        {
-            found = value;
-            count++;
-        }
-
-        return count == 1 ? found.ToString() : null;
+        ReadOnlySpan<byte> rest = _fields;
+        return TryFind(name, ref rest, out value) && !TryFind(name, ref rest, out _);
     }
+
+    /// <summary>The value of a field that may be there once, as text; empty if it is missing or there several times.</summary>
+    public string TextOf(ReadOnlySpan<byte> name) =>
+        TryGetOne(name, out ReadOnlySpan<byte> value) ? Encoding.Latin1.GetString(value) : string.Empty;
+
+    /// <summary>Whether a field is there once, with this value.</summary>
+    public bool Is(ReadOnlySpan<byte> name, ReadOnlySpan<char> value) =>
+        TryGetOne(name, out ReadOnlySpan<byte> found) && Ascii.Equals(found, value);
 
     /// <summary>Whether a list, in one field or several, has an element, in any case.</summary>
-    public bool Lists(string name, string element)
+    public bool Lists(ReadOnlySpan<byte> name, ReadOnlySpan<char> element)
     {
-        ReadOnlySpan<char> rest = _fields;
-        while (TryFind(name, ref rest, out ReadOnlySpan<char> value))
+        ReadOnlySpan<byte> rest = _fields;
+        while (TryFind(name, ref rest, out ReadOnlySpan<byte> value))
         {
-            foreach (Range one in value.Split(','))
+            foreach (Range one in value.Split((byte)','))
             {
-                if (value[one].Trim(" \t").Equals(element, StringComparison.OrdinalIgnoreCase))
+                if (Ascii.EqualsIgnoreCase(value[one].Trim(" \t"u8), element))
                 {
                     return true;
                 }
@@ -101,17 +112,17 @@ internal sealed class HttpHead
     }
 
     /// <summary>Whether there is a field with this name.</summary>
-    public bool Has(string name)
+    public bool Has(ReadOnlySpan<byte> name)
     {
-        ReadOnlySpan<char> rest = _fields;
+        ReadOnlySpan<byte> rest = _fields;
         return TryFind(name, ref rest, out _);
     }
 
-    private static bool TryFind(string name, scoped ref ReadOnlySpan<char> rest, out ReadOnlySpan<char> value)
+    private static bool TryFind(ReadOnlySpan<byte> name, scoped ref ReadOnlySpan<byte> rest, out ReadOnlySpan<byte> value)
     {
-        while (TryReadField(ref rest, out ReadOnlySpan<char> next, out value))
+        while (TryReadField(ref rest, out ReadOnlySpan<byte> next, out value))
         {
-            if (next.Equals(name, StringComparison.OrdinalIgnoreCase))
+            if (Ascii.EqualsIgnoreCase(next, name))
             {
                 return true;
             }
@@ -121,11 +132,11 @@ internal sealed class HttpHead
     }
 
     // The next field, its value without surrounding white space; false if there is none, or no name before a colon.
-    private static bool TryReadField(scoped ref ReadOnlySpan<char> rest, out ReadOnlySpan<char> name, out ReadOnlySpan<char> value)
+    private static bool TryReadField(scoped ref ReadOnlySpan<byte> rest, out ReadOnlySpan<byte> name, out ReadOnlySpan<byte> value)
     {
-        int end = rest.IndexOf("\r\n");
-        ReadOnlySpan<char> line = end < 0 ? default : rest[..end];
-        int colon = line.IndexOf(':');
+        int end = rest.IndexOf("\r\n"u8);
+        ReadOnlySpan<byte> line = end < 0 ? default : rest[..end];
+        int colon = line.IndexOf((byte)':');
         if (colon <= 0)
         {
             name = value = default;
@@ -134,7 +145,7 @@ internal sealed class HttpHead
 
         rest = rest[(end + 2)..];
         name = line[..colon];
-        value = line[(colon + 1)..].Trim(" \t");
+        value = line[(colon + 1)..].Trim(" \t"u8);
         return true;
     }
 }

@@ -14,24 +14,18 @@ internal sealed class WebSocketConnector(
     public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
     {
         Connection connected = await below.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        string key = WebSocketHandshake.NewKey();
-        var preamble = new WebSocketPreamble(HandshakeWorkers.Clients);
         try
         {
             var connection = TransportConnection.Of(connected, "A WebSocket");
-            connection.Start(preamble);
+            WebSocketKey key = WebSocketHandshake.NewKey();
+            var answer = new WebSocketAnswer(connection, key, protocol, settings);
+            connection.Start(answer);
             WebSocketHandshake.Send(connection, WebSocketHandshake.Request(endpoint, key, protocol.Name));
 
             // The worker that has read the answer must not run the continuation: it may be the application's code.
-            Task<HttpHead?> head = preamble.Head.WaitAsync(cancellationToken);
-            await ((Task)head).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
-            HttpHead? answer = await head.ConfigureAwait(false);
-            if (WebSocketHandshake.WhatIsWrong(answer, key, protocol.Name) is { } problem)
-            {
-                throw new WebSocketRefusedException(problem);
-            }
-
-            connection.SetWire(new WebSocketFormat(connection, protocol, isServer: false, settings.MaxReceiveBytes));
+            Task<Connection?> upgraded = answer.Upgraded.WaitAsync(cancellationToken);
+            await ((Task)upgraded).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            await upgraded.ConfigureAwait(false);
             return connection;
         }
         catch (IOException e)

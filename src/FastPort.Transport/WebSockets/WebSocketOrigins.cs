@@ -9,17 +9,12 @@ namespace FastPort.WebSockets;
 internal sealed class WebSocketOrigins(WebSocketServerOptions options)
 {
     /// <summary>Why a request is refused, for its sender; null if it is not.</summary>
-    /// <param name="origin">The origin; null if the request names none and is no browser's.</param>
+    /// <param name="origin">The origin.</param>
     /// <param name="host">The host that the client believes to connect to.</param>
     /// <param name="isLoopback">Whether the connection came to a loopback address.</param>
     /// <param name="isEncrypted">Whether TLS ends at this server: then its own pages are encrypted, too.</param>
-    public string? WhyRefused(string? origin, string host, bool isLoopback, bool isEncrypted)
+    public string? WhyRefused(string origin, string host, bool isLoopback, bool isEncrypted)
     {
-        if (origin is null)
-        {
-            return null;
-        }
-
         if (options.AllowedOrigins.Any(allowed => allowed == "*" || allowed.Equals(origin, StringComparison.OrdinalIgnoreCase)))
         {
             return null;

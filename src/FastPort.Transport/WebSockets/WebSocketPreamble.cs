@@ -1,5 +1,6 @@
 using System.Buffers;
 using FastPort.Connections;
+using FastPort.Transports;
 
 namespace FastPort.WebSockets;
 
@@ -7,26 +8,26 @@ namespace FastPort.WebSockets;
 internal sealed class WebSocketRefusedException(string message) : IOException(message);
 
 /// <summary>
-/// Reads the head of the peer's HTTP message before the WebSocket begins; what follows it waits in the ring. All calls come on the loop.
-/// The code that awaits the head resumes on a worker, never on the loop.
+/// Reads the head of the peer's HTTP message, then upgrades the connection; what follows the head waits in the ring. The head is read on
+/// the loop. The upgrade runs on a worker, never on the loop.
 /// </summary>
-internal sealed class WebSocketPreamble(HandshakeWorkers workers) : IConnectionPreamble, IHandshakeStep
+/// <param name="connection">The connection.</param>
+/// <param name="workers">Where the upgrade runs.</param>
+internal abstract class WebSocketPreamble(TransportConnection connection, HandshakeWorkers workers) : IConnectionPreamble, IHandshakeStep
 {
-    private readonly TaskCompletionSource<HttpHead?> _head = new();
-    private HttpHead? _read;
+    private readonly TaskCompletionSource<Connection?> _upgraded = new();
     private Exception? _failure;
     private bool _isDone;
     private bool _hasReceived;
     private int _searched;
 
-    /// <summary>The head when it was read; null if it is malformed.</summary>
-    /// <exception cref="WebSocketRefusedException">The head is too long.</exception>
+    /// <summary>The connection, a WebSocket now. Completed on a worker.</summary>
+    /// <exception cref="WebSocketRefusedException">The head does not begin a WebSocket.</exception>
     /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
     /// <exception cref="IOException">The connection has ended.</exception>
-    public Task<HttpHead?> Head => _head.Task;
+    public Task<Connection?> Upgraded => _upgraded.Task;
 
-    /// <summary>Whether the head is too long. Known when <see cref="Head"/> has completed.</summary>
-    public bool IsTooLong { get; private set; }
+    protected TransportConnection Connection => connection;
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
@@ -47,7 +48,7 @@ internal sealed class WebSocketPreamble(HandshakeWorkers workers) : IConnectionP
         {
             end += from;
             input.CopyTo(0, bytes.AsSpan(0, end));
-            _read = HttpHead.Read(bytes.AsSpan(0, end));
+            OnHead(HttpHead.TryRead(bytes.AsSpan(0, end), out HttpHead head), head);
             input.Consume(end);
             Done(failure: null);
         }
@@ -56,8 +57,8 @@ internal sealed class WebSocketPreamble(HandshakeWorkers workers) : IConnectionP
         _searched = length;
         if (end < 0 && length == HttpHead.MaxBytes)
         {
-            IsTooLong = true;
-            Done(new WebSocketRefusedException($"the head of the peer's HTTP message has more than {HttpHead.MaxBytes} bytes"));
+            OnTooLong();
+            Done(failure: null);
         }
 
         return _isDone ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
@@ -71,15 +72,39 @@ internal sealed class WebSocketPreamble(HandshakeWorkers workers) : IConnectionP
 
     void IHandshakeStep.Run()
     {
-        if (_failure is null)
+        Exception? failure = _failure;
+        try
         {
-            _head.SetResult(_read);
+            if (failure is null && Upgrade() is { } refusal)
+            {
+                failure = new WebSocketRefusedException(refusal);
+            }
+        }
+        catch (Exception e)
+        {
+            failure = e;
+        }
+
+        if (failure is null)
+        {
+            _upgraded.SetResult(connection);
         }
         else
         {
-            _head.SetException(_failure);
+            _upgraded.SetException(failure);
         }
     }
+
+    /// <summary>Checks the head, and keeps what <see cref="Upgrade"/> needs of it. On the loop.</summary>
+    /// <param name="isHttp">Whether it is the head of an HTTP message.</param>
+    /// <param name="head">The head, valid during the call.</param>
+    protected abstract void OnHead(bool isHttp, HttpHead head);
+
+    /// <summary>The head has more than <see cref="HttpHead.MaxBytes"/>. On the loop.</summary>
+    protected abstract void OnTooLong();
+
+    /// <summary>Makes the connection a WebSocket, or says why not. On a worker.</summary>
+    protected abstract string? Upgrade();
 
     private void Done(Exception? failure)
     {

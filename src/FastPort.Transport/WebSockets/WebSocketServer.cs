@@ -1,4 +1,3 @@
-using System.Net;
 using FastPort.Connections;
 using FastPort.Transports;
 
@@ -15,47 +14,29 @@ namespace FastPort.WebSockets;
 internal sealed class WebSocketServer(
     Endpoint endpoint, WebSocketServerOptions options, WebSocketProtocol protocol, ConnectionSettings settings, HandshakeWorkers workers)
 {
-    private readonly WebSocketOrigins _origins = new(options);
-    private readonly string _path = WebSocketHandshake.PathOf(endpoint);
+    /// <summary>The path that clients ask for.</summary>
+    public string Path { get; } = WebSocketHandshake.PathOf(endpoint);
 
-    /// <summary>A stage (<c>ConnectionStage</c>).</summary>
+    /// <summary>Which browsers' pages may connect.</summary>
+    public WebSocketOrigins Origins { get; } = new(options);
+
+    /// <summary>The protocol above.</summary>
+    public WebSocketProtocol Protocol => protocol;
+
+    /// <summary>
+    /// A stage (<c>ConnectionStage</c>). It needs no token: when the time is over, the server closes the connection, which ends the stage.
+    /// </summary>
     /// <exception cref="WebSocketRefusedException">The request is refused; its answer is written.</exception>
     /// <exception cref="PeerLeftException">The peer has left without a byte.</exception>
-    public async ValueTask<Connection?> UpgradeAsync(Connection accepted, CancellationToken cancellationToken)
+    public ValueTask<Connection?> UpgradeAsync(Connection accepted, CancellationToken cancellationToken)
     {
         var connection = TransportConnection.Of(accepted, "A WebSocket");
-        var preamble = new WebSocketPreamble(workers);
-        connection.Start(preamble);
-        HttpHead? request;
-        try
-        {
-            request = await preamble.Head.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (WebSocketRefusedException) when (preamble.IsTooLong)
-        {
-            Refuse(connection, WebSocketHandshake.TooLong().Answer);
-            throw;
-        }
-
-        bool isLoopback = connection.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
-        var (answer, refusal) = WebSocketHandshake.Answer(
-            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback, connection.Tls is not null));
-        if (refusal is not null)
-        {
-            Refuse(connection, answer);
-            throw new WebSocketRefusedException(refusal);
-        }
-
-        // Before the answer is sent: the peer's first frame may arrive right after it.
-        connection.SetWire(new WebSocketFormat(connection, protocol, isServer: true, settings.MaxReceiveBytes));
-        WebSocketHandshake.Send(connection, answer);
-        return connection;
+        var request = new WebSocketRequest(connection, this, workers);
+        connection.Start(request);
+        return new ValueTask<Connection?>(request.Upgraded);
     }
 
-    // In order: the answer, and above TLS its end, are still to be sent.
-    private static void Refuse(TransportConnection connection, ReadOnlySpan<byte> answer)
-    {
-        WebSocketHandshake.Send(connection, answer);
-        connection.Close(new CloseReason(CloseKind.LocalClosed, "The request of its WebSocket was refused."));
-    }
+    /// <summary>The frames of an accepted connection.</summary>
+    public WebSocketFormat CreateFormat(TransportConnection connection) =>
+        new(connection, protocol, isServer: true, settings.MaxReceiveBytes);
 }

@@ -1,0 +1,56 @@
+using System.Net;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.WebSockets;
+
+/// <summary>A client's request for a WebSocket, and its answer.</summary>
+/// <param name="connection">The connection that the request comes from.</param>
+/// <param name="server">The endpoint.</param>
+/// <param name="workers">Where the request is answered.</param>
+internal sealed class WebSocketRequest(TransportConnection connection, WebSocketServer server, HandshakeWorkers workers)
+    : WebSocketPreamble(connection, workers)
+{
+    private WebSocketKey _key;
+    private WebSocketRefusal? _refusal;
+
+    protected override void OnHead(bool isHttp, HttpHead head)
+    {
+        _refusal = isHttp
+            ? WebSocketHandshake.Check(head, server.Path, server.Protocol.Name, out _key) ?? CheckOrigin(head)
+            : WebSocketHandshake.NoHttp;
+    }
+
+    protected override void OnTooLong() => _refusal = WebSocketHandshake.TooLong;
+
+    protected override string? Upgrade()
+    {
+        if (_refusal is not null)
+        {
+            // In order: the answer, and above TLS its end, are still to be sent.
+            WebSocketHandshake.Send(Connection, _refusal.ToAnswer());
+            Connection.Close(new CloseReason(CloseKind.LocalClosed, "The request of its WebSocket was refused."));
+            return _refusal.Sentence;
+        }
+
+        // Before the answer is sent: the peer's first frame may arrive right after it.
+        Connection.SetWire(server.CreateFormat(Connection));
+        Span<byte> answer = stackalloc byte[WebSocketHandshake.MaxAnswer];
+        WebSocketHandshake.Send(Connection, answer[..WebSocketHandshake.WriteAnswer(answer, _key, server.Protocol.Name)]);
+        return null;
+    }
+
+    // A request without Origin does not come from a browser. Several Origin fields are refused as an origin that is not allowed.
+    private WebSocketRefusal? CheckOrigin(HttpHead head)
+    {
+        if (!head.Has("Origin"u8))
+        {
+            return null;
+        }
+
+        bool isLoopback = Connection.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
+        return server.Origins.WhyRefused(head.TextOf("Origin"u8), head.TextOf("Host"u8), isLoopback, Connection.Tls is not null) is { } why
+            ? new WebSocketRefusal("403 Forbidden", why)
+            : null;
+    }
+}
