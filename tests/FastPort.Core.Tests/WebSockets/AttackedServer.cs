@@ -42,9 +42,9 @@ internal sealed class AttackedServer : IAsyncDisposable
     }
 
     /// <summary>A connection after its handshake, whose frames are the caller's.</summary>
-    public async Task<RawPeer> UpgradeAsync(int receiveBuffer = 0)
+    public async Task<RawPeer> UpgradeAsync()
     {
-        RawPeer peer = await Server.ConnectAsync(receiveBuffer);
+        RawPeer peer = await Server.ConnectAsync();
         await peer.SendAsync(Encoding.ASCII.GetBytes($"{Request}\r\n"));
         Assert.StartsWith("HTTP/1.1 101 ", await ReadHeadAsync(peer), StringComparison.Ordinal);
         return peer;
