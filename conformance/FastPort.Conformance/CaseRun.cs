@@ -208,7 +208,8 @@ internal sealed class CaseRun
         JsonObject found = await _events.TakeAsync(name, id, cancellationToken).ConfigureAwait(false);
         foreach ((string key, JsonNode? expected) in step)
         {
-            if (key is not ("event" or "id") && _values.Mismatch(key, InHex(key, _values.ResolveKnown(expected)), found[key]) is { } problem)
+            if (key is not ("event" or "id")
+                && _values.Mismatch(key, InHex(key, _values.ResolveKnown(expected)), found[key]) is { } problem)
             {
                 throw new CaseFailureException(problem);
             }

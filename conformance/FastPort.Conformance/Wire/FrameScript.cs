@@ -100,8 +100,8 @@ internal sealed class FrameScript(Values values)
             return $"its body has {frame.Body.Length} bytes, not none";
         }
 
-        return step["fields"] is { } fields
-            ? values.Mismatch(kind.Name, InHex(kind.Fields, values.ResolveKnown(fields)!.AsObject()), MessageBody.Decode(kind.Fields, frame.Body))
+        return values.ResolveKnown(step["fields"]) is { } fields
+            ? values.Mismatch(kind.Name, InHex(kind.Fields, fields.AsObject()), MessageBody.Decode(kind.Fields, frame.Body))
             : null;
     }
 

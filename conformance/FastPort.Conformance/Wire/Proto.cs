@@ -50,9 +50,11 @@ internal static class Proto
         while (!message.IsEmpty)
         {
             ulong tag = ReadVarint(ref message);
+            int field = (int)(tag >> 3);
             int wire = (int)(tag & 7);
-            fields.Add(((int)(tag >> 3), wire, wire == BytesWire ? 0 : ReadNumber(ref message, wire), wire != BytesWire ? []
-                : Take(ref message, ReadVarint(ref message)).ToArray()));
+            fields.Add(wire == BytesWire
+                ? (field, wire, 0, Take(ref message, ReadVarint(ref message)).ToArray())
+                : (field, wire, ReadNumber(ref message, wire), []));
         }
 
         return fields;

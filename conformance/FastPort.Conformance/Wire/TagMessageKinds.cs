@@ -8,16 +8,17 @@ internal static class TagMessageKinds
     private static readonly Field[] Samples =
     [
         Number(1, "count"), new(2, "types", FieldKind.Bytes), Many(3, "statuses", FieldKind.Fixed32),
-        Many(4, "sourceTimes", FieldKind.SignedFixed64), Many(5, "serverTimes", FieldKind.SignedFixed64), Many(6, "bools", FieldKind.Number),
-        Many(7, "ints", FieldKind.SignedFixed32), Many(8, "uints", FieldKind.Fixed32), Many(9, "longs", FieldKind.SignedFixed64),
-        Many(10, "ulongs", FieldKind.Fixed64), Many(11, "floats", FieldKind.Float), Many(12, "doubles", FieldKind.Double),
-        Many(13, "sizes", FieldKind.SignedFixed32), new(14, "data", FieldKind.Bytes), Many(15, "lengths", FieldKind.SignedFixed32),
-        Many(16, "dimensions", FieldKind.Fixed32),
+        Many(4, "sourceTimes", FieldKind.SignedFixed64), Many(5, "serverTimes", FieldKind.SignedFixed64),
+        Many(6, "bools", FieldKind.Number), Many(7, "ints", FieldKind.SignedFixed32), Many(8, "uints", FieldKind.Fixed32),
+        Many(9, "longs", FieldKind.SignedFixed64), Many(10, "ulongs", FieldKind.Fixed64), Many(11, "floats", FieldKind.Float),
+        Many(12, "doubles", FieldKind.Double), Many(13, "sizes", FieldKind.SignedFixed32), new(14, "data", FieldKind.Bytes),
+        Many(15, "lengths", FieldKind.SignedFixed32), Many(16, "dimensions", FieldKind.Fixed32),
     ];
 
     private static readonly Field[] Resolved =
     [
-        new(1, "status", FieldKind.Fixed32), Number(2, "handle"), Number(3, "type"), new(4, "rank", FieldKind.Signed32), Number(5, "access"),
+        new(1, "status", FieldKind.Fixed32), Number(2, "handle"), Number(3, "type"), new(4, "rank", FieldKind.Signed32),
+        Number(5, "access"),
     ];
 
     public static readonly MessageKind[] All =
