@@ -13,6 +13,7 @@ internal sealed class ClientAdapter : IAsyncDisposable
     private readonly ConcurrentDictionary<string, StreamOfCase> _streams = new(StringComparer.Ordinal);
     private readonly ConcurrentBag<Task> _running = [];
     private FastPortClient? _client;
+    private TagsOfCase? _tags;
 
     /// <param name="report">Takes the events; called from any thread.</param>
     public ClientAdapter(Action<JsonObject> report)
@@ -24,6 +25,8 @@ internal sealed class ClientAdapter : IAsyncDisposable
     }
 
     private FastPortClient Client => _client ?? throw new InvalidOperationException("The first command must be connect.");
+
+    private TagsOfCase Tags => _tags ?? throw new InvalidOperationException("The first command must be connect with tags.");
 
     /// <summary>Starts a command. Its result is reported as an event.</summary>
     public void Do(JsonObject command)
@@ -55,11 +58,12 @@ internal sealed class ClientAdapter : IAsyncDisposable
         TimeSpan? timeout = ClientSettings.Time(command["timeout"]);
         switch ((string)command["do"]!)
         {
+            case "connect" when (bool?)command["tags"] == true:
+                return ConnectTagsAsync(command);
             case "connect":
                 _client = ClientSettings.Create(command, Report);
                 _client.Connected += _ => Report("connected");
-                _client.Disconnected += (_, reason) =>
-                    Report("disconnected", new JsonObject { ["code"] = (uint)reason.GetErrorCode(), ["message"] = reason.Message });
+                _client.Disconnected += (_, reason) => ReportEnd(reason);
                 return ConnectAsync();
             case "request":
                 return CallAsync(id, "reply", async token => Body(await Client.RequestAsync(type, body, timeout, token)));
@@ -77,8 +81,10 @@ internal sealed class ClientAdapter : IAsyncDisposable
                 return _streams[id].Reply is { } reply
                     ? CallAsync(id, "reply", async _ => Body(await reply))
                     : Task.CompletedTask;
+            case "read" when _tags is not null:
+                return CallReadAsync(id, "change", Tags.ReadWatchAsync(id));
             case "read":
-                return ReadAsync(id);
+                return CallReadAsync(id, "item", ReadItemAsync(id));
             case "write":
                 _streams[id].Write(body);
                 return Task.CompletedTask;
@@ -115,6 +121,15 @@ internal sealed class ClientAdapter : IAsyncDisposable
                         (string)command["prefix"]!, timeout: timeout, cancellationToken: token).ToListAsync(token))
                         .Select(static peer => (JsonNode)peer.RoutingId)]),
                 });
+            case "readTags":
+                return CallAsync(id, "samples", token => Tags.ReadAsync(command, timeout, token));
+            case "writeTags":
+                return CallAsync(id, "done", token => Tags.WriteAsync(command, timeout, token));
+            case "watch":
+                Tags.Watch(id, command);
+                return Task.CompletedTask;
+            case "unwatch":
+                return Tags.EndWatchAsync(id);
             case "disconnect":
                 return CallAsync(id, "closed", async _ =>
                 {
@@ -146,6 +161,19 @@ internal sealed class ClientAdapter : IAsyncDisposable
         }
     }
 
+    private async Task ConnectTagsAsync(JsonObject command)
+    {
+        try
+        {
+            _tags = await TagsOfCase.ConnectAsync(command, () => Report("connected"), ReportEnd);
+            Report("connected");
+        }
+        catch (Exception e)
+        {
+            Report("failed", Failure("connect", e));
+        }
+    }
+
     private async Task CallAsync(string id, string success, Func<CancellationToken, Task<JsonObject>> call)
     {
         CancellationToken token = _calls.GetOrAdd(id, static _ => new()).Token;
@@ -161,16 +189,16 @@ internal sealed class ClientAdapter : IAsyncDisposable
         }
     }
 
-    private Task ReadAsync(string id) => CallStreamAsync(id, _streams[id].ReadAsync());
+    private async Task<JsonObject?> ReadItemAsync(string id) => await _streams[id].ReadAsync() is { } item ? Body(item) : null;
 
-    private async Task CallStreamAsync(string id, Task<byte[]?> reading)
+    private async Task CallReadAsync(string id, string success, Task<JsonObject?> reading)
     {
         try
         {
-            byte[]? item = await reading;
-            JsonObject read = item is null ? [] : Body(item);
-            read["id"] = id;
-            Report(item is null ? "done" : "item", read);
+            JsonObject? read = await reading;
+            JsonObject report = read ?? [];
+            report["id"] = id;
+            Report(read is null ? "done" : success, report);
         }
         catch (Exception e)
         {
@@ -197,11 +225,17 @@ internal sealed class ClientAdapter : IAsyncDisposable
             await _client.DisposeAsync();
         }
 
+        if (_tags is not null)
+        {
+            await _tags.DisposeAsync();
+        }
+
         await Task.WhenAll(_running);
         _running.Clear();
         _calls.Clear();
         _streams.Clear();
         _client = null;
+        _tags = null;
     }
 
     private static JsonObject Body(byte[] body) => new() { ["body"] = Convert.ToHexStringLower(body) };
@@ -239,6 +273,9 @@ internal sealed class ClientAdapter : IAsyncDisposable
         ArgumentException or SendFailedException => "too-large",
         _ => string.Create(CultureInfo.InvariantCulture, $"{failure.GetType().Name}"),
     };
+
+    private void ReportEnd(CloseReason reason) =>
+        Report("disconnected", new JsonObject { ["code"] = (uint)reason.GetErrorCode(), ["message"] = reason.Message });
 
     private void Report(string name) => Report(name, []);
 

@@ -9,10 +9,8 @@ namespace FastPort.Conformance.Adapter;
 /// <summary>The client that a connect command asks for.</summary>
 internal static class ClientSettings
 {
-    /// <summary>A client that is not connected yet.</summary>
-    /// <param name="command">The command.</param>
-    /// <param name="report">Takes the events of handlers.</param>
-    public static FastPortClient Create(JsonObject command, Action<string, JsonObject> report)
+    /// <summary>How the client connects.</summary>
+    public static FastPortClientOptions Options(JsonObject command)
     {
         var options = new FastPortClientOptions
         {
@@ -39,14 +37,21 @@ internal static class ClientSettings
         session.StreamWindowMessages = (int?)command["window"]?["messages"] ?? session.StreamWindowMessages;
         session.StreamWindowBytes = (int?)command["window"]?["bytes"] ?? session.StreamWindowBytes;
         session.MaxConcurrency = 16;
+        return options;
+    }
 
+    /// <summary>A client that is not connected yet.</summary>
+    /// <param name="command">The command.</param>
+    /// <param name="report">Takes the events of handlers.</param>
+    public static FastPortClient Create(JsonObject command, Action<string, JsonObject> report)
+    {
         var handlers = new MessageHandlers();
         foreach (JsonNode? handler in command["handlers"]?.AsArray() ?? [])
         {
             Add(handlers, handler!.AsObject(), report);
         }
 
-        var client = new FastPortClient(options, handlers);
+        var client = new FastPortClient(Options(command), handlers);
         foreach (JsonNode? type in command["relayed"]?.AsArray() ?? [])
         {
             client.OnRelayed((ushort)(int)type!, (scoped in RoutedMessage message) => report("relayed", new JsonObject

@@ -38,7 +38,7 @@ internal sealed class CaseRun
         _events = new EventLog(adapter.Events, Trace);
         foreach ((string name, JsonNode? value) in conformanceCase.Values)
         {
-            _values.Set(name, value!);
+            _values.Set(name, value);
         }
     }
 
@@ -208,7 +208,8 @@ internal sealed class CaseRun
         JsonObject found = await _events.TakeAsync(name, id, cancellationToken).ConfigureAwait(false);
         foreach ((string key, JsonNode? expected) in step)
         {
-            if (key is not ("event" or "id") && _values.Mismatch(key, InHex(key, expected?.DeepClone()), found[key]) is { } problem)
+            if (key is not ("event" or "id")
+                && _values.Mismatch(key, InHex(key, _values.ResolveKnown(expected)), found[key]) is { } problem)
             {
                 throw new CaseFailureException(problem);
             }

@@ -7,9 +7,9 @@ namespace FastPort.Conformance;
 /// <summary>The values of a case that have names: <c>$name</c>. The first comparison with a name gives it its value.</summary>
 internal sealed class Values
 {
-    private readonly Dictionary<string, JsonNode> _values = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, JsonNode?> _values = new(StringComparer.Ordinal);
 
-    public void Set(string name, JsonNode value) => _values[name] = value.DeepClone();
+    public void Set(string name, JsonNode? value) => _values[name] = value?.DeepClone();
 
     /// <summary>A value as the text that comparisons use: numbers in decimal, also those in hexadecimal.</summary>
     public static string TextOf(JsonNode? value)
@@ -27,15 +27,10 @@ internal sealed class Values
 
     /// <summary>A copy in which names have become their values.</summary>
     /// <exception cref="FormatException">A name has no value yet.</exception>
-    public JsonNode? Resolve(JsonNode? node) => node switch
-    {
-        JsonObject fields => new JsonObject(fields.Select(field => KeyValuePair.Create(field.Key, Resolve(field.Value)))),
-        JsonArray items => new JsonArray([.. items.Select(Resolve)]),
-        JsonValue value when NameOf(value) is { } name => _values.TryGetValue(name, out JsonNode? found)
-            ? found.DeepClone()
-            : throw new FormatException($"${name} has no value yet."),
-        _ => node?.DeepClone(),
-    };
+    public JsonNode? Resolve(JsonNode? node) => Replace(node, static name => throw new FormatException($"${name} has no value yet."));
+
+    /// <summary>A copy in which names that have a value have become it; the others get theirs from a comparison.</summary>
+    public JsonNode? ResolveKnown(JsonNode? node) => Replace(node, static name => $"${name}");
 
     /// <summary>
     /// Why a value is not what is expected; null if it is. Expected is a value, a range of numbers (<c>min</c>, <c>max</c>), one of several
@@ -80,6 +75,15 @@ internal sealed class Values
                 return MismatchOfText(what, TextOf(expected), TextOf(actual));
         }
     }
+
+    private JsonNode? Replace(JsonNode? node, Func<string, JsonNode> otherwise) => node switch
+    {
+        JsonObject fields => new JsonObject(fields.Select(field => KeyValuePair.Create(field.Key, Replace(field.Value, otherwise)))),
+        JsonArray items => new JsonArray([.. items.Select(item => Replace(item, otherwise))]),
+        JsonValue value when NameOf(value) is { } name =>
+            _values.TryGetValue(name, out JsonNode? found) ? found?.DeepClone() : otherwise(name),
+        _ => node?.DeepClone(),
+    };
 
     private static decimal Bound(JsonNode? bound, decimal none) =>
         bound is null ? none : decimal.Parse(TextOf(bound), CultureInfo.InvariantCulture);

@@ -11,9 +11,10 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     public const string SectionName = "FastPort:Backplane";
 
     /// <summary>
-    /// The address of Redis, in the format of StackExchange.Redis: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or
-    /// Sentinels with <c>serviceName=...</c>. Or a URL, <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a
-    /// comma needs one, with <c>%2C</c> for the comma. Defaults to <c>127.0.0.1:6379</c>.
+    /// The address of Redis, in the format of StackExchange.Redis: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster,
+    /// Sentinels with <c>serviceName=...</c>, or <c>!</c> and the path of a Unix socket. Or a URL,
+    /// <c>redis://user:password@host:6379</c>, <c>rediss://</c> for TLS; a password with a comma needs one, with <c>%2C</c> for the comma.
+    /// Defaults to <c>127.0.0.1:6379</c>.
     /// </summary>
     public string Connection { get; set; } = "127.0.0.1:6379";
 

@@ -11,6 +11,7 @@ public sealed class DotNetTests
     [InlineData("unix")]
     [InlineData("inproc")]
     [InlineData("ws")]
+    [InlineData("wss")]
     public Task Passes_within_the_process(string transport) => Suite.PassesAsync(transport, Clients.InProcess, "session-id");
 
     [Fact]

@@ -11,7 +11,7 @@ public sealed class NodePeerTests
     [NodePeerTheory]
     [InlineData("tcp")]
     [InlineData("ws")]
-    public Task Passes(string transport) => Suite.PassesAsync(transport, Clients.NodePeer);
+    public Task Passes(string transport) => Suite.PassesAsync(transport, Clients.NodePeer, "tags");
 
     [AttributeUsage(AttributeTargets.Method)]
     private sealed class NodePeerTheoryAttribute : TheoryAttribute

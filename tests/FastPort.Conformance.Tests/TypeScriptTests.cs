@@ -11,6 +11,7 @@ public sealed class TypeScriptTests
     [InlineData("tls")]
     [InlineData("unix")]
     [InlineData("ws")]
+    [InlineData("wss")]
     public Task Passes_in_Node(string transport) => Suite.PassesAsync(transport, static () => Clients.TypeScript("node.mjs"), "trace");
 
     [TypeScriptTheory]

@@ -20,6 +20,18 @@ public sealed class DeploymentTests
     }
 
     [RedisFact]
+    public async Task Nodes_work_over_a_Unix_socket()
+    {
+        using var directory = new TemporaryDirectory();
+        await using RedisProcess redis = await RedisProcess.StartAsync("--unixsocket", directory["redis.sock"]);
+        await using TwoNodes nodes = await TwoNodes.StartAsync($"!{directory["redis.sock"]}", Node.LongLease);
+
+        await nodes.RelayAsync();
+        await nodes.DoTheRestAsync();
+        await nodes.LeaveAsync();
+    }
+
+    [RedisFact]
     public async Task Nodes_work_over_TLS_as_a_user_with_the_documented_permissions()
     {
         using var directory = new TemporaryDirectory();

@@ -1,3 +1,4 @@
+using System.Reflection;
 using k8s;
 using k8s.Models;
 using Microsoft.Extensions.Configuration;
@@ -33,6 +34,16 @@ public sealed class KubernetesManifestTests
             container.StartupProbe.HttpGet.Path, container.LivenessProbe.HttpGet.Path, container.ReadinessProbe.HttpGet.Path]);
         Assert.Equal(
             options.DrainDelay + options.ShutdownTimeout + Margin, TimeSpan.FromSeconds(pod.TerminationGracePeriodSeconds!.Value));
+    }
+
+    [Theory]
+    [InlineData("server.yaml", "fastport-server")]
+    [InlineData("opcbridge.yaml", "fastport-opcbridge")]
+    public async Task The_image_is_that_of_this_version(string file, string image)
+    {
+        string version = typeof(FastPortServer).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion;
+
+        Assert.Equal($"{image}:{version.Split('+')[0]}", Assert.Single(Template(await LoadAsync(file)).Spec.Containers).Image);
     }
 
     [Theory]

@@ -1,15 +1,18 @@
 import { FastPortClient, FastPortError } from "fastport";
+import { TagClient } from "fastport/tags";
+import { fromHex, toHex } from "./hex.mjs";
+import { sampleToJson, valueOfJson } from "./tags.mjs";
 
 const Canceled = new Error("The case has canceled the call.");
 
-const fromHex = (hex = "") => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
-const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** Does the commands of conformance/README.md with a FastPortClient, and reports the events. */
 export class ClientAdapter {
   #transportOf;
   #report;
   #client;
+  #tags;
+  #watches = new Map();
   #calls = new Map();
   #unsubscribe = new Map();
 
@@ -35,6 +38,7 @@ export class ClientAdapter {
     switch (name) {
       case "connect":
         this.#client = this.#create(command);
+        this.#tags = command.tags ? new TagClient(this.#client) : undefined;
         void this.#client.connect().catch((e) => this.#report("failed", failure("connect", e)));
         break;
       case "request":
@@ -84,6 +88,24 @@ export class ClientAdapter {
 
           return { ids };
         });
+        break;
+      case "readTags":
+        this.#call(id, "samples", async (signal) => {
+          const samples = await this.#tags.readMany(command.names, { maxAge: command.maxAge, timeout, signal });
+          return { samples: samples.map(sampleToJson) };
+        });
+        break;
+      case "writeTags":
+        this.#call(id, "done", async (signal) => {
+          const values = command.values.map((value) => [value.name, valueOfJson(value)]);
+          return { statuses: await this.#tags.writeMany(values, { timeout, signal }) };
+        });
+        break;
+      case "watch":
+        this.#watches.set(id, this.#tags.watch(command.names, { interval: command.interval, queueSize: command.queueSize }));
+        break;
+      case "unwatch":
+        void this.#watches.get(id).return();
         break;
       case "disconnect":
         this.#call(id, "closed", () => this.#client.close());
@@ -193,6 +215,13 @@ export class ClientAdapter {
 
   async #read(id) {
     try {
+      const watch = this.#watches.get(id);
+      if (watch) {
+        const { value: { name, sample } } = await watch.next();
+        this.#report("change", { id, name, ...sampleToJson(sample) });
+        return;
+      }
+
       const { done, value } = await this.#calls.get(id).replies.next();
       this.#report(done ? "done" : "item", done ? { id } : { id, body: toHex(value) });
     } catch (e) {
@@ -221,6 +250,7 @@ export class ClientAdapter {
     await this.#client?.close();
     await new Promise((resolve) => setTimeout(resolve));
     this.#client = undefined;
+    this.#watches.clear();
     this.#calls.clear();
     this.#unsubscribe.clear();
     this.#report("ended");

@@ -9,8 +9,8 @@ internal static class CaseFolder
     /// <summary>Capabilities that a client may lack; every client has the others.</summary>
     public static readonly string[] Capabilities =
     [
-        "calls", "handlers", "heartbeat", "peers", "reconnect", "relay", "resend", "session-id", "stream-handlers", "streams", "timing",
-        "topics", "trace",
+        "calls", "handlers", "heartbeat", "peers", "reconnect", "relay", "resend", "session-id", "stream-handlers", "streams", "tags",
+        "timing", "topics", "trace",
     ];
 
     private static readonly TimeSpan UsualBound = TimeSpan.FromSeconds(10);

@@ -100,21 +100,22 @@ internal sealed class FrameScript(Values values)
             return $"its body has {frame.Body.Length} bytes, not none";
         }
 
-        if (step["fields"]?.AsObject() is not { } fields)
-        {
-            return null;
-        }
-
-        // The message's own text of bytes is hexadecimal.
-        JsonObject expectedFields = [];
-        foreach ((string name, JsonNode? value) in fields)
-        {
-            bool isBytes = Array.Exists(kind.Fields, field => field.Name == name && field.Kind == FieldKind.Bytes);
-            expectedFields[name] = isBytes ? Convert.ToHexStringLower(Bytes.Parse(Values.TextOf(value))) : value?.DeepClone();
-        }
-
-        return values.Mismatch(kind.Name, expectedFields, MessageBody.Decode(kind.Fields, frame.Body));
+        return values.ResolveKnown(step["fields"]) is { } fields
+            ? values.Mismatch(kind.Name, InHex(kind.Fields, fields.AsObject()), MessageBody.Decode(kind.Fields, frame.Body))
+            : null;
     }
+
+    // The message's own text of bytes is hexadecimal.
+    private static JsonObject InHex(Field[] fields, JsonObject expected) => new(expected.Select(one => KeyValuePair.Create(
+        one.Key, InHex(Array.Find(fields, field => field.Name == one.Key), one.Value))));
+
+    private static JsonNode? InHex(Field? field, JsonNode? expected) => (field?.Kind, expected) switch
+    {
+        (_, JsonArray items) => new JsonArray([.. items.Select(item => InHex(field, item))]),
+        (FieldKind.Message, JsonObject fields) => InHex(field!.Fields!, fields),
+        (FieldKind.Bytes, JsonValue bytes) => Convert.ToHexStringLower(Bytes.Parse(Values.TextOf(bytes))),
+        _ => expected?.DeepClone(),
+    };
 
     private Frame Named(JsonNode name) => _frames.TryGetValue(Values.TextOf(name), out Frame? frame)
         ? frame

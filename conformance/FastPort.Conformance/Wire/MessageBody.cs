@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using System.Text.Json.Nodes;
 
@@ -15,6 +14,18 @@ internal static class MessageBody
             Field field = Array.Find(fields, field => field.Name == name)
                 ?? throw new FormatException(
                     $"There is no field '{name}'; there are {string.Join(", ", fields.Select(static f => f.Name))}.");
+            if (field.IsPacked)
+            {
+                using var packed = new MemoryStream();
+                foreach (JsonNode? one in value!.AsArray())
+                {
+                    Proto.WriteNumber(packed, field.Kind.Wire(), field.Kind.ToBits(Values.TextOf(one)));
+                }
+
+                Proto.WriteBytes(message, field.Number, packed.ToArray());
+                continue;
+            }
+
             foreach (JsonNode? one in field.IsRepeated ? value!.AsArray() : (IEnumerable<JsonNode?>)[value])
             {
                 Write(message, field, one!);
@@ -33,30 +44,36 @@ internal static class MessageBody
         {
             values[field.Name] = field.IsRepeated ? new JsonArray() : field.Kind switch
             {
-                FieldKind.Number => "0",
                 FieldKind.Message => null,
-                _ => string.Empty,
+                FieldKind.Text or FieldKind.Bytes => string.Empty,
+                _ => "0",
             };
         }
 
-        foreach ((int number, ulong value, byte[]? bytes) in Proto.Read(body))
+        foreach ((int number, int wire, ulong bits, byte[] bytes) in Proto.Read(body))
         {
             if (Array.Find(fields, field => field.Number == number) is not { } field)
             {
                 continue;
             }
 
-            if ((bytes is null) != (field.Kind == FieldKind.Number))
+            if (field.IsPacked && wire == Proto.BytesWire)
+            {
+                Proto.ReadPacked(bytes, field.Kind.Wire()).ForEach(one => values[field.Name]!.AsArray().Add(field.Kind.ToText(one)));
+                continue;
+            }
+
+            if (wire != field.Kind.Wire())
             {
                 throw new CaseFailureException($"The client sent a body whose field {number}, '{field.Name}', has another type.");
             }
 
             JsonNode read = field.Kind switch
             {
-                FieldKind.Number => value.ToString(CultureInfo.InvariantCulture),
-                FieldKind.Text => Encoding.UTF8.GetString(bytes!),
-                FieldKind.Bytes => Convert.ToHexStringLower(bytes!),
-                _ => Decode(field.Fields!, bytes),
+                FieldKind.Text => Encoding.UTF8.GetString(bytes),
+                FieldKind.Bytes => Convert.ToHexStringLower(bytes),
+                FieldKind.Message => Decode(field.Fields!, bytes),
+                _ => field.Kind.ToText(bits),
             };
             if (field.IsRepeated)
             {
@@ -75,17 +92,17 @@ internal static class MessageBody
     {
         switch (field.Kind)
         {
-            case FieldKind.Number:
-                Proto.WriteVarint(message, field.Number, ulong.Parse(Values.TextOf(value), CultureInfo.InvariantCulture));
-                break;
             case FieldKind.Text:
                 Proto.WriteBytes(message, field.Number, Encoding.UTF8.GetBytes(Values.TextOf(value)));
                 break;
             case FieldKind.Bytes:
                 Proto.WriteBytes(message, field.Number, Bytes.Parse(Values.TextOf(value)));
                 break;
-            default:
+            case FieldKind.Message:
                 Proto.WriteBytes(message, field.Number, Encode(field.Fields!, value.AsObject()));
+                break;
+            default:
+                Proto.WriteNumber(message, field.Number, field.Kind.Wire(), field.Kind.ToBits(Values.TextOf(value)));
                 break;
         }
     }

@@ -1,21 +1,16 @@
 namespace FastPort.Conformance.Wire;
 
-/// <summary>How a field is encoded.</summary>
-internal enum FieldKind
-{
-    Number,
-    Text,
-    Bytes,
-    Message,
-}
-
 /// <summary>A field of a message.</summary>
 /// <param name="Number">Its number.</param>
 /// <param name="Name">Its name in the cases.</param>
 /// <param name="Kind">How it is encoded.</param>
 /// <param name="Fields">The fields of a field that is a message; null otherwise.</param>
 /// <param name="IsRepeated">Whether there are any number of them.</param>
-internal sealed record Field(int Number, string Name, FieldKind Kind, Field[]? Fields = null, bool IsRepeated = false);
+internal sealed record Field(int Number, string Name, FieldKind Kind, Field[]? Fields = null, bool IsRepeated = false)
+{
+    /// <summary>Whether its values lie one after the other in one field of the encoding.</summary>
+    public bool IsPacked => IsRepeated && Kind.IsNumber();
+}
 
 /// <summary>A kind of frame, by the name that the cases give it.</summary>
 /// <param name="Name">The name.</param>
@@ -59,7 +54,7 @@ internal sealed record MessageKind(string Name, ushort? Type, byte Flags, params
         new("OneWay", null, Frame.OneWay),
         new("RequestItem", null, Frame.More),
         new("ReplyItem", null, Frame.Reply | Frame.More),
-    }.ToDictionary(static kind => kind.Name, StringComparer.Ordinal);
+    }.Concat(TagMessageKinds.All).ToDictionary(static kind => kind.Name, StringComparer.Ordinal);
 
     /// <exception cref="FormatException">There is no such name.</exception>
     public static MessageKind Get(string name) => ByName.TryGetValue(name, out MessageKind? kind)

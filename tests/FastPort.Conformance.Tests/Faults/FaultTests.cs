@@ -1,3 +1,4 @@
+using System.Text.Json.Nodes;
 using FastPort.Conformance.Cases;
 using FastPort.Conformance.Wire;
 using Xunit;
@@ -32,7 +33,7 @@ public sealed class FaultTests
         ["a deadline without an agreement"] =
             (() => new Changing("Request", static frame => frame with { Flags = Frame.Deadline }),
                 "handshake/no-extension-in-force (no field)", "Deadline is not allowed"),
-        ["requests sent again"] = (() => new SendingAgain(), "reconnect/cut-in-flight", "before the reply to a Ping"),
+        ["requests sent again"] = (() => new SendingAgain("Request"), "reconnect/cut-in-flight", "before the reply to a Ping"),
         ["items without credit"] = (() => new WithoutPatience(), "streams/requests", "before the reply to a Ping"),
         ["credit for what is not consumed"] = (() => new GrantingEarly(), "streams/replies-credit", "before the reply to a Ping"),
         ["a Goodbye that is ignored"] = (() => new DeafTo("Goodbye"), "goodbye/codes (ShuttingDown)", NothingCame),
@@ -41,6 +42,23 @@ public sealed class FaultTests
         ["replies in the order of the requests"] =
             (() => new Mishearing("Reply", static frame => frame with { Correlation = frame.Correlation ^ 1 }), "requests/out-of-order",
                 NothingCame),
+        ["handles of the session before"] =
+            (() => Tags("ReadTags", "handles", "[7]"), "tags/handles", "ReadTags.handles is"),
+        ["a subscription with the handles of the session before"] =
+            (() => Tags("SubscribeTags", "handles", "[7]"), "tags/watch-again", "SubscribeTags.handles is"),
+        ["writes sent again"] = (() => new SendingAgain("WriteTags"), "tags/write-lost", "before the reply to a Ping"),
+        ["a value in the column of another type"] =
+            (() => Tags("WriteTags", "samples", """{ "count": 2, "types": "hex:0b0c", "floats": [20.5], "sizes": [0] }"""),
+                "tags/write-statuses (for each)", "WriteTags.samples.doubles is '[]'"),
+        ["statuses of writes that are lost"] =
+            (() => new Mishearing("WrittenTags", static frame => frame with { Body = [] }), "tags/write-statuses (for all)",
+                "statuses is '0'"),
+        ["a quality that is lost"] =
+            (() => new Mishearing("TagSamples", static frame => With(frame, "TagSamples", "statuses", "[]")),
+                "tags/read-statuses (for all)", "samples.status is '0'"),
+        ["no acknowledgment of updates"] = (() => new Without("AcknowledgeUpdates"), "tags/watch", NothingCame),
+        ["updates acknowledged before they are taken"] =
+            (() => new AcknowledgingEarly(), "tags/watch-unread", "before the reply to a Ping"),
     };
 
     public static TheoryData<string> Names => [.. Faults.Keys];
@@ -69,5 +87,22 @@ public sealed class FaultTests
 
             Assert.True(result.Outcome == Outcome.Passed, string.Join('\n', Tap.Describe(result)));
         }
+    }
+
+    private static Changing Tags(string kind, string field, string value) => new(kind, frame => With(frame, kind, field, value));
+
+    private static Frame With(Frame frame, string kind, string field, string value)
+    {
+        Field[] fields = MessageKind.Get(kind).Fields;
+        JsonObject body = MessageBody.Decode(fields, frame.Body);
+        body[field] = JsonNode.Parse(value);
+
+        // Bytes are written otherwise than they are read.
+        foreach (string name in Array.FindAll(fields, static one => one.Kind == FieldKind.Bytes).Select(static one => one.Name))
+        {
+            body[name] = $"hex:{body[name]}";
+        }
+
+        return frame with { Body = MessageBody.Encode(fields, body) };
     }
 }

@@ -16,13 +16,13 @@ internal sealed class Changing(string kind, Func<Frame, Frame> change) : Fault
 }
 
 /// <summary>Sends the requests that were in flight again over the next connection.</summary>
-internal sealed class SendingAgain : Fault
+internal sealed class SendingAgain(string kind) : Fault
 {
     private readonly List<Frame> _sent = [];
 
     public override IEnumerable<Frame> OfClient(int connection, Frame frame)
     {
-        if (frame.Type >= 0x1000 && connection == 1)
+        if (MessageKind.Get(kind).Fits(frame) && frame.Type >= 0x0200 && connection == 1)
         {
             _sent.Add(frame);
         }
@@ -68,6 +68,32 @@ internal sealed class GrantingEarly : Fault
                 })),
         ]
         : [];
+}
+
+/// <summary>Acknowledges updates of tags when they arrive, not when the program takes them.</summary>
+internal sealed class AcknowledgingEarly : Fault
+{
+    public override IEnumerable<Frame> OfClient(int connection, Frame frame) => [frame];
+
+    public override IEnumerable<Frame> AfterServer(Frame frame)
+    {
+        if (!MessageKind.Get("TagUpdate").Fits(frame))
+        {
+            return [];
+        }
+
+        System.Text.Json.Nodes.JsonObject update = MessageBody.Decode(MessageKind.Get("TagUpdate").Fields, frame.Body);
+        return
+        [
+            new Frame(0x0206, Frame.OneWay, 0, MessageBody.Encode(
+                MessageKind.Get("AcknowledgeUpdates").Fields,
+                new System.Text.Json.Nodes.JsonObject
+                {
+                    ["subscription"] = update["subscription"]!.DeepClone(),
+                    ["number"] = update["number"]!.DeepClone(),
+                })),
+        ];
+    }
 }
 
 /// <summary>Does not hear frames of a kind.</summary>

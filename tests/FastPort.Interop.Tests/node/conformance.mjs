@@ -125,7 +125,7 @@ const commands = {
   },
 };
 
-report('ready', { name: 'the Node.js peer of the interop tests', lacks: ['inproc'] });
+report('ready', { name: 'the Node.js peer of the interop tests', lacks: ['inproc', 'tags'] });
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line);
   try {
