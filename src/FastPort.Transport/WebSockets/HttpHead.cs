@@ -82,6 +82,19 @@ internal sealed class HttpHead
         return count == 1 ? found.ToString() : null;
     }
 
+    /// <summary>The values of all fields with a name, separated by commas (RFC 9110, 5.3); empty if there are none.</summary>
+    public string All(string name)
+    {
+        ReadOnlySpan<char> rest = _fields;
+        List<string> values = [];
+        while (TryFind(name, ref rest, out ReadOnlySpan<char> value))
+        {
+            values.Add(value.ToString());
+        }
+
+        return string.Join(',', values);
+    }
+
     /// <summary>Whether a list, in one field or several, has an element, in any case.</summary>
     public bool Lists(string name, string element)
     {

@@ -7,6 +7,9 @@ namespace FastPort.WebSockets;
 /// <summary>The HTTP messages that begin a WebSocket (RFC 6455, 4).</summary>
 internal static class WebSocketHandshake
 {
+    /// <summary>The field with what is offered and agreed besides the standard.</summary>
+    public const string Extensions = "Sec-WebSocket-Extensions";
+
     private const string Version = "13";
 
     // 16 bytes in base64.
@@ -35,7 +38,7 @@ internal static class WebSocketHandshake
         _ when !answer.Start[0].StartsWith("HTTP/1.", StringComparison.Ordinal) => "the answer is not HTTP/1.1",
         _ when !answer.Lists("Upgrade", "websocket") || !answer.Lists("Connection", "upgrade")
             || answer.One("Sec-WebSocket-Accept") != Accept(key) => "the answer is not that of a WebSocket server",
-        _ when answer.Has("Sec-WebSocket-Extensions") => "the server chose an extension that was not offered",
+        _ when answer.Has(Extensions) => "the server chose an extension that was not offered",
         _ when answer.One("Sec-WebSocket-Protocol") != protocol => $"the server does not speak the sub-protocol {protocol}",
         _ => null,
     };
@@ -44,10 +47,11 @@ internal static class WebSocketHandshake
     /// <param name="request">The request; null if it is malformed.</param>
     /// <param name="path">The endpoint's path.</param>
     /// <param name="protocol">The sub-protocol.</param>
+    /// <param name="compression">What was agreed about compression; null for none.</param>
     /// <param name="isAllowed">Whether a browser's page of an origin may connect to a host.</param>
     /// <returns>The answer, and why it refuses the request; no reason if it accepts.</returns>
     public static (byte[] Answer, string? Refusal) Answer(
-        HttpHead? request, string path, string protocol, Func<string?, string, string?> isAllowed)
+        HttpHead? request, string path, string protocol, WebSocketCompression? compression, Func<string?, string, string?> isAllowed)
     {
         if (request is null || request.Start is not [var method, var target, "HTTP/1.1"])
         {
@@ -96,9 +100,10 @@ internal static class WebSocketHandshake
             return Refuse("403 Forbidden", refusal);
         }
 
+        string extensions = compression is null ? string.Empty : $"{Extensions}: {compression.Answer}\r\n";
         return (Encoding.ASCII.GetBytes(
             $"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {Accept(key)}\r\n"
-            + $"Sec-WebSocket-Protocol: {protocol}\r\n\r\n"), null);
+            + $"Sec-WebSocket-Protocol: {protocol}\r\n{extensions}\r\n"), null);
     }
 
     /// <summary>Sends one of these messages. A closing connection accepts no more bytes.</summary>

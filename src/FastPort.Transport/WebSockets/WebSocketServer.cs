@@ -37,9 +37,16 @@ internal sealed class WebSocketServer(
             throw;
         }
 
+        var compression = options.Compression && request is not null
+            ? WebSocketCompression.Choose(request.All(WebSocketHandshake.Extensions))
+            : null;
         bool isLoopback = connection.LocalEndPoint is IPEndPoint local && IPAddress.IsLoopback(local.Address);
         var (answer, refusal) = WebSocketHandshake.Answer(
-            request, _path, protocol.Name, (origin, host) => _origins.WhyRefused(origin, host, isLoopback, connection.Tls is not null));
+            request,
+            _path,
+            protocol.Name,
+            compression,
+            (origin, host) => _origins.WhyRefused(origin, host, isLoopback, connection.Tls is not null));
         if (refusal is not null)
         {
             Refuse(connection, answer);
@@ -47,7 +54,7 @@ internal sealed class WebSocketServer(
         }
 
         // Before the answer is sent: the peer's first frame may arrive right after it.
-        connection.SetWire(new WebSocketFormat(connection, protocol, isServer: true, settings.MaxReceiveBytes));
+        connection.SetWire(new WebSocketFormat(connection, protocol, isServer: true, settings.MaxReceiveBytes, compression));
         WebSocketHandshake.Send(connection, answer);
         return connection;
     }
