@@ -16,8 +16,8 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Str
     /// <summary>Shorter messages are sent as they are: the headers of their packet outweigh what compression would save.</summary>
     public const int LeastBytes = 128;
 
-    /// <summary>What a deflater holds, in bytes: measured, as docs/measurements/websocket.md tells.</summary>
-    public const int MemoryBytes = 344 * 1024;
+    /// <summary>What a deflater holds, in bytes: measured (docs/decisions/0063-websockets.md).</summary>
+    public const int MemoryBytes = 324 * 1024;
 
     // The end of a flush, which the peer adds again (RFC 7692, 7.2.1).
     private static ReadOnlySpan<byte> FlushEnd => [0x00, 0x00, 0xFF, 0xFF];
@@ -122,7 +122,7 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Str
             return false;
         }
 
-        // The next level takes three times as long, for 3 % of the length. The sender is often the event loop.
+        // Other levels take three times as long and more. The sender is often the event loop.
         _deflate = new DeflateStream(this, CompressionLevel.Fastest, leaveOpen: true);
         _memory?.Add(MemoryBytes);
         return true;

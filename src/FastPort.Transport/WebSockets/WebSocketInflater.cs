@@ -11,7 +11,7 @@ namespace FastPort.WebSockets;
 /// <param name="pool">The pool of the receive rings. The inflater's memory counts with their arrays.</param>
 internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
 {
-    /// <summary>What an inflater holds, in bytes: measured, as docs/measurements/websocket.md tells.</summary>
+    /// <summary>What an inflater holds, in bytes: measured (docs/decisions/0063-websockets.md).</summary>
     public const int MemoryBytes = 44 * 1024;
 
     // Data comes later than the bytes that it is inflated from, of which the inflater takes 8 KiB at once.

@@ -15,7 +15,7 @@ public sealed class WebSocketServerOptions : IDescribedOptions
 
     /// <summary>
     /// Whether to compress what is sent to clients that offer permessage-deflate (RFC 7692), and to accept what they compress; all browsers
-    /// offer it. It costs up to 388 KiB for each session that uses it, and processor time for each message. Do not send secrets beside
+    /// offer it. It costs up to 368 KiB for each session that uses it, and processor time for each message. Do not send secrets beside
     /// what others choose: the length on the wire tells whether they are alike. Defaults to false.
     /// </summary>
     public bool Compression { get; set; }

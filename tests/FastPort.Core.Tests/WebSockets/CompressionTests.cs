@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Buffers.Binary;
 using System.Net.WebSockets;
 using System.Text;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Tls.Support;
 using FastPort.Transports;
@@ -16,7 +17,7 @@ public sealed class CompressionTests
     private const int Final = 0x80, Compressed = 0x40, Binary = 2;
 
     // The deflater of one session, without the part for which no session is charged.
-    private const int DeflaterMemory = (344 - 64) * 1024;
+    private const int DeflaterMemory = WebSocketDeflater.MemoryBytes - MemoryBudget.FreeBytes;
 
     // What is offered, and the answer; null if the offer is declined.
     public static TheoryData<string, string?> Offers => new()
@@ -56,8 +57,9 @@ public sealed class CompressionTests
 
         string answer = await AttackedServer.UpgradeAsync(peer, offer);
 
-        string? agreed = answer.Split("\r\n").SingleOrDefault(static line => line.StartsWith("Sec-WebSocket-Extensions: ", StringComparison.Ordinal));
-        Assert.Equal(expected, agreed?["Sec-WebSocket-Extensions: ".Length..]);
+        const string Field = "Sec-WebSocket-Extensions: ";
+        string? agreed = answer.Split("\r\n").SingleOrDefault(static line => line.StartsWith(Field, StringComparison.Ordinal));
+        Assert.Equal(expected, agreed?[Field.Length..]);
     }
 
     // Context takeover of both sides, and the client's window.
@@ -146,7 +148,8 @@ public sealed class CompressionTests
         using RawPeer peer = await server.ConnectAsync();
         await AttackedServer.UpgradeAsync(peer, "permessage-deflate");
 
-        await peer.SendAsync(AttackedServer.Frame(Binary, Final, Wire.Request(TestServer.Echo, 1, new byte[WebSocketDeflater.LeastBytes - 13])));
+        byte[] echo = Wire.Request(TestServer.Echo, 1, new byte[WebSocketDeflater.LeastBytes - 13]);
+        await peer.SendAsync(AttackedServer.Frame(Binary, Final, echo));
 
         Assert.Equal(Final | Binary, (await AttackedServer.ReadFrameAsync(peer, Binary, mask: 0x0F)).First);
     }
