@@ -82,10 +82,12 @@ public sealed class CompressionTests
         });
         using var peer = new ClientWebSocket();
         peer.Options.AddSubProtocol("fastport.v1");
-        peer.Options.RemoteCertificateValidationCallback = static (_, _, _, _) => true;
+        peer.Options.RemoteCertificateValidationCallback = static (_, shown, _, _) => shown is not null;
         peer.Options.DangerousDeflateOptions = new WebSocketDeflateOptions
         {
-            ClientContextTakeover = ofClient, ServerContextTakeover = ofServer, ClientMaxWindowBits = window,
+            ClientContextTakeover = ofClient,
+            ServerContextTakeover = ofServer,
+            ClientMaxWindowBits = window,
         };
         await peer.ConnectAsync(new Uri($"{both.Server.Endpoint}"), Patience.Token);
         var random = new Random(window);
