@@ -35,6 +35,9 @@ internal sealed class WebSocketReader(bool expectsMask, WebSocketInflater? infla
     // In a turn so many bytes of inflated data count as one more frame: a turn inflates 1 MiB, of few received bytes.
     private const int InflatedPerFrame = 256;
 
+    // However much room there is, which a few bytes could fill.
+    private const int InflatedAtOnce = 64 * 1024;
+
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     // Of the data frame that is being read.
@@ -152,6 +155,7 @@ internal sealed class WebSocketReader(bool expectsMask, WebSocketInflater? infla
     {
         needsMore = false;
         Span<byte> room = data.MakeRoom();
+        room = room[..Math.Min(room.Length, InflatedAtOnce)];
         int count;
         try
         {

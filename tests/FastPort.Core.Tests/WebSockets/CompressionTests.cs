@@ -96,13 +96,17 @@ public sealed class CompressionTests
         {
             byte[] body = Body(random, i == 40 ? 900_000 : random.Next(5000));
             byte[] request = Wire.Request(TestServer.Echo, i, body);
+            WebSocketMessageFlags flags = default;
             for (int at = 0; at < request.Length;)
             {
                 int count = Math.Min(request.Length - at, random.Next(4) == 0 ? random.Next(10) : random.Next(100_000));
                 at += count;
-                WebSocketMessageFlags flags = (random.Next(2) == 0 || at == request.Length ? WebSocketMessageFlags.EndOfMessage : 0)
-                    | (random.Next(5) == 0 ? WebSocketMessageFlags.DisableCompression : 0);
+                flags |= random.Next(2) == 0 || at == request.Length ? WebSocketMessageFlags.EndOfMessage : 0;
                 await SendAsync(peer, request.AsMemory(at - count, count), flags);
+                if (flags.HasFlag(WebSocketMessageFlags.EndOfMessage))
+                {
+                    flags = random.Next(5) == 0 ? WebSocketMessageFlags.DisableCompression : default;
+                }
             }
 
             byte[] answer = await ReadAsync(peer, 12 + body.Length);
@@ -252,11 +256,11 @@ public sealed class CompressionTests
                 reader.Read(input, data, int.MaxValue);
             }
 
-            Assert.InRange(data.Ring.Length - before, 0, (1024 * 1024) + ReceiveBuffer.MostRoom);
+            Assert.InRange(data.Ring.Length - before, 0, (1024 + 64) * 1024);
             reader.BeginTurn();
         }
 
-        Assert.InRange(turns, 7, 10);
+        Assert.InRange(turns, 9, 10);
         data.Ring.Dispose();
     }
 
