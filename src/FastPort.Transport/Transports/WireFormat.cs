@@ -6,8 +6,8 @@ namespace FastPort.Transports;
 /// The frames that carry the bytes of a connection on the wire, as those of a WebSocket do. The loop reads frames; the thread that sends
 /// writes them (<see cref="SendQueue"/> says which thread that is).
 /// <para>
-/// The sender makes a frame of the bytes that wait when it sends. The frame is a copy of them, perhaps a shorter one; as its bytes are sent,
-/// they leave the queue.
+/// The sender makes a frame of the bytes that wait when it sends. The frame is a copy of them, perhaps a shorter one; as its bytes are
+/// sent, they leave the queue.
 /// </para>
 /// </summary>
 /// <param name="connection">The connection.</param>
@@ -32,8 +32,8 @@ internal abstract class WireFormat(TransportConnection connection)
     public abstract long BytesReceived { get; }
 
     /// <summary>
-    /// Frames received that brought no bytes of a payload, and bytes received that no payload accounts for: the peer is charged for them. On
-    /// the loop.
+    /// Frames received that brought no bytes of a payload, and bytes received that no payload accounts for: the peer is charged for them.
+    /// On the loop.
     /// </summary>
     public abstract (long Frames, long Bytes) WithoutData { get; }
 
