@@ -24,7 +24,7 @@ public sealed partial class OptionKeyTests
             nameof(FastPortServerOptions),
             [
                 .. OfServers, "options.md### Section `FastPort:Session`", "options.md### Section `FastPort:Backplane`",
-                "options.md### Section `FastPort:Routing`", "websocket.md### Which pages may connect",
+                "options.md### Section `FastPort:Routing`", "websocket.md### Which pages may connect", "websocket.md### Compression",
             ]
         },
         {

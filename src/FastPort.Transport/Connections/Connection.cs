@@ -64,6 +64,12 @@ public abstract class Connection
     /// <summary>Bytes received since the start.</summary>
     public abstract long BytesReceived { get; }
 
+    /// <summary>
+    /// Frames of the wire that brought nothing to the protocol, and bytes of the wire that it does not see because nobody needs them: a
+    /// protocol charges its peer for them. Read on the loop.
+    /// </summary>
+    internal virtual (long Frames, long Bytes) ReceivedWithoutData => default;
+
     /// <summary>Bytes that the operating system has taken since the start.</summary>
     public abstract long BytesSent { get; }
 

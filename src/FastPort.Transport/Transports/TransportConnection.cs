@@ -61,6 +61,8 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
 
     public sealed override long BytesReceived => Wire?.BytesReceived ?? Received;
 
+    internal sealed override (long Frames, long Bytes) ReceivedWithoutData => Wire?.WithoutData ?? default;
+
     // Unframed bytes are counted when they are written, sent ones later: the difference may be negative for a moment.
     public sealed override long BytesSent => Math.Max(0, Output.BytesSent - (Wire?.UnframedBytes ?? 0));
 

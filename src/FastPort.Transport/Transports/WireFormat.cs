@@ -6,7 +6,8 @@ namespace FastPort.Transports;
 /// The frames that carry the bytes of a connection on the wire, as those of a WebSocket do. The loop reads frames; the thread that sends
 /// writes them (<see cref="SendQueue"/> says which thread that is).
 /// <para>
-/// The sender makes a frame of the bytes that wait when it sends. The frame is a copy of them; as its bytes are sent, they leave the queue.
+/// The sender makes a frame of the bytes that wait when it sends. The frame is a copy of them, perhaps a shorter one; as its bytes are
+/// sent, they leave the queue.
 /// </para>
 /// </summary>
 /// <param name="connection">The connection.</param>
@@ -18,17 +19,23 @@ internal abstract class WireFormat(TransportConnection connection)
     /// <summary>The longest header, in bytes.</summary>
     protected const int MaxHeader = 16;
 
-    // Owned by the sender: the frame being sent, an array of the pool; its unsent part; and how much of that is header.
+    // Owned by the sender: the frame being sent, an array of the pool; its unsent part; and how many bytes of the ring are in that.
     private byte[]? _frame;
     private int _next;
     private int _end;
-    private int _headerLeft;
+    private int _left;
     private bool _hasEnded;
 
     private long _unframedBytes;
 
     /// <summary>Bytes of payloads received.</summary>
     public abstract long BytesReceived { get; }
+
+    /// <summary>
+    /// Frames received that brought no bytes of a payload, and bytes received that no payload accounts for: the peer is charged for them.
+    /// On the loop.
+    /// </summary>
+    public abstract (long Frames, long Bytes) WithoutData { get; }
 
     /// <summary>Bytes written without a frame around them: control frames and the handshake, which are not the protocol's.</summary>
     public long UnframedBytes => Volatile.Read(ref _unframedBytes);
@@ -70,27 +77,30 @@ internal abstract class WireFormat(TransportConnection connection)
             int payload = (int)Math.Min(Math.Min(first.Length + second.Length, most), longest - MaxHeader);
             first = first[..Math.Min(first.Length, payload)];
             second = second[..(payload - first.Length)];
-            byte[] frame = connection.SendPool.Rent(payload + MaxHeader);
-            _headerLeft = Write(frame, first, second);
-            (_frame, _next, _end) = (frame, 0, _headerLeft + payload);
+            _frame = Write(first, second, out _next, out _end);
+            _left = payload;
         }
 
         return _frame.AsMemory(_next, _end - _next);
     }
 
     /// <summary>Counts bytes of <see cref="Next"/> as sent. By the sender.</summary>
-    /// <returns>How many bytes of the ring they were.</returns>
+    /// <returns>
+    /// How many bytes of the ring they were. No more count as unsent than bytes of the frame are: so the header comes first, and the last
+    /// byte of the ring leaves with the last one of the frame.
+    /// </returns>
     public int Sent(int count)
     {
-        int ofHeader = Math.Min(count, _headerLeft);
-        _headerLeft -= ofHeader;
         _next += count;
+        int left = Math.Min(_left, _end - _next);
+        int sent = _left - left;
+        _left = left;
         if (_next == _end)
         {
             ReturnFrame();
         }
 
-        return count - ofHeader;
+        return sent;
     }
 
     /// <inheritdoc cref="TryEnd"/>
@@ -98,11 +108,12 @@ internal abstract class WireFormat(TransportConnection connection)
     protected abstract int WriteEnd(Span<byte> frame);
 
     /// <summary>Writes a frame.</summary>
-    /// <param name="destination">Room for the payload and <see cref="MaxHeader"/> bytes.</param>
     /// <param name="first">The payload's beginning.</param>
     /// <param name="second">The rest of it.</param>
-    /// <returns>Bytes of the header.</returns>
-    protected abstract int Write(Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second);
+    /// <param name="start">Where the frame begins in the array.</param>
+    /// <param name="end">Where it ends.</param>
+    /// <returns>An array of <see cref="TransportConnection.SendPool"/>, which is returned to it when the frame is sent.</returns>
+    protected abstract byte[] Write(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, out int start, out int end);
 
     private void ReturnFrame()
     {

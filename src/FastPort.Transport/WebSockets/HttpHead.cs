@@ -89,6 +89,19 @@ internal readonly ref struct HttpHead
     public string TextOf(ReadOnlySpan<byte> name) =>
         TryGetOne(name, out ReadOnlySpan<byte> value) ? Encoding.Latin1.GetString(value) : string.Empty;
 
+    /// <summary>The values of all fields with a name, separated by commas (RFC 9110, 5.3); empty if there are none.</summary>
+    public string All(ReadOnlySpan<byte> name)
+    {
+        ReadOnlySpan<byte> rest = _fields;
+        string all = string.Empty;
+        while (TryFind(name, ref rest, out ReadOnlySpan<byte> value))
+        {
+            all += (all.Length == 0 ? string.Empty : ",") + Encoding.Latin1.GetString(value);
+        }
+
+        return all;
+    }
+
     /// <summary>Whether a field is there once, with this value.</summary>
     public bool Is(ReadOnlySpan<byte> name, ReadOnlySpan<char> value) =>
         TryGetOne(name, out ReadOnlySpan<byte> found) && Ascii.Equals(found, value);

@@ -7,7 +7,7 @@ internal static class WebSocketCloseCodes
     public const ushort GoingAway = 1001;
     public const ushort Violation = 1002;
     public const ushort Unsupported = 1003;
-    public const ushort InvalidText = 1007;
+    public const ushort InvalidData = 1007;
     public const ushort Internal = 1011;
 
     /// <summary>Codes of a program's own begin here (RFC 6455, 7.4.2).</summary>

@@ -27,31 +27,52 @@ internal sealed class WebSocketFormat : WireFormat
     // Owned by the loop. The sender reads the progress and the close code once, after the connection has begun to close.
     private readonly WebSocketReader _reader;
     private readonly ReceiveBuffer _data;
+    private readonly WebSocketInflater? _inflater;
     private WebSocketProgress _progress;
     private bool _isPaused;
+    private (long Frames, long Bytes) _offeredWithoutData;
+
+    // Owned by the sender. Null without compression, as the inflater.
+    private readonly WebSocketDeflater? _deflater;
 
     /// <param name="connection">The connection, after its handshake.</param>
     /// <param name="protocol">The protocol above.</param>
     /// <param name="isServer">Whether the peer is the client, whose frames are masked; otherwise this side's are.</param>
     /// <param name="maxReceiveBytes">Unread bytes that the protocol may leave.</param>
-    public WebSocketFormat(TransportConnection connection, WebSocketProtocol protocol, bool isServer, int maxReceiveBytes)
+    /// <param name="compression">What was agreed about compression; null for none, and for a client.</param>
+    public WebSocketFormat(
+        TransportConnection connection,
+        WebSocketProtocol protocol,
+        bool isServer,
+        int maxReceiveBytes,
+        WebSocketCompression? compression = null)
         : base(connection)
     {
         _protocol = protocol;
         _isServer = isServer;
-        _reader = new WebSocketReader(expectsMask: isServer);
+        if (compression is not null)
+        {
+            _inflater = new WebSocketInflater(connection.ReceivePool);
+            _deflater = new WebSocketDeflater(connection.SendPool, compression.Resets);
+        }
+
+        _reader = new WebSocketReader(expectsMask: isServer, _inflater);
         _data = new ReceiveBuffer(maxReceiveBytes, connection.ReceivePool);
     }
 
     public override long BytesReceived => _data.BytesReceived;
 
+    public override (long Frames, long Bytes) WithoutData => _reader.WithoutData;
+
     public override void OnReceived(ArrayPoolCircularBuffer input)
     {
-        // After a pause the protocol is called even without new bytes: it must learn that reading has resumed.
+        // After a pause the protocol is called even without new bytes: it must learn that reading has resumed. So it is after frames
+        // without data, for which it may charge the peer.
         bool offers = _isPaused;
-        while (offers || TryUnwrap(input))
+        while (offers || TryUnwrap(input) || _reader.WithoutData != _offeredWithoutData)
         {
             offers = false;
+            _offeredWithoutData = _reader.WithoutData;
             _isPaused = !Connection.OfferToProtocol(_data.Ring);
             if (_isPaused || Connection.IsClosing)
             {
@@ -101,10 +122,27 @@ internal sealed class WebSocketFormat : WireFormat
     {
         base.Release();
         _data.Ring.Dispose();
+        _inflater?.Dispose();
+        _deflater?.Dispose();
     }
 
-    protected override int Write(Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second) =>
-        Write(WebSocketOpcode.Binary, destination, first, second);
+    protected override byte[] Write(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, out int start, out int end)
+    {
+        start = MaxHeader;
+        if (_deflater?.TryCompress(first, second, start, out byte[] frame, out end) == true)
+        {
+            Span<byte> header = stackalloc byte[MaxHeader];
+            int size = WebSocketHeader.Write(header, WebSocketOpcode.Binary, end - start, mask: null, WebSocketHeader.Compressed);
+            start -= size;
+            header[..size].CopyTo(frame.AsSpan(start));
+            return frame;
+        }
+
+        frame = Connection.SendPool.Rent(first.Length + second.Length + MaxHeader);
+        start = 0;
+        end = Write(WebSocketOpcode.Binary, frame, first, second) + first.Length + second.Length;
+        return frame;
+    }
 
     private int Write(WebSocketOpcode opcode, Span<byte> destination, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
     {

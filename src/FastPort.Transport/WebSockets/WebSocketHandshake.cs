@@ -25,6 +25,9 @@ internal static class WebSocketHandshake
     public static WebSocketRefusal TooLong { get; } =
         new("431 Request Header Fields Too Large", $"The request's head has more than {HttpHead.MaxBytes} bytes.");
 
+    /// <summary>The field with what is offered and agreed besides the standard.</summary>
+    public static ReadOnlySpan<byte> Extensions => "Sec-WebSocket-Extensions"u8;
+
     // RFC 6455, 1.3.
     private static ReadOnlySpan<byte> Suffix => "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"u8;
 
@@ -63,7 +66,7 @@ internal static class WebSocketHandshake
             : !answer.Lists("Upgrade"u8, "websocket") || !answer.Lists("Connection"u8, "upgrade")
                 || !answer.TryGetOne("Sec-WebSocket-Accept"u8, out ReadOnlySpan<byte> accepted) || !accepted.SequenceEqual(accept)
                     ? "the answer is not that of a WebSocket server"
-            : answer.Has("Sec-WebSocket-Extensions"u8) ? "the server chose an extension that was not offered"
+            : answer.Has(Extensions) ? "the server chose an extension that was not offered"
             : !answer.Is("Sec-WebSocket-Protocol"u8, protocol) ? $"the server does not speak the sub-protocol {protocol}"
             : null;
     }
@@ -121,15 +124,25 @@ internal static class WebSocketHandshake
     /// <param name="destination">Room for <see cref="MaxAnswer"/> bytes.</param>
     /// <param name="key">The request's key.</param>
     /// <param name="protocol">The sub-protocol.</param>
-    public static int WriteAnswer(Span<byte> destination, in WebSocketKey key, string protocol)
+    /// <param name="compression">What was agreed about compression; null for none.</param>
+    public static int WriteAnswer(Span<byte> destination, in WebSocketKey key, string protocol, WebSocketCompression? compression)
     {
         ReadOnlySpan<byte> head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "u8;
         head.CopyTo(destination);
         int length = head.Length;
         WriteAccept(destination[length..], key);
         length += AcceptLength;
-        Utf8.TryWrite(destination[length..], $"\r\nSec-WebSocket-Protocol: {protocol}\r\n\r\n", out int written);
-        return length + written;
+        Utf8.TryWrite(destination[length..], $"\r\nSec-WebSocket-Protocol: {protocol}\r\n", out int written);
+        length += written;
+        written = 0;
+        if (compression is not null)
+        {
+            Utf8.TryWrite(destination[length..], $"Sec-WebSocket-Extensions: {compression.Answer}\r\n", out written);
+        }
+
+        length += written;
+        "\r\n"u8.CopyTo(destination[length..]);
+        return length + 2;
     }
 
     /// <summary>Sends one of these messages. A closing connection accepts no more bytes.</summary>

@@ -24,6 +24,9 @@ internal readonly record struct WebSocketHeader(WebSocketOpcode Opcode, bool IsF
     /// <summary>The longest header, in bytes.</summary>
     public const int MaxSize = 14;
 
+    /// <summary>The reserved bit that permessage-deflate defines, RSV1 (RFC 7692, 6).</summary>
+    public const int Compressed = 4;
+
     /// <summary>The longest payload of a control frame, in bytes (RFC 6455, 5.5).</summary>
     public const int MaxControlLength = 125;
 
@@ -72,10 +75,11 @@ internal readonly record struct WebSocketHeader(WebSocketOpcode Opcode, bool IsF
     /// <param name="opcode">The kind.</param>
     /// <param name="length">Bytes of the payload.</param>
     /// <param name="mask">The masking key; null for a payload that is not masked.</param>
+    /// <param name="reserved">The three reserved bits.</param>
     /// <returns>Bytes written.</returns>
-    public static int Write(Span<byte> destination, WebSocketOpcode opcode, int length, uint? mask)
+    public static int Write(Span<byte> destination, WebSocketOpcode opcode, int length, uint? mask, int reserved = 0)
     {
-        destination[0] = (byte)(0x80 | (int)opcode);
+        destination[0] = (byte)(0x80 | (reserved << 4) | (int)opcode);
         int masked = mask is null ? 0 : 0x80;
         int size = 2;
         if (length <= MaxControlLength)

@@ -23,13 +23,20 @@ internal enum WebSocketProgress
 /// what is left of one control frame is buffered. Not thread-safe.
 /// </summary>
 /// <param name="expectsMask">Whether the peer is a client, which masks every frame (RFC 6455, 5.1).</param>
-internal sealed class WebSocketReader(bool expectsMask)
+/// <param name="inflater">Of compressed messages; null if compression was not agreed.</param>
+internal sealed class WebSocketReader(bool expectsMask, WebSocketInflater? inflater = null)
 {
     /// <summary>
     /// Frames after which the loop's other connections have their turn, in however many receives they came: a receive may have 100,000
     /// frames without data, which no turn of the protocol counts.
     /// </summary>
     internal const int FramesPerTurn = 4096;
+
+    // In a turn so many bytes of inflated data count as one more frame: a turn inflates 1 MiB, of few received bytes.
+    private const int InflatedPerFrame = 256;
+
+    // However much room there is, which a few bytes could fill.
+    private const int InflatedAtOnce = 64 * 1024;
 
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -38,8 +45,14 @@ internal sealed class WebSocketReader(bool expectsMask)
     private uint _mask;
     private bool _isMasked;
 
-    // Whether fragments of a message are to follow.
+    // Whether fragments of a message are to follow, and whether its frames are compressed.
     private bool _isInMessage;
+    private bool _isCompressed;
+
+    // Whether a frame without data may end a message of which there was some.
+    private bool _mayEndEmpty;
+    private long _framesWithoutData;
+    private long _bytesWithoutData;
 
     // Of the last Ping that is not answered. The array is made for the first one.
     private byte[] _ping = [];
@@ -54,6 +67,12 @@ internal sealed class WebSocketReader(bool expectsMask)
 
     /// <summary>Whether there is a Ping that is not answered.</summary>
     public bool HasPing { get; private set; }
+
+    /// <summary>
+    /// Frames that brought no data, and bytes on the wire that did not. An empty frame after one with data does not count: it ends a
+    /// message whose length its sender did not know.
+    /// </summary>
+    public (long Frames, long Bytes) WithoutData => (_framesWithoutData, _bytesWithoutData + (inflater?.Wasted ?? 0));
 
     /// <summary>Whether as many frames were read as a turn may have: the rest waits for the next turn.</summary>
     public bool IsTurnOver => _framesLeft == 0;
@@ -75,30 +94,37 @@ internal sealed class WebSocketReader(bool expectsMask)
     public WebSocketProgress Read(ArrayPoolCircularBuffer input, ReceiveBuffer data, int maximum)
     {
         int added = 0;
-        while (!input.IsEmpty)
+        while (!input.IsEmpty || inflater?.IsInFrame == true)
         {
-            if (_left == 0)
-            {
-                if (_framesLeft == 0)
-                {
-                    break;
-                }
-
-                WebSocketProgress progress = ReadHeader(input, out bool needsMore);
-                if (needsMore || progress != WebSocketProgress.Read)
-                {
-                    return progress;
-                }
-
-                continue;
-            }
-
-            if (added != 0 && (added >= maximum || !data.HasRoom))
+            bool inflates = inflater?.IsInFrame == true;
+            if ((inflates || _left == 0) && _framesLeft == 0)
             {
                 break;
             }
 
-            added += ReadData(input, data);
+            bool needsMore = false;
+            WebSocketProgress progress = WebSocketProgress.Read;
+            if (!inflates && _left == 0)
+            {
+                progress = ReadHeader(input, out needsMore);
+            }
+            else if (added != 0 && (added >= maximum || !data.HasRoom))
+            {
+                break;
+            }
+            else if (inflates)
+            {
+                progress = Inflate(inflater!, input, data, ref added, out needsMore);
+            }
+            else
+            {
+                added += ReadData(input, data);
+            }
+
+            if (needsMore || progress != WebSocketProgress.Read)
+            {
+                return progress;
+            }
         }
 
         return WebSocketProgress.Read;
@@ -122,6 +148,36 @@ internal sealed class WebSocketReader(bool expectsMask)
         input.Consume(count);
         _left -= count;
         return count;
+    }
+
+    private WebSocketProgress Inflate(
+        WebSocketInflater from, ArrayPoolCircularBuffer input, ReceiveBuffer data, ref int added, out bool needsMore)
+    {
+        needsMore = false;
+        Span<byte> room = data.MakeRoom();
+        room = room[..Math.Min(room.Length, InflatedAtOnce)];
+        int count;
+        try
+        {
+            count = from.Inflate(input, room);
+        }
+        catch (InvalidDataException)
+        {
+            return Violate(
+                WebSocketCloseCodes.InvalidData,
+                from.HasEnded ? "a compressed block that says that it is the last" : "a compressed message that cannot be inflated");
+        }
+
+        if (count != 0)
+        {
+            data.Received(count, room.Length);
+            added += count;
+        }
+
+        needsMore = from.IsStarved;
+        _framesLeft = Math.Max(0, _framesLeft - (count / InflatedPerFrame));
+        _framesWithoutData += !from.IsInFrame && from.WasEmpty ? 1 : 0;
+        return WebSocketProgress.Read;
     }
 
     private WebSocketProgress ReadHeader(ArrayPoolCircularBuffer input, out bool needsMore)
@@ -149,22 +205,44 @@ internal sealed class WebSocketReader(bool expectsMask)
         }
 
         input.Consume(size);
+        if (header.Length == 0 && !_mayEndEmpty)
+        {
+            CountWithoutData(size);
+        }
+
+        _mayEndEmpty = header.Length != 0;
+        _isInMessage = !header.IsFinal;
+        if (inflater is not null && (header.Opcode == WebSocketOpcode.Continuation ? _isCompressed : header.Reserved != 0))
+        {
+            _isCompressed = true;
+            inflater.Begin(header);
+            return WebSocketProgress.Read;
+        }
+
+        _isCompressed = false;
         _left = header.Length;
         _isMasked = header.Mask is not null;
         _mask = header.Mask ?? 0;
-        _isInMessage = !header.IsFinal;
         return WebSocketProgress.Read;
+    }
+
+    private void CountWithoutData(int bytes)
+    {
+        _framesWithoutData++;
+        _bytesWithoutData += bytes;
     }
 
     private string? WhatIsWrong(in WebSocketHeader header) => header switch
     {
-        { Reserved: not 0 } => $"a frame with the reserved bits {header.Reserved}, for which no extension was agreed",
+        { Reserved: not 0 } when inflater is null || header.Reserved != WebSocketHeader.Compressed =>
+            $"a frame with the reserved bits {header.Reserved}, for which no extension was agreed",
         { Opcode: WebSocketOpcode.Text } => "a text message; FastPort's frames come in binary messages",
         _ when !Enum.IsDefined(header.Opcode) => $"a frame of the unknown kind {(int)header.Opcode}",
         _ when header.Mask is null == expectsMask => expectsMask ? "a frame that is not masked" : "a masked frame",
         { Length: < 0 } or { IsShortest: false } => "a length that is not written in the fewest bytes, or is above 2^63 - 1",
         { IsControl: true, Length: > WebSocketHeader.MaxControlLength } => $"a control frame of {header.Length} bytes",
         { IsControl: true, IsFinal: false } => "a control frame in fragments",
+        { Reserved: not 0, Opcode: not WebSocketOpcode.Binary } => "a compressed frame that does not begin a message",
         { Opcode: WebSocketOpcode.Continuation } when !_isInMessage => "a continuation of no message",
         { Opcode: WebSocketOpcode.Binary } when _isInMessage => "a new message before the end of the last",
         _ => null,
@@ -191,6 +269,7 @@ internal sealed class WebSocketReader(bool expectsMask)
         switch (header.Opcode)
         {
             case WebSocketOpcode.Ping:
+                CountWithoutData(size + length);
                 _ping = _ping.Length == 0 ? new byte[WebSocketHeader.MaxControlLength] : _ping;
                 payload.CopyTo(_ping);
                 (_pingLength, HasPing) = (length, true);
@@ -198,6 +277,7 @@ internal sealed class WebSocketReader(bool expectsMask)
             case WebSocketOpcode.Close:
                 return ReadClose(payload);
             default:
+                CountWithoutData(size + length);
                 return WebSocketProgress.Read;
         }
     }
@@ -221,7 +301,7 @@ internal sealed class WebSocketReader(bool expectsMask)
         }
         catch (DecoderFallbackException)
         {
-            return Violate(WebSocketCloseCodes.InvalidText, "a Close whose reason is not UTF-8");
+            return Violate(WebSocketCloseCodes.InvalidData, "a Close whose reason is not UTF-8");
         }
 
         CloseCode = code;

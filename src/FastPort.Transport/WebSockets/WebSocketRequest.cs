@@ -13,12 +13,14 @@ internal sealed class WebSocketRequest(TransportConnection connection, WebSocket
 {
     private WebSocketKey _key;
     private WebSocketRefusal? _refusal;
+    private WebSocketCompression? _compression;
 
     protected override void OnHead(bool isHttp, HttpHead head)
     {
         _refusal = isHttp
             ? WebSocketHandshake.Check(head, server.Path, server.Protocol.Name, out _key) ?? CheckOrigin(head)
             : WebSocketHandshake.NoHttp;
+        _compression = server.Compresses && isHttp ? WebSocketCompression.Choose(head.All(WebSocketHandshake.Extensions)) : null;
     }
 
     protected override void OnTooLong() => _refusal = WebSocketHandshake.TooLong;
@@ -34,9 +36,10 @@ internal sealed class WebSocketRequest(TransportConnection connection, WebSocket
         }
 
         // Before the answer is sent: the peer's first frame may arrive right after it.
-        Connection.SetWire(server.CreateFormat(Connection));
+        Connection.SetWire(server.CreateFormat(Connection, _compression));
         Span<byte> answer = stackalloc byte[WebSocketHandshake.MaxAnswer];
-        WebSocketHandshake.Send(Connection, answer[..WebSocketHandshake.WriteAnswer(answer, _key, server.Protocol.Name)]);
+        int length = WebSocketHandshake.WriteAnswer(answer, _key, server.Protocol.Name, _compression);
+        WebSocketHandshake.Send(Connection, answer[..length]);
         return null;
     }
 

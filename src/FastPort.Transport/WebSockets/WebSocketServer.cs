@@ -20,6 +20,9 @@ internal sealed class WebSocketServer(
     /// <summary>Which browsers' pages may connect.</summary>
     public WebSocketOrigins Origins { get; } = new(options);
 
+    /// <summary>Whether messages may be compressed.</summary>
+    public bool Compresses => options.Compression;
+
     /// <summary>The protocol above.</summary>
     public WebSocketProtocol Protocol => protocol;
 
@@ -37,6 +40,6 @@ internal sealed class WebSocketServer(
     }
 
     /// <summary>The frames of an accepted connection.</summary>
-    public WebSocketFormat CreateFormat(TransportConnection connection) =>
-        new(connection, protocol, isServer: true, settings.MaxReceiveBytes);
+    public WebSocketFormat CreateFormat(TransportConnection connection, WebSocketCompression? compression) =>
+        new(connection, protocol, isServer: true, settings.MaxReceiveBytes, compression);
 }

@@ -13,11 +13,19 @@ public sealed class WebSocketServerOptions : IDescribedOptions
     /// </summary>
     public IList<string> AllowedOrigins { get; set; } = [];
 
+    /// <summary>
+    /// Whether to compress what is sent to clients that offer permessage-deflate (RFC 7692), and to accept what they compress; all browsers
+    /// offer it. It costs up to 368 KiB for each session that uses it, and processor time for each message. Do not send secrets beside
+    /// what others choose: the length on the wire tells whether they are alike. Defaults to false.
+    /// </summary>
+    public bool Compression { get; set; }
+
     void IDescribedOptions.Describe(OptionSection section) => Describe(section);
 
     internal void Describe(OptionSection section)
     {
         const string Allowed = "allowed: origins such as https://game.example or http://localhost:5173, without a path, and *";
+        Compression = section.Flag(nameof(Compression), Compression);
         AllowedOrigins = section.List(nameof(AllowedOrigins), AllowedOrigins, Allowed);
         foreach (string origin in AllowedOrigins.Where(static origin => !IsOrigin(origin)))
         {

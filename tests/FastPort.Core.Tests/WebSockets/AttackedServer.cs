@@ -42,12 +42,37 @@ internal sealed class AttackedServer : IAsyncDisposable
     }
 
     /// <summary>A connection after its handshake, whose frames are the caller's.</summary>
-    public async Task<RawPeer> UpgradeAsync()
+    public async Task<RawPeer> UpgradeAsync(bool offersCompression = false)
     {
         RawPeer peer = await Server.ConnectAsync();
-        await peer.SendAsync(Encoding.ASCII.GetBytes($"{Request}\r\n"));
-        Assert.StartsWith("HTTP/1.1 101 ", await ReadHeadAsync(peer), StringComparison.Ordinal);
+        string answer = await UpgradeAsync(peer, offersCompression ? "permessage-deflate" : null);
+        Assert.Equal(offersCompression, answer.Contains("permessage-deflate", StringComparison.Ordinal));
         return peer;
+    }
+
+    /// <summary>Makes a connection a WebSocket.</summary>
+    /// <param name="peer">The connection.</param>
+    /// <param name="offers">The value of Sec-WebSocket-Extensions; null for no field.</param>
+    /// <returns>The head of the answer.</returns>
+    public static async Task<string> UpgradeAsync(RawPeer peer, string? offers = null)
+    {
+        string extensions = offers is null ? string.Empty : $"Sec-WebSocket-Extensions: {offers}\r\n";
+        await peer.SendAsync(Encoding.ASCII.GetBytes($"{Request}{extensions}\r\n"));
+        string answer = await ReadHeadAsync(peer);
+        Assert.StartsWith("HTTP/1.1 101 ", answer, StringComparison.Ordinal);
+        return answer;
+    }
+
+    /// <summary>A frame of a client, masked with zeros.</summary>
+    public static byte[] Frame(int opcode, int flags, byte[] payload)
+    {
+        byte[] length = payload.Length switch
+        {
+            <= 125 => [(byte)(0x80 | payload.Length)],
+            <= ushort.MaxValue => [0xFE, (byte)(payload.Length >> 8), (byte)payload.Length],
+            _ => [0xFF, 0, 0, 0, 0, .. BitConverter.GetBytes(BinaryPrimitives.ReverseEndianness(payload.Length))],
+        };
+        return [(byte)(flags | opcode), .. length, 0, 0, 0, 0, .. payload];
     }
 
     /// <summary>A request for a WebSocket, without the empty line at its end.</summary>
@@ -69,16 +94,19 @@ internal sealed class AttackedServer : IAsyncDisposable
 
     /// <summary>Reads the server's frames up to one of a kind.</summary>
     /// <returns>Its payload.</returns>
-    public static async Task<byte[]> ReadFrameAsync(RawPeer peer, int opcode)
+    public static async Task<byte[]> ReadFrameAsync(RawPeer peer, int opcode) => (await ReadFrameAsync(peer, opcode, mask: 0x0F)).Payload;
+
+    /// <summary>Reads the server's frames up to one whose first byte is another one under a mask.</summary>
+    public static async Task<(byte First, byte[] Payload)> ReadFrameAsync(RawPeer peer, int first, int mask)
     {
         while (true)
         {
             byte[] header = await peer.ReadBytesAsync(2);
             int length = header[1] == 126 ? BinaryPrimitives.ReadUInt16BigEndian(await peer.ReadBytesAsync(2)) : header[1];
             byte[] payload = await peer.ReadBytesAsync(length);
-            if ((header[0] & 0x0F) == opcode)
+            if ((header[0] & mask) == first)
             {
-                return payload;
+                return (header[0], payload);
             }
         }
     }

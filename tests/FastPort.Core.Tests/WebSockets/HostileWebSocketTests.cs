@@ -153,6 +153,48 @@ public sealed class HostileWebSocketTests
         await server.ServeHonestAsync();
     }
 
+    [Theory]
+    [InlineData("fragments without data", RateResource.Messages)]
+    [InlineData("messages without data", RateResource.Messages)]
+    [InlineData("Pings", RateResource.Messages)]
+    [InlineData("Pongs", RateResource.Messages)]
+    [InlineData("fragments without data", RateResource.Bytes)]
+    [InlineData("Pongs", RateResource.Bytes)]
+    public async Task Frames_without_data_count_for_the_rates(string attack, RateResource resource)
+    {
+        var time = new FakeTimeProvider();
+        await using TestServer server = await TestServer.StartAsync(
+            options: options =>
+            {
+                options.Endpoints[0] = "ws://127.0.0.1:0/game";
+                options.Session.IdleTimeout = TimeSpan.Zero;
+                options.Session.HeartbeatInterval = TimeSpan.Zero;
+                options.Rates.PerAddress.MessagesPerSecond = resource == RateResource.Messages ? 10 : 0;
+                options.Rates.PerAddress.BytesPerSecond = resource == RateResource.Bytes ? 60 : 0;
+            },
+            components: components => components.Time = time);
+        using RawPeer peer = await server.ConnectAsync();
+        await AttackedServer.UpgradeAsync(peer);
+        Session session = await server.SessionAsync();
+
+        await peer.SendAsync(Frame(Binary, 0, []));
+        await peer.SendAsync([.. Enumerable.Repeat(FramesOf(attack), 100).SelectMany(static frames => frames)]);
+        await Patience.UntilAsync(
+            () => server.Counts.RatesExceededFor(RateScope.Address, resource) != 0, "the peer is over its rate");
+        await peer.SendAsync(Frame(Continuation, Final, Wire.Request(TestServer.Echo, 1, [5])));
+        server.Settle();
+
+        Assert.Equal(0, session.MessagesReceived);
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(0.1 * Second);
+                return session.MessagesReceived == 1;
+            },
+            "the rate has made up for it");
+        Assert.InRange(time.Elapsed, 8 * Second, 30 * Second);
+    }
+
     [Fact]
     public async Task Thousands_of_half_handshakes_leave_others_alone_and_end_in_time()
     {
@@ -255,12 +297,7 @@ public sealed class HostileWebSocketTests
         return bytes;
     }
 
-    // Masked with zeros.
-    private static byte[] Frame(int opcode, int flags, byte[] payload)
-    {
-        byte[] length = payload.Length <= 125 ? [(byte)(0x80 | payload.Length)] : [0xFE, (byte)(payload.Length >> 8), (byte)payload.Length];
-        return [(byte)(flags | opcode), .. length, 0, 0, 0, 0, .. payload];
-    }
+    private static byte[] Frame(int opcode, int flags, byte[] payload) => AttackedServer.Frame(opcode, flags, payload);
 
     private static byte[] Deflated(int zeros)
     {

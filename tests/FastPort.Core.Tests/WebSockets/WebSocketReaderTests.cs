@@ -65,6 +65,26 @@ public sealed class WebSocketReaderTests
     }
 
     [Fact]
+    public void Frames_without_data_are_counted_but_those_that_end_a_message_with_data()
+    {
+        var reader = new WebSocketReader(expectsMask: false);
+        using var input = new ArrayPoolCircularBuffer(1024, 1 << 20);
+        var data = new ReceiveBuffer(1 << 20, ArrayPool<byte>.Shared);
+
+        for (int i = 0; i < 3; i++)
+        {
+            input.Write([0x02, 1, 7, 0x80, 0]);
+            reader.Read(input, data, int.MaxValue);
+            Assert.Equal((0, 0), reader.WithoutData);
+        }
+
+        input.Write([0x82, 0, 0x89, 1, 5, 0x8A, 0, 0x82, 1, 7]);
+        reader.Read(input, data, int.MaxValue);
+        Assert.Equal((3, 2 + 3 + 2), reader.WithoutData);
+        data.Ring.Dispose();
+    }
+
+    [Fact]
     public void Only_the_last_Ping_of_a_read_is_answered()
     {
         var reader = new WebSocketReader(expectsMask: false);

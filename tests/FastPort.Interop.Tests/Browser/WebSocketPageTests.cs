@@ -27,6 +27,51 @@ public sealed class WebSocketPageTests(Chromium chromium) : IClassFixture<Chromi
         })
         """;
 
+    // Sends Echoes of this many bytes of text, one after the other, and resolves with the extensions when all replies are right.
+    private const string EchoText =
+        """
+        async ([url, sizes]) => {
+          const socket = new WebSocket(url, 'fastport.v1');
+          socket.binaryType = 'arraybuffer';
+          await new Promise(resolve => socket.onopen = resolve);
+          for (const size of sizes) {
+            const text = new TextEncoder().encode('the quick brown fox '.repeat(size).slice(0, size));
+            const length = [];
+            for (let left = size; left !== 0 || length.length === 0; left >>= 7) length.push((left & 0x7F) | (left > 0x7F ? 0x80 : 0));
+            const head = [0, 0, 0, 0, 0, 1, 0, 1, 7, 0, 0, 0, 10, ...length];
+            const frame = new Uint8Array(head.length + size);
+            frame.set(head);
+            frame.set(text, head.length);
+            new DataView(frame.buffer).setUint32(0, frame.length - 4, true);
+            let count = 0;
+            const received = new Uint8Array(frame.length);
+            await new Promise(resolve => {
+              socket.onmessage = e => {
+                received.set(new Uint8Array(e.data), count);
+                count += e.data.byteLength;
+                if (count === frame.length) resolve();
+              };
+              socket.send(frame);
+            });
+            if (frame.some((byte, i) => i >= 12 && byte !== received[i])) return 'wrong at ' + size;
+          }
+          return socket.extensions;
+        }
+        """;
+
+    [BrowserFact]
+    public async Task A_page_compresses_where_the_server_does()
+    {
+        await using FastPortServer server = await StartAsync(static options => options.WebSocket.Compression = true);
+        await using FastPortServer plain = await StartAsync();
+        IPage page = await OpenAsync(server, "127.0.0.1");
+        object[] sizes = [10, 1000, 200_000, 1000];
+
+        Assert.Equal("permessage-deflate", await page.EvaluateAsync<string>(EchoText, new object[] { $"{server.Endpoints[0]}", sizes }));
+        Assert.Equal(string.Empty, await page.EvaluateAsync<string>(EchoText, new object[] { $"{plain.Endpoints[0]}", sizes }));
+        await page.CloseAsync();
+    }
+
     [BrowserFact]
     public async Task A_page_of_the_same_host_calls_the_server_and_sees_why_it_ends()
     {

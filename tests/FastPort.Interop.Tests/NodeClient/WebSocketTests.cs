@@ -6,14 +6,17 @@ namespace FastPort.Interop.Tests.NodeClient;
 /// <summary>The peer over the WebSockets of npm's ws, whose messages are cut where the peer writes.</summary>
 public sealed class WebSocketTests
 {
-    [NodeFact]
-    public async Task Echoes_every_size_up_to_the_limit()
+    [NodeTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Echoes_every_size_up_to_the_limit(bool compresses)
     {
         int[] sizes = [0, 1, 100, 125, 126, 65_535, 65_536, 300_000, 1_000_000];
-        await using NodeScenario node = await StartAsync();
+        await using NodeScenario node = await StartAsync(compresses);
 
         EchoResult result = await node.PlayAsync<EchoResult>("echoSizes", new { sizes });
 
+        Assert.Equal(compresses ? "permessage-deflate" : string.Empty, result.Extensions);
         Assert.Equal(sizes.Select(static size => (size, true)), result.Echoes.Select(static echo => (echo.Size, echo.Equal)));
     }
 
@@ -43,10 +46,13 @@ public sealed class WebSocketTests
         Assert.Equal(1000, result.CloseCode);
     }
 
-    private static Task<NodeScenario> StartAsync() =>
-        NodeScenario.StartAsync(static options => options.Endpoints[0] = "ws://127.0.0.1:0/game");
+    private static Task<NodeScenario> StartAsync(bool compresses = false) => NodeScenario.StartAsync(options =>
+    {
+        options.Endpoints[0] = "ws://127.0.0.1:0/game";
+        options.WebSocket.Compression = compresses;
+    });
 
-    private sealed record EchoResult(EchoOfSize[] Echoes);
+    private sealed record EchoResult(EchoOfSize[] Echoes, string? Extensions);
 
     private sealed record EchoOfSize(int Size, bool Equal);
 

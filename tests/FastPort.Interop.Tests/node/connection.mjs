@@ -48,6 +48,7 @@ export class Connection {
       webSocket.once('open', () => {
         webSocket.off('error', reject);
         const connection = new Connection(createWebSocketStream(webSocket));
+        connection.extensions = webSocket.extensions;
         webSocket.once('close', (code) => (connection.closeCode = code));
         resolve(connection);
       });

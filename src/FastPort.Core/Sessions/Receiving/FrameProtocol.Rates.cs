@@ -19,6 +19,7 @@ internal sealed partial class FrameProtocol
     private bool _resumesLater;
     private bool _refusesAll;
     private long _chargedBytes;
+    private (long Frames, long Bytes) _chargedWithoutData;
 
     // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. A session that this side ends
     // is not held: its requests are refused soon, and the peer's Goodbye must be read. One that the peer ends is: the peer may send on for
@@ -73,6 +74,10 @@ internal sealed partial class FrameProtocol
     {
         long bytes = _connection.BytesReceived - _chargedBytes;
         _chargedBytes += bytes;
+        (long Frames, long Bytes) without = _connection.ReceivedWithoutData;
+        messages += without.Frames - _chargedWithoutData.Frames;
+        bytes += without.Bytes - _chargedWithoutData.Bytes;
+        _chargedWithoutData = without;
         if (_refusesAll)
         {
             // Nothing was run.

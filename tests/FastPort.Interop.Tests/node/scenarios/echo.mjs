@@ -27,7 +27,7 @@ export async function echoSizes(port, { sizes }) {
   }
 
   await connection.close();
-  return { echoes };
+  return { echoes, extensions: connection.extensions };
 }
 
 /** Three frames in two writes, cut at every byte in turn; then every byte in a write of its own. */
