@@ -47,7 +47,7 @@ public sealed class ConfigurationTests
     [Fact]
     public async Task A_section_Backplane_that_the_program_does_not_read_stops_the_start()
     {
-        var e = await Assert.ThrowsAsync<FastPortOptionsException>(
+        var e = await Assert.ThrowsAsync<OptionsValidationException>(
             () => TestHost.StartAsync(settings: [("FastPort:Backplane:Connection", "127.0.0.1:6379")]));
 
         Assert.Contains("FastPort:Backplane is set, but this program joins no nodes", e.Message, StringComparison.Ordinal);
@@ -388,7 +388,13 @@ public sealed class ConfigurationTests
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
         builder.Configuration.AddInMemoryCollection(
-            [new("FastPort:MaxConnections", "0"), new("LatencyStats:Directory", "x"), new("Field:Loops", "-1"), new("Client:Loop", "1")]);
+            [
+                new("FastPort:MaxConnections", "0"),
+                new("FastPort:Backplane:Node", "a"),
+                new("LatencyStats:Directory", "x"),
+                new("Field:Loops", "-1"),
+                new("Client:Loop", "1"),
+            ]);
         builder.Services.AddHostedService<ServerUser>();
         builder.Services.AddFastPort(builder.Configuration);
         builder.Services.AddFastPort("field", builder.Configuration.GetSection("Field"));
@@ -398,7 +404,7 @@ public sealed class ConfigurationTests
         OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
         Assert.Equal(
-            ["Client:Loop", "FastPort:MaxConnections", "Field:Loops", "LatencyStats:Directory"],
+            ["Client:Loop", "FastPort:Backplane", "FastPort:MaxConnections", "Field:Loops", "LatencyStats:Directory"],
             failure.Failures.Select(static problem => problem.Split(' ')[0]).Order(StringComparer.Ordinal));
     }
 
