@@ -5,7 +5,7 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
 
-/// <content>The items of a subscription that is made again: their nodes, their triggers, and the items that the server does not have.</content>
+/// <content>Items of a subscription that is made again: their nodes, their triggers, and items that the server does not have.</content>
 public sealed partial class SubscriptionRestoreTests
 {
     [Fact]
