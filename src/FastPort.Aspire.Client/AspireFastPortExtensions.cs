@@ -17,7 +17,8 @@ public static class AspireFastPortExtensions
     /// connects when the host starts, and retries until the server is there (<see cref="ClientOptions.RetryConnect"/>). Adds a health
     /// check, the meter and the activity source <c>FastPort</c>. <see cref="FastPortClientOptions"/> come from sections
     /// <c>Aspire:FastPort:Client:ClientOptions</c> and <c>Aspire:FastPort:Client:{connectionName}:ClientOptions</c>. If the connection
-    /// string is missing or an option is wrong, the host does not start; the <see cref="Options.OptionsValidationException"/> says why.
+    /// string is missing, or a setting or an option is wrong, the host does not start; the
+    /// <see cref="Options.OptionsValidationException"/> names all problems.
     /// </summary>
     /// <param name="builder">The application's builder.</param>
     /// <param name="connectionName">The name of the connection string: that of the server's resource in the AppHost.</param>
@@ -25,7 +26,6 @@ public static class AspireFastPortExtensions
     /// <param name="configureOptions">Changes the client's options after they were read. Defaults to no change.</param>
     /// <returns>Adds handlers and subscriptions.</returns>
     /// <exception cref="InvalidOperationException">A client without a key has been added before.</exception>
-    /// <exception cref="FastPortOptionsException">A setting or the form of the connection string is wrong.</exception>
     public static FastPortClientBuilder AddFastPortClient(
         this IHostApplicationBuilder builder,
         string connectionName,
@@ -42,7 +42,6 @@ public static class AspireFastPortExtensions
     /// <param name="configureOptions">Changes the client's options after they were read. Defaults to no change.</param>
     /// <returns>Adds handlers and subscriptions.</returns>
     /// <exception cref="InvalidOperationException">A client with this key has been added before.</exception>
-    /// <exception cref="FastPortOptionsException">A setting or the form of the connection string is wrong.</exception>
     public static FastPortClientBuilder AddKeyedFastPortClient(
         this IHostApplicationBuilder builder,
         string name,
@@ -59,19 +58,25 @@ public static class AspireFastPortExtensions
     {
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentException.ThrowIfNullOrEmpty(connectionName);
-        FastPortClientSettings settings = FastPortClientSettings.Read(builder.Configuration, connectionName);
+        List<string> problems = [];
+        FastPortClientSettings settings = FastPortClientSettings.Read(builder.Configuration, connectionName, problems);
         configureSettings?.Invoke(settings);
-        IConfigurationSection section = Options(builder.Configuration, connectionName, settings);
+        IConfigurationSection section = Options(builder.Configuration, connectionName, settings, problems);
         FastPortClientBuilder client = isKeyed
             ? builder.Services.AddFastPortClient(connectionName, section, configureOptions)
             : builder.Services.AddFastPortClient(section, configureOptions);
         if (string.IsNullOrWhiteSpace(settings.ConnectionString))
         {
-            // Programs that build a host without starting it, such as those that read its services at design time, have no connection.
-            builder.Services.AddOptions<FastPortClientOptions>(client.Name).Validate(
-                static _ => false,
+            problems.Add(
                 $"ConnectionStrings:{connectionName} is missing. The AppHost sets it with WithReference; elsewhere, set it to the server's "
                 + "endpoint, as in tcp://127.0.0.1:6628.");
+        }
+
+        // Not thrown here: the start names them together with the problems of all options. And programs that build a host without starting
+        // it, such as those that read its services at design time, have no connection.
+        foreach (string problem in problems)
+        {
+            builder.Services.AddOptions<FastPortClientOptions>(client.Name).Validate(static _ => false, problem);
         }
 
         AddHealthCheck(builder.Services, client.Name, settings);
@@ -80,7 +85,8 @@ public static class AspireFastPortExtensions
     }
 
     // Later values win: common options, those of this connection, the connection string.
-    private static IConfigurationSection Options(IConfiguration configuration, string connectionName, FastPortClientSettings settings)
+    private static IConfigurationSection Options(
+        IConfiguration configuration, string connectionName, FastPortClientSettings settings, List<string> problems)
     {
         IConfigurationSection common = configuration.GetSection(FastPortClientSettings.SectionName);
         string path = $"{FastPortClientSettings.SectionName}:{connectionName}:{OptionsKey}";
@@ -105,8 +111,9 @@ public static class AspireFastPortExtensions
             catch (ArgumentException)
             {
                 // Its text may contain a token.
-                throw new FastPortOptionsException(
-                    [$"ConnectionStrings:{connectionName} is neither an endpoint, as tcp://127.0.0.1:6628, nor Key=Value;Key=Value."]);
+                problems.Add(
+                    $"ConnectionStrings:{connectionName} is neither an endpoint, as tcp://127.0.0.1:6628, nor Key=Value;Key=Value.");
+                return [];
             }
         }
     }

@@ -30,12 +30,12 @@ public sealed class FastPortClientSettings
     /// </summary>
     public bool DisableTracing { get; set; }
 
-    internal static FastPortClientSettings Read(IConfiguration configuration, string connectionName)
+    internal static FastPortClientSettings Read(IConfiguration configuration, string connectionName, ICollection<string> problems)
     {
         var settings = new FastPortClientSettings();
         IConfigurationSection section = configuration.GetSection(SectionName);
-        settings.Read(section);
-        settings.Read(section.GetSection(connectionName));
+        settings.Read(section, problems);
+        settings.Read(section.GetSection(connectionName), problems);
         settings.ConnectionString = configuration.GetConnectionString(connectionName) ?? settings.ConnectionString;
         return settings;
     }
@@ -59,18 +59,27 @@ public sealed class FastPortClientSettings
         return [.. pairs.Keys.Cast<string>().Select(key => new KeyValuePair<string, string?>(key, $"{pairs[key]}"))];
     }
 
-    private void Read(IConfigurationSection section)
+    private void Read(IConfigurationSection section, ICollection<string> problems)
     {
         ConnectionString = section[nameof(ConnectionString)] ?? ConnectionString;
-        DisableHealthChecks = Flag(section, nameof(DisableHealthChecks), DisableHealthChecks);
-        DisableMetrics = Flag(section, nameof(DisableMetrics), DisableMetrics);
-        DisableTracing = Flag(section, nameof(DisableTracing), DisableTracing);
-    }
+        DisableHealthChecks = Flag(nameof(DisableHealthChecks), DisableHealthChecks);
+        DisableMetrics = Flag(nameof(DisableMetrics), DisableMetrics);
+        DisableTracing = Flag(nameof(DisableTracing), DisableTracing);
 
-    private static bool Flag(IConfigurationSection section, string key, bool value) => section[key] switch
-    {
-        null => value,
-        var text when bool.TryParse(text, out bool given) => given,
-        var text => throw new FastPortOptionsException([$"{section.Path}:{key} is '{text}'; allowed: true, false."]),
-    };
+        bool Flag(string key, bool value)
+        {
+            if (section[key] is not { } text)
+            {
+                return value;
+            }
+
+            if (bool.TryParse(text, out bool given))
+            {
+                return given;
+            }
+
+            problems.Add($"{section.Path}:{key} is '{text}'; allowed: true, false.");
+            return value;
+        }
+    }
 }

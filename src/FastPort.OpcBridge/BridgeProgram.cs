@@ -6,12 +6,12 @@ using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Programs.Hosting;
 using FastPort.Tags;
+using FastPort.Tags.OpcUa.Hosting;
 using FastPort.Tags.OpcUa.Published;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
-using Serilog;
 
 namespace FastPort.OpcBridge;
 
@@ -66,11 +66,11 @@ internal static class BridgeProgram
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport, file);
         DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
-        Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
-        builder.Services.AddSerilog(providers: dashboardLog?.Providers);
+        HostLog.Add(builder.Services, builder.Configuration, dashboardLog);
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
-        var settings = BridgeSettings.Read(builder.Configuration);
+        List<string> problems = [];
+        var settings = BridgeSettings.Read(builder.Configuration, problems);
         isSimulated = settings.Tags.Endpoints.Count == 0;
         if (isSimulated)
         {
@@ -90,7 +90,10 @@ internal static class BridgeProgram
 
 #if WITH_OPC_FOUNDATION
         builder.Services.AddOpcFoundationStack();
+#else
+        problems.AddRange(OpcFoundationCheck.Problems(settings.Tags));
 #endif
+        StartProblems.Add(builder.Services, problems);
         builder.Services.AddOpcUaTags(settings.Tags);
 
         if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))
@@ -120,6 +123,19 @@ internal static class BridgeProgram
         return builder.Build();
     }
 
+    // It needs the FastPort server. If that cannot be created, the start names why; the mistakes in these options are named, too.
+    private static void ApplySecurity(
+        OpcUaServerOptions options, IServiceProvider provider, BridgeSettings settings, Func<VariableNode, string?> tagOf)
+    {
+        try
+        {
+            OwnServerSecurity.Apply(options, provider, settings, tagOf);
+        }
+        catch (Exception e) when (e is OptionsValidationException or FastPortOptionsException)
+        {
+        }
+    }
+
     // The OPC UA server of the bridge itself, for the simulation and for published tags.
     private static void AddOwnServer(HostApplicationBuilder builder, BridgeSettings settings)
     {
@@ -142,7 +158,7 @@ internal static class BridgeProgram
 
         if (hasSecurity)
         {
-            own.Configure<IServiceProvider>((options, provider) => OwnServerSecurity.Apply(options, provider, settings, TagOf));
+            own.Configure<IServiceProvider>((options, provider) => ApplySecurity(options, provider, settings, TagOf));
         }
 
         // The server is made by its hosted service, which starts before these.

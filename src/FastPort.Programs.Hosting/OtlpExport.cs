@@ -19,11 +19,13 @@ internal static class OtlpExport
     private const string Meters = "FastPort";
     private const string Sources = "FastPort*";
 
-    /// <summary>Adds the exporters that the configuration selects. Call it when all options have been added.</summary>
+    /// <summary>
+    /// Adds the exporters that the configuration selects; the start names those that are not available. Call it when all options have been
+    /// added.
+    /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration, with the environment.</param>
     /// <param name="program">The service's name, unless <c>OTEL_SERVICE_NAME</c> or <c>OTEL_RESOURCE_ATTRIBUTES</c> has one.</param>
-    /// <exception cref="FastPortOptionsException">A variable selects an exporter that is not available.</exception>
     public static void Add(IServiceCollection services, IConfiguration configuration, string program)
     {
         List<string> problems = [];
@@ -33,11 +35,7 @@ internal static class OtlpExport
         // Not for the endpoint of all signals: without a sampler every request has its activity, which doubles the processor time of a
         // server of millions of small messages. Traces must be enabled explicitly.
         bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], problems);
-        if (problems.Count != 0)
-        {
-            throw new FastPortOptionsException(problems);
-        }
-
+        StartProblems.Add(services, problems);
         if (metrics || traces)
         {
             AddSdk(services, configuration, program, metrics, traces);

@@ -21,14 +21,16 @@ internal static class StatusAccessRegistration
 {
     private const string Key = "Status:Access";
 
-    /// <summary>Answers the peers that the configuration allows; without the key, peers on this machine.</summary>
-    /// <exception cref="FastPortOptionsException">The key has another value.</exception>
+    /// <summary>
+    /// Answers the peers that the configuration allows; without the key, peers on this machine. The start names a wrong value.
+    /// </summary>
     public static FastPortBuilder MapStatus(this FastPortBuilder builder, IConfiguration configuration)
     {
         string text = configuration[Key] ?? nameof(StatusAccess.Local);
         if (!Enum.TryParse(text, ignoreCase: true, out StatusAccess access) || !Enum.IsDefined(access))
         {
-            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed: {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
+            StartProblems.Add(
+                builder.Services, [$"{Key} is '{text}'; allowed: {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
         }
 
         Func<Session, bool> allow = access == StatusAccess.All ? static _ => true : ServerStatusHandler.IsLocal;

@@ -165,9 +165,10 @@ internal static class ProgramRun
     /// program reports it in a sentence.
     /// </summary>
     /// <param name="configuration">The program's configuration.</param>
+    /// <param name="problems">Receives why the section cannot be used; the logger then logs nothing.</param>
     /// <param name="configure">Changes the section's settings. Defaults to nothing.</param>
-    /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
-    public static Logger CreateLogger(IConfiguration configuration, Action<LoggerConfiguration>? configure = null)
+    public static Logger CreateLogger(
+        IConfiguration configuration, ICollection<string> problems, Action<LoggerConfiguration>? configure = null)
     {
         SelfLog.Enable(TellLogTrouble);
         try
@@ -186,7 +187,8 @@ internal static class ProgramRun
         catch (Exception e)
         {
             // Serilog has no specific exception for an invalid configuration.
-            throw new FastPortOptionsException([$"Serilog: {e.Message}"]);
+            problems.Add($"Serilog: {e.Message}");
+            return new LoggerConfiguration().CreateLogger();
         }
     }
 }

@@ -5,7 +5,6 @@ using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Serilog;
 
 namespace FastPort.Server;
 
@@ -55,8 +54,7 @@ internal static class ServerProgram
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport, settings);
         DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
-        Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
-        builder.Services.AddSerilog(providers: dashboardLog?.Providers);
+        HostLog.Add(builder.Services, builder.Configuration, dashboardLog);
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
         builder.Services

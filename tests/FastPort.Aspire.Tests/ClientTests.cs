@@ -91,24 +91,34 @@ public sealed class ClientTests
     }
 
     [Fact]
-    public void Text_that_is_no_connection_string_is_refused_without_showing_it()
+    public async Task Text_that_is_no_connection_string_stops_the_start_and_is_not_shown()
     {
         HostApplicationBuilder builder = Builder(("ConnectionStrings:game", "secret"));
+        builder.AddFastPortClient("game");
+        using IHost host = builder.Build();
 
-        FastPortOptionsException e = Assert.Throws<FastPortOptionsException>(() => builder.AddFastPortClient("game"));
+        OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
-        Assert.StartsWith("ConnectionStrings:game is neither", e.Message, StringComparison.Ordinal);
+        Assert.StartsWith("ConnectionStrings:game is neither", Assert.Single(e.Failures), StringComparison.Ordinal);
         Assert.DoesNotContain("secret", e.Message, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void A_setting_that_cannot_be_read_is_refused()
+    public async Task A_setting_that_cannot_be_read_stops_the_start_and_is_named_with_all_other_problems()
     {
-        HostApplicationBuilder builder = Builder(($"{Section}:game:DisableTracing", "yes"));
+        HostApplicationBuilder builder = Builder(($"{Section}:game:DisableTracing", "yes"), ($"{Section}:DisableMetrics", "no"));
+        builder.AddFastPortClient("game");
+        using IHost host = builder.Build();
 
-        FastPortOptionsException e = Assert.Throws<FastPortOptionsException>(() => builder.AddFastPortClient("game"));
+        OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
-        Assert.Equal($"{Section}:game:DisableTracing is 'yes'; allowed: true, false.", e.Message);
+        Assert.Equal(
+            [
+                $"{Section}:DisableMetrics is 'no'; allowed: true, false.",
+                $"{Section}:game:DisableTracing is 'yes'; allowed: true, false.",
+            ],
+            e.Failures.Take(2));
+        Assert.StartsWith("ConnectionStrings:game is missing.", e.Failures.Last(), StringComparison.Ordinal);
     }
 
     [Fact]

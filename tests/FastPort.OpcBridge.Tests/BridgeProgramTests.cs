@@ -114,6 +114,52 @@ public sealed class BridgeProgramTests
         Assert.Contains("OpcBridge:Colour is not a known key", bridge.Errors, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Wrong_values_of_several_sections_are_named_together()
+    {
+        await using var bridge = Start(
+            ("OpcBridge__AllowPublish", "true"),
+            ("OpcBridge__Endpoints__plant__EndpointUrl", "nowhere"),
+            ("OpcBridge__Endpoints__plant__Below__0", "i=85"),
+            ("OpcBridge__Endpoints__plant__Stack", "OpcFoundation"),
+            ("OpcUaServer__MaxSessions", "-1"),
+            ("FastPort__Loops", "9999"),
+            ("FastPort__Backplane__Node", "a"),
+            ("LatencyStats__Prefix", "x"),
+            ("Dashboard__Url", "nowhere"),
+            ("Security__UsersFile", "/nonexistent/users"),
+            ("Security__MaxUsers", "x"),
+            ("Status__Access", "Everybody"),
+            ("Serilog__MinimumLevel__Default", "Loudest"));
+
+        Assert.Equal(2, await bridge.ExitAsync());
+        string[] problems =
+        [
+            "OpcBridge:Endpoints:plant:EndpointUrl",
+            "OpcBridge:Endpoints:plant:Stack is OpcFoundation, which this program does not have.",
+            "OpcUaServer:MaxSessions is -1; allowed: ",
+            "FastPort:Loops is 9999; allowed: ",
+            "FastPort:Backplane is set, but this program joins no nodes: ",
+            "LatencyStats:Prefix is not a known key; ",
+            "Dashboard:Url is 'nowhere'",
+            "Security:MaxUsers is not a known key; ",
+            "Status:Access is 'Everybody'; allowed: ",
+            "Serilog: ",
+        ];
+        Assert.All(problems, problem => Assert.Contains($"\n{problem}", $"\n{bridge.Errors}", StringComparison.Ordinal));
+        Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    /// <summary>The bridge's own server accepts the users of the file.</summary>
+    [Fact]
+    public async Task A_wrong_value_of_its_own_server_is_named_even_if_the_file_of_the_users_cannot_be_read()
+    {
+        await using var bridge = Start(("OpcUaServer__MaxSessions", "-1"), ("Security__UsersFile", "/nonexistent/users"));
+
+        Assert.Equal(2, await bridge.ExitAsync());
+        Assert.StartsWith("OpcUaServer:MaxSessions is -1; allowed: ", bridge.Errors, StringComparison.Ordinal);
+    }
+
     /// <summary>What a server calls its nodes is no reason not to start.</summary>
     [Fact]
     public async Task Two_nodes_of_one_name_are_two_tags_and_do_not_stop_the_start()

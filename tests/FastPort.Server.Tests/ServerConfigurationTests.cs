@@ -138,7 +138,10 @@ public sealed class ServerConfigurationTests
             ("LatencyStats__Prefix", "x"),
             ("Dashboard__Url", "nowhere"),
             ("Security__Users", "x"),
-            ("FastPort__Backplane__KeyPrefix", "a:b"));
+            ("FastPort__Backplane__KeyPrefix", "a:b"),
+            ("Status__Access", "Everybody"),
+            ("Serilog__MinimumLevel__Default", "Loudest"),
+            ("OTEL_METRICS_EXPORTER", "prometheus"));
 
         await AssertUsageAsync(
             server,
@@ -147,7 +150,22 @@ public sealed class ServerConfigurationTests
             "LatencyStats:Prefix is not a known key; ",
             "Dashboard:Url is 'nowhere'",
             "Security:Users",
-            "FastPort:Backplane:KeyPrefix");
+            "FastPort:Backplane:KeyPrefix",
+            "Status:Access is 'Everybody'; allowed: Local, All, None.",
+            "Serilog: ",
+            "OTEL_METRICS_EXPORTER is 'prometheus'; give otlp or none.");
+    }
+
+    [Fact]
+    public async Task Files_of_the_security_that_cannot_be_used_are_named_together()
+    {
+        ServerProcess server = ServerProcess.Start(
+            ["--listen", "tcp://127.0.0.1:0"],
+            ("Security__UsersFile", "/nonexistent/users"),
+            ("Security__PolicyFile", "/nonexistent/policy.json"),
+            ("Security__AuditFile", "/nonexistent/audit"));
+
+        await AssertUsageAsync(server, "/nonexistent/users", "/nonexistent/policy.json", "/nonexistent/audit");
     }
 
     private static async Task AssertUsageAsync(ServerProcess server, params string[] parts)

@@ -39,6 +39,9 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public CloseReason? Reason { get; private set; }
 
+    /// <summary>Whether it was aborted, rather than closed.</summary>
+    public bool IsAborted { get; private set; }
+
     public override EndPoint? RemoteEndPoint => null;
 
     public override EndPoint? LocalEndPoint => null;
@@ -162,7 +165,11 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
         }
     }
 
-    public override void Abort(CloseReason reason) => End(reason);
+    public override void Abort(CloseReason reason)
+    {
+        IsAborted |= Reason is null;
+        End(reason);
+    }
 
     private void End(CloseReason reason)
     {

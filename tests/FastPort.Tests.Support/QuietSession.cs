@@ -46,6 +46,9 @@ internal sealed class QuietSession : ISessionHost, IDisposable
     /// <summary>The callbacks that the session's host received, in order.</summary>
     public List<string> Told { get; } = [];
 
+    /// <summary>Called after each of these callbacks, before it returns. Defaults to nothing.</summary>
+    public Action? Telling { get; set; }
+
     public SessionCounters Counters { get; } = new();
 
     public ServerRouting Routing { get; }
@@ -84,9 +87,15 @@ internal sealed class QuietSession : ISessionHost, IDisposable
     {
     }
 
-    void ISessionHost.OnClosed(Session session, CloseReason reason) => Told.Add($"closed {reason.Kind}");
+    void ISessionHost.OnClosed(Session session, CloseReason reason) => Tell($"closed {reason.Kind}");
 
-    void ISessionHost.OnGoodbye(Session session, CloseReason reason) => Told.Add($"goodbye {reason.Kind}");
+    void ISessionHost.OnGoodbye(Session session, CloseReason reason) => Tell($"goodbye {reason.Kind}");
 
-    void ISessionHost.OnIdentified(Session session) => Told.Add("identified");
+    void ISessionHost.OnIdentified(Session session) => Tell("identified");
+
+    private void Tell(string what)
+    {
+        Told.Add(what);
+        Telling?.Invoke();
+    }
 }

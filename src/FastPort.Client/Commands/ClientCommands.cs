@@ -38,9 +38,11 @@ internal sealed class ClientCommands : ICommands
             var builder = new ConfigurationBuilder();
             ProgramRun.AddSettings(builder, settings.Transport);
             IConfigurationRoot configuration = builder.Build();
-            Log.Logger = ProgramRun.CreateLogger(configuration);
+            List<string> problems = [];
+            Log.Logger = ProgramRun.CreateLogger(configuration, problems);
+            var options = LoadOptions.Read(configuration, settings, problems);
             using var loggerFactory = new SerilogLoggerFactory(Log.Logger);
-            LoadResult result = await new LoadRun(settings, configuration, loggerFactory, Console.Out, status)
+            LoadResult result = await new LoadRun(settings, options, loggerFactory, Console.Out, status)
                 .RunAsync(interruption.Token).ConfigureAwait(false);
             byte[] json = LoadResultWriter.ToUtf8(result);
             bool saved = await SaveAsync(settings.JsonPath, () => json).ConfigureAwait(false)

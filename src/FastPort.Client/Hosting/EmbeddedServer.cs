@@ -1,6 +1,5 @@
 using FastPort.Client.Load;
 using FastPort.Protocol;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Client.Hosting;
@@ -8,14 +7,12 @@ namespace FastPort.Client.Hosting;
 /// <summary>The server that a run without <c>--server</c> hosts in its process, on a port that the system chooses.</summary>
 internal static class EmbeddedServer
 {
-    /// <summary>The options of configuration section <c>FastPort</c>, for this run.</summary>
-    public static FastPortServerOptions Options(IConfiguration configuration, LoadSettings settings)
+    /// <summary>Sets what the run needs of the server's options.</summary>
+    public static void Prepare(FastPortServerOptions options, LoadSettings settings)
     {
-        FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
         options.Endpoints = ["tcp://127.0.0.1:0"];
         options.MaxConnections = Math.Max(options.ConnectionLimit, settings.Connections);
         options.MaxConnectionsPerAddress = 0;
-        return options;
     }
 
     /// <summary>Starts the server with the diagnostics handlers; the caller disposes it.</summary>

@@ -3,14 +3,13 @@ using FastPort.Client.Reports;
 using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Telemetry;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Client.Load;
 
 /// <summary>One run from start to report: the embedded server if none was given, the load, the progress line, the files.</summary>
 internal sealed class LoadRun(
-    LoadSettings settings, IConfiguration configuration, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
+    LoadSettings settings, LoadOptions options, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
 {
     private readonly TimeProvider _time = TimeProvider.System;
     private readonly LoadErrors _errors = new();
@@ -18,15 +17,14 @@ internal sealed class LoadRun(
     /// <summary>Executes the run.</summary>
     /// <param name="interrupted">Ends the measurement early; the run still reports.</param>
     /// <exception cref="LoadFailedException">The run failed.</exception>
-    /// <exception cref="FastPortOptionsException">The configuration is invalid.</exception>
     public async Task<LoadResult> RunAsync(CancellationToken interrupted)
     {
         Descriptors.Require(settings, DescriptorLimit.Read());
-        LatencyStatsOptions statsOptions = FastPortConfiguration.BindLatencyStats(configuration);
         LoadSettings connecting = settings;
-        FastPortServerOptions? hosting = settings.Server is null ? EmbeddedServer.Options(configuration, settings) : null;
+        FastPortServerOptions? hosting = options.Server;
         if (hosting is not null)
         {
+            EmbeddedServer.Prepare(hosting, settings);
             connecting = settings with { Transport = LoopShares.Divide(settings.Transport, hosting, Environment.ProcessorCount) };
         }
 
@@ -34,11 +32,11 @@ internal sealed class LoadRun(
             ? null
             : await EmbeddedServer.StartAsync(hosting, loggerFactory).ConfigureAwait(false);
         string server = settings.Server ?? hosted!.Endpoints[0].ToString();
-        var stats = new LatencyStats(LatencyRole.Client, statsOptions.MaxSamplesInMemory, static _ => "Echo", _time);
+        var stats = new LatencyStats(LatencyRole.Client, options.Stats.MaxSamplesInMemory, static _ => "Echo", _time);
         await using ILoad load = CreateLoad(connecting, server, stats);
         await ConnectAsync(load, interrupted).ConfigureAwait(false);
         await output.WriteAsync(LoadSummary.Heading(settings, server)).ConfigureAwait(false);
-        LoadMeasurement measured = await MeasureAsync(load, stats, statsOptions, hosted, interrupted).ConfigureAwait(false);
+        LoadMeasurement measured = await MeasureAsync(load, stats, hosted, interrupted).ConfigureAwait(false);
         var result = LoadResult.From(settings, server, measured, _errors);
         await output.WriteAsync(LoadSummary.Text(result, _errors, status is not null && TerminalText.IsColored)).ConfigureAwait(false);
         return result;
@@ -59,7 +57,7 @@ internal sealed class LoadRun(
     }
 
     private async Task<LoadMeasurement> MeasureAsync(
-        ILoad load, LatencyStats stats, LatencyStatsOptions options, FastPortServer? hosted, CancellationToken interrupted)
+        ILoad load, LatencyStats stats, FastPortServer? hosted, CancellationToken interrupted)
     {
         LatencyStatsWriter? writer = null;
         var bound = new RunBound(hosted);
@@ -79,15 +77,15 @@ internal sealed class LoadRun(
 
         if (writer is not null)
         {
-            if (!options.EnableConsoleOutput)
+            if (!options.Stats.EnableConsoleOutput)
             {
                 // This option configures only the output of the statistics; a load run always prints its table.
                 await output.WriteAsync(LatencyTable.Lifetime(measured.Latencies!)).ConfigureAwait(false);
             }
 
-            if (options.EnableFileOutput && writer.FailedWrites == 0)
+            if (options.Stats.EnableFileOutput && writer.FailedWrites == 0)
             {
-                string files = Path.Combine(Path.GetFullPath(options.OutputDirectory), options.OutputFilePrefix);
+                string files = Path.Combine(Path.GetFullPath(options.Stats.OutputDirectory), options.Stats.OutputFilePrefix);
                 await output.WriteLineAsync($"statistics: {files}_*").ConfigureAwait(false);
             }
         }
@@ -101,7 +99,7 @@ internal sealed class LoadRun(
             if (settings.Mode == LoadMode.Echo)
             {
                 // One-way loads have no latencies to write.
-                writer = new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>(), output);
+                writer = new LatencyStatsWriter(stats, options.Stats, loggerFactory.CreateLogger<LatencyStatsWriter>(), output);
                 writer.Start();
             }
         }

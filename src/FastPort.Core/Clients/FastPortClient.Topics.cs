@@ -47,8 +47,8 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Ends the subscription of a handler. The handler is no longer called, even if the request fails. Streams of the prefix go on. Ignored
-    /// if there is no subscription.
+    /// Ends the subscription of a handler. The handler is no longer called, even if the request fails. Streams of the prefix continue.
+    /// Ignored if there is no subscription.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
     /// <param name="timeout">

@@ -12,31 +12,34 @@ public static class FastPortConfiguration
     /// <summary>Reads and validates section <c>FastPort</c>.</summary>
     /// <param name="configuration">The configuration's root.</param>
     /// <exception cref="FastPortOptionsException">Keys are unknown, or values unreadable or out of range.</exception>
-    public static FastPortServerOptions BindServer(IConfiguration configuration)
-    {
-        var options = new FastPortServerOptions();
-        Read(configuration, FastPortServerOptions.SectionName, options.Describe);
-        return options;
-    }
+    public static FastPortServerOptions BindServer(IConfiguration configuration) => Bind(configuration, BindServer);
 
     /// <summary>Reads and validates section <c>LatencyStats</c>.</summary>
     /// <param name="configuration">The configuration's root.</param>
     /// <exception cref="FastPortOptionsException">Keys are unknown, or values unreadable or out of range.</exception>
-    public static LatencyStatsOptions BindLatencyStats(IConfiguration configuration)
-    {
-        var options = new LatencyStatsOptions();
-        Read(configuration, LatencyStatsOptions.SectionName, options.Describe);
-        return options;
-    }
+    public static LatencyStatsOptions BindLatencyStats(IConfiguration configuration) => Bind(configuration, BindLatencyStats);
 
-    private static void Read(IConfiguration configuration, string section, Action<OptionSection> describe)
+    /// <summary>Reads section <c>FastPort</c>, and adds its problems to those of other sections.</summary>
+    internal static FastPortServerOptions BindServer(IConfiguration configuration, ICollection<string> problems) =>
+        Read<FastPortServerOptions>(configuration, FastPortServerOptions.SectionName, problems);
+
+    /// <summary>Reads section <c>LatencyStats</c>, and adds its problems to those of other sections.</summary>
+    internal static LatencyStatsOptions BindLatencyStats(IConfiguration configuration, ICollection<string> problems) =>
+        Read<LatencyStatsOptions>(configuration, LatencyStatsOptions.SectionName, problems);
+
+    private static TOptions Bind<TOptions>(IConfiguration configuration, Func<IConfiguration, ICollection<string>, TOptions> read)
     {
         ArgumentNullException.ThrowIfNull(configuration);
         List<string> problems = [];
-        OptionSection.Visit(section, problems, configuration.GetSection(section), describe);
-        if (problems.Count != 0)
-        {
-            throw new FastPortOptionsException(problems);
-        }
+        TOptions options = read(configuration, problems);
+        return problems.Count == 0 ? options : throw new FastPortOptionsException(problems);
+    }
+
+    private static TOptions Read<TOptions>(IConfiguration configuration, string section, ICollection<string> problems)
+        where TOptions : IDescribedOptions, new()
+    {
+        var options = new TOptions();
+        OptionSection.Visit(section, problems, configuration.GetSection(section), options.Describe);
+        return options;
     }
 }

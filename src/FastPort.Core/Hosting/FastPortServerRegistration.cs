@@ -71,8 +71,10 @@ public static class FastPortServerRegistration
         NamedServices.Refuse<FastPortServer>(services, name);
         var builder = new FastPortBuilder(services, name);
         services.TryAddSingleton(TimeProvider.System);
-        OptionsBuilder<FastPortServerOptions> options = SectionOptions.Add<FastPortServerOptions>(
-            services, name, section, section.Path);
+        OptionsBuilder<FastPortServerOptions> options = SectionOptions.Add<FastPortServerOptions>(services, name, section, section.Path)
+            .Validate(
+                _ => NamedServices.Has<INodes>(services, name) || !section.GetSection(BackplaneKey).Exists(),
+                $"{section.Path}:{BackplaneKey} is set, but this program joins no nodes: remove it, or call AddRedisBackplane.");
         if (configure is not null)
         {
             options.Configure(configure);
@@ -86,7 +88,7 @@ public static class FastPortServerRegistration
 
         SectionOptions.Add<LatencyStatsOptions>(
             services, name, report, report?.Path ?? LatencyStatsOptions.SectionName);
-        NamedServices.AddSingleton(services, name, provider => CreateServer(provider, builder, section));
+        NamedServices.AddSingleton(services, name, provider => CreateServer(provider, builder));
         NamedServices.AddSingleton(services, name, provider => new LatencyStats(
             LatencyRole.Server,
             NamedServices.Options<LatencyStatsOptions>(provider, name).MaxSamplesInMemory,
@@ -103,7 +105,7 @@ public static class FastPortServerRegistration
         return builder;
     }
 
-    private static FastPortServer CreateServer(IServiceProvider provider, FastPortBuilder builder, IConfigurationSection section)
+    private static FastPortServer CreateServer(IServiceProvider provider, FastPortBuilder builder)
     {
         var handlers = new MessageHandlers();
         foreach (Action<IServiceProvider, MessageHandlers> map in builder.Maps)
@@ -130,12 +132,6 @@ public static class FastPortServerRegistration
             throw new InvalidOperationException(
                 "ConfigureComponents has set a LatencyStats that nothing would report; keep the one in the services, or register "
                 + "yours in its place.");
-        }
-
-        if (components.RoutingIdClaims is null && section.GetSection(BackplaneKey).Exists())
-        {
-            throw new FastPortOptionsException(
-                [$"{section.Path}:{BackplaneKey} is set, but this program joins no nodes: remove it, or call AddRedisBackplane."]);
         }
 
         components.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);

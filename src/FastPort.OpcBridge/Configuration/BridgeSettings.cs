@@ -26,14 +26,14 @@ internal sealed class BridgeSettings
     public OpcUaTagsOptions Tags { get; } = new();
 
     /// <summary>Reads and checks the section.</summary>
-    /// <exception cref="FastPortOptionsException">Values are not allowed; the message names all of them.</exception>
-    public static BridgeSettings Read(IConfiguration configuration)
+    /// <param name="configuration">The program's configuration.</param>
+    /// <param name="problems">Receives a sentence for every value that is not allowed.</param>
+    public static BridgeSettings Read(IConfiguration configuration, ICollection<string> problems)
     {
         var settings = new BridgeSettings();
-        List<string> problems = [];
         OptionSection.Visit(
             OpcUaTagsOptions.SectionName, problems, configuration.GetSection(OpcUaTagsOptions.SectionName), settings.Describe);
-        return problems.Count == 0 ? settings : throw new FastPortOptionsException(problems);
+        return settings;
     }
 
     /// <summary>Bridges the simulation, with all features enabled.</summary>

@@ -1,9 +1,9 @@
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
+using FastPort.Programs.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Serilog;
 
 namespace FastPort.OpcBridge.Simulation;
 
@@ -57,8 +57,7 @@ internal static class SimulationProgram
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         builder.Configuration.AddInMemoryCollection(Defaults);
         ProgramRun.AddSettings(builder.Configuration, new TransportChoice());
-        Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
-        builder.Services.AddSerilog();
+        HostLog.Add(builder.Services, builder.Configuration);
         SimulatedNodes? nodes = null;
         builder.Services
             .AddOpcUaServer(builder.Configuration, (_, space) => nodes = new SimulatedNodes(space))

@@ -21,7 +21,7 @@ internal abstract partial class ChannelProtocol
     /// loop, one step at a time. The step does not run if the connection ends before its turn; <see cref="Release"/> then releases its
     /// resources.
     /// </summary>
-    /// <param name="step">The step. Returns why the channel must end; null to go on. An exception ends the connection.</param>
+    /// <param name="step">The step. Returns why the channel must end; null to continue. An exception ends the connection.</param>
     /// <param name="then">Called on the loop after a step that succeeded, unless the connection has ended.</param>
     internal void RunAside(Func<ChannelFault?> step, Action then)
     {

@@ -25,14 +25,14 @@ internal abstract partial class ChannelProtocol
 
     /// <summary>Checks the sender of an OpenSecureChannel message; a server sets <see cref="Credentials"/> by it.</summary>
     /// <param name="header">The clear header.</param>
-    /// <returns>Why the channel must end; null to go on.</returns>
+    /// <returns>Why the channel must end; null to continue.</returns>
     protected abstract ChannelFault? Identify(in AsymmetricHeader header);
 
     /// <summary>An OpenSecureChannel message was decrypted and verified.</summary>
     /// <param name="requestId">The request.</param>
     /// <param name="type">The message's type.</param>
     /// <param name="decoder">Stands at the header of the request or response.</param>
-    /// <returns>Why the channel must end; null to go on.</returns>
+    /// <returns>Why the channel must end; null to continue.</returns>
     protected abstract ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder);
 
     /// <summary>An OpenSecureChannel message was handled; on the loop.</summary>

@@ -109,7 +109,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <summary>A message before the channel: Hello, Acknowledge or Error.</summary>
     /// <param name="type">The message's type.</param>
     /// <param name="body">The body.</param>
-    /// <returns>Why the channel must end; null to go on.</returns>
+    /// <returns>Why the channel must end; null to continue.</returns>
     protected abstract ChannelFault? OnTransportMessage(uint type, ReadOnlySpan<byte> body);
 
     /// <summary>A message has arrived.</summary>
@@ -118,7 +118,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     /// <param name="owner">
     /// The buffer of a message of several chunks; set it to null to keep it, and dispose it later. Null for a message that was not copied.
     /// </param>
-    /// <returns>Why the channel must end; null to go on.</returns>
+    /// <returns>Why the channel must end; null to continue.</returns>
     protected abstract ChannelFault? OnMessage(uint requestId, ReadOnlySpan<byte> message, ref MessageBuffer? owner);
 
     /// <summary>The peer has given up a message.</summary>

@@ -36,7 +36,7 @@ internal sealed class IncomingMessage(ArrayPool<byte> pool) : IDisposable
         ? null
         : new ChannelFault(StatusCodes.BadTcpMessageTooLarge, $"A message is larger than the {_most.Bytes} bytes that are accepted.");
 
-    /// <summary>Adds a chunk's body. Returns why the channel must end; null to go on.</summary>
+    /// <summary>Adds a chunk's body. Returns why the channel must end; null to continue.</summary>
     public ChannelFault? Add(uint requestId, ReadOnlySpan<byte> body)
     {
         if (CheckSize(body.Length) is { } fault)

@@ -1,33 +1,41 @@
+using Microsoft.Extensions.Options;
+
 namespace FastPort.Security.Hosting;
 
 /// <summary>Checks that certificates can identify users at a server, and only certificates of a configured authority.</summary>
-internal static class CertificateUsersCheck
+/// <param name="name">The server's name; empty for none.</param>
+/// <param name="section">The path of the section of <see cref="SecurityOptions"/>, for the message.</param>
+/// <param name="servers">The options of the servers.</param>
+internal sealed class CertificateUsersCheck(string name, string section, IOptionsMonitor<FastPortServerOptions> servers)
+    : IValidateOptions<SecurityOptions>
 {
-    /// <summary>Throws if they do not.</summary>
-    /// <param name="options">The options of the section.</param>
-    /// <param name="section">Its path, for the message.</param>
-    /// <param name="tls">The server's options.</param>
-    /// <exception cref="FastPortOptionsException">The message names what to set.</exception>
-    public static void Run(SecurityOptions options, string section, TlsServerOptions tls)
+    public ValidateOptionsResult Validate(string? optionsName, SecurityOptions options)
     {
-        if (options.CertificateUsers == CertificateName.None)
+        if (optionsName != name || options.CertificateUsers == CertificateName.None)
         {
-            return;
+            return ValidateOptionsResult.Skip;
         }
 
-        if (tls.ClientCertificates == ClientCertificateMode.None)
+        TlsServerOptions tls;
+        try
         {
-            Throw("ClientCertificates is None; set Optional or Required");
+            tls = servers.Get(name).Tls;
+        }
+        catch (OptionsValidationException)
+        {
+            // The host does not start, and names these problems as well as those of the security.
+            return ValidateOptionsResult.Skip;
         }
 
         // The system trusts authorities that issue certificates to anyone.
-        if (tls.ClientAuthorityFile.Length == 0)
-        {
-            Throw("ClientAuthorityFile is empty: any authority that the system trusts could name users; give a file with yours");
-        }
-
-        void Throw(string problem) =>
-            throw new FastPortOptionsException(
-                [$"{section}:{nameof(options.CertificateUsers)} is {options.CertificateUsers}, but the server's Tls:{problem}."]);
+        string? problem = tls.ClientCertificates == ClientCertificateMode.None
+            ? "ClientCertificates is None; set Optional or Required"
+            : tls.ClientAuthorityFile.Length == 0
+            ? "ClientAuthorityFile is empty: any authority that the system trusts could name users; give a file with yours"
+            : null;
+        return problem is null
+            ? ValidateOptionsResult.Success
+            : ValidateOptionsResult.Fail(
+                $"{section}:{nameof(options.CertificateUsers)} is {options.CertificateUsers}, but the server's Tls:{problem}.");
     }
 }

@@ -32,6 +32,8 @@ public static class SecurityRegistration
         }
 
         string name = builder.Name;
+        builder.Services.AddSingleton<Options.IValidateOptions<SecurityOptions>>(provider => new CertificateUsersCheck(
+            name, section.Path, provider.GetRequiredService<Options.IOptionsMonitor<FastPortServerOptions>>()));
         NamedServices.AddSingleton(builder.Services, name, Create);
         NamedServices.AddSingleton(builder.Services, name, provider => Security(provider).Policy!);
         NamedServices.AddSingleton(builder.Services, name, provider => Security(provider).Users);
@@ -42,19 +44,13 @@ public static class SecurityRegistration
             .OnSessionClosed((provider, session, reason) => Security(provider).Events.Closed(session, reason))
             .OnCertificateChanged((provider, certificate) => Security(provider).Events.CertificateChanged(certificate));
 
-        ServerSecurity Create(IServiceProvider provider)
-        {
-            SecurityOptions bound = NamedServices.Options<SecurityOptions>(provider, name);
-            TlsServerOptions tls = NamedServices.Options<FastPortServerOptions>(provider, name).Tls;
-            CertificateUsersCheck.Run(bound, section.Path, tls);
-            return new ServerSecurity(
-                bound,
-                name,
-                tls,
-                provider.GetRequiredService<TimeProvider>(),
-                NamedServices.LoggerFactory(provider).CreateLogger("FastPort.Security"),
-                () => NamedServices.Get<FastPortServer>(provider, name).Routing);
-        }
+        ServerSecurity Create(IServiceProvider provider) => new(
+            NamedServices.Options<SecurityOptions>(provider, name),
+            name,
+            NamedServices.Options<FastPortServerOptions>(provider, name).Tls,
+            provider.GetRequiredService<TimeProvider>(),
+            NamedServices.LoggerFactory(provider).CreateLogger("FastPort.Security"),
+            () => NamedServices.Get<FastPortServer>(provider, name).Routing);
 
         ServerSecurity Security(IServiceProvider provider) => NamedServices.Get<ServerSecurity>(provider, name);
     }

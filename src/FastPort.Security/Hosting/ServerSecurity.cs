@@ -1,4 +1,5 @@
 using System.Security.Claims;
+using System.Security.Cryptography.X509Certificates;
 using FastPort.Logging;
 using FastPort.Security.Audit;
 using FastPort.Security.Bans;
@@ -39,44 +40,37 @@ internal sealed class ServerSecurity : IAsyncDisposable
     /// <param name="time">Source of time.</param>
     /// <param name="logger">Logs changes.</param>
     /// <param name="routing">The server's routing; called when a policy has changed.</param>
-    /// <exception cref="FastPortOptionsException">A file cannot be used; the message names it and every problem.</exception>
+    /// <exception cref="FastPortOptionsException">Files cannot be used; the message names all of them with every problem.</exception>
     public ServerSecurity(
         SecurityOptions options, string server, TlsServerOptions tls, TimeProvider time, ILogger logger, Func<ServerRouting> routing)
     {
+        List<string> problems = [];
         try
         {
             _log = options.AuditFile.Length == 0 ? null : new AuditLog(options.AuditFile, time, logger);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new FastPortOptionsException([$"The audit log {options.AuditFile} cannot be written. {e.Message}"]);
+            problems.Add($"The audit log {options.AuditFile} cannot be written. {e.Message}");
         }
 
         _events = new SecurityEvents(_log, server, time);
         _logger = SafeLogger.Of(logger);
         _serverBans = _bans = new BanList(time);
-        try
+        _bansFile = Watch(options.BansFile, "bans", BanFile.MaxBytes, BanFile.Read, CreateBansFile);
+        _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
+            ? new PasswordAuthentication(users)
+            : null;
+        if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
         {
-            CreateBansFile(options.BansFile);
-            _bansFile = Watch(options.BansFile, "bans", BanFile.MaxBytes, BanFile.Read);
-            _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
-                ? new PasswordAuthentication(users)
-                : null;
-            if (Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys)
-            {
-                _tokens = new TokenAuthentication(keys, options, time) { Accepted = WarnOfRoles };
-                keys.Follow(LogLeftOut);
-            }
-
-            _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
-                ? new ServerPolicy(policy, options, time, _events, routing, logger)
-                : null;
-        }
-        catch (SecurityFileException e)
-        {
-            throw new FastPortOptionsException([e.Message]);
+            _tokens = new TokenAuthentication(keys, options, time) { Accepted = WarnOfRoles };
+            keys.Follow(LogLeftOut);
         }
 
+        _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
+            ? new ServerPolicy(policy, options, time, _events, routing, logger)
+            : null;
+        ThrowProblems();
         _bansFile?.Follow(BansFileChanged);
 
         // Not before: the bans of the file were reported when they were added.
@@ -95,17 +89,17 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         CertificateChains CreateChains()
         {
-            try
+            WatchedFile<X509Certificate2Collection>? authorities = Watch(
+                tls.ClientAuthorityFile, "client authorities", CertificateChains.MaxBytes, CertificateChains.Read);
+            ThrowProblems();
+            return new CertificateChains(authorities!, tls.Revocation, options.CertificateUsers, time);
+        }
+
+        void ThrowProblems()
+        {
+            if (problems.Count != 0)
             {
-                return new CertificateChains(
-                    Watch(tls.ClientAuthorityFile, "client authorities", CertificateChains.MaxBytes, CertificateChains.Read)!,
-                    tls.Revocation,
-                    options.CertificateUsers,
-                    time);
-            }
-            catch (SecurityFileException e)
-            {
-                throw new FastPortOptionsException([e.Message]);
+                throw new FastPortOptionsException(problems);
             }
         }
 
@@ -130,7 +124,8 @@ internal sealed class ServerSecurity : IAsyncDisposable
             }
         }
 
-        WatchedFile<T>? Watch<T>(string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read)
+        WatchedFile<T>? Watch<T>(
+            string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read, Action<string>? create = null)
             where T : class
         {
             if (path.Length == 0)
@@ -138,9 +133,18 @@ internal sealed class ServerSecurity : IAsyncDisposable
                 return null;
             }
 
-            WatchedFile<T> file = new(path, what, maxBytes, read, options.ReloadInterval, time, logger);
-            file.Changed += _ => _events.Reloaded(what, path);
-            return file;
+            try
+            {
+                create?.Invoke(path);
+                WatchedFile<T> file = new(path, what, maxBytes, read, options.ReloadInterval, time, logger);
+                file.Changed += _ => _events.Reloaded(what, path);
+                return file;
+            }
+            catch (SecurityFileException e)
+            {
+                problems.Add(e.Message);
+                return null;
+            }
         }
     }
 
@@ -202,10 +206,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     {
         try
         {
-            if (path.Length != 0)
-            {
-                BanFiles.Create(path);
-            }
+            BanFiles.Create(path);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

@@ -1,4 +1,3 @@
-using FastPort;
 using FastPort.Configuration;
 using FastPort.Tags;
 using FastPort.Tags.OpcUa;
@@ -32,6 +31,8 @@ public static class OpcUaTagsRegistration
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(configuration);
         Add(services, static provider => provider.GetRequiredService<IOptions<OpcUaTagsOptions>>().Value);
+        services.AddSingleton<IValidateOptions<OpcUaTagsOptions>>(
+            static provider => new OpcFoundationCheck(provider.GetService<OpcFoundationLinks>()));
         IConfigurationSection section =
             configuration as IConfigurationSection ?? configuration.GetSection(OpcUaTagsOptions.SectionName);
         return SectionOptions.Add<OpcUaTagsOptions>(services, Options.Options.DefaultName, section, section.Path);
@@ -50,7 +51,6 @@ public static class OpcUaTagsRegistration
             ILoggerFactory loggerFactory = provider.GetRequiredService<ILoggerFactory>();
             TimeProvider time = provider.GetRequiredService<TimeProvider>();
             OpcFoundationLinks? foundation = provider.GetService<OpcFoundationLinks>();
-            RefuseWithoutStack(read, foundation);
             return new OpcUaTagSources([.. read.Endpoints.Select(endpoint => new OpcUaTagSource(
                 endpoint, read, loggerFactory, time, endpoint.Stack == OpcUaStack.OpcFoundation ? foundation!.Connect : null))]);
         });
@@ -63,20 +63,5 @@ public static class OpcUaTagsRegistration
             latencies: provider.GetService<LatencyStats>(),
             authorizer: provider.GetService<TagAuthorizer>()));
         services.AddSingleton<IHostedService, OpcUaTagService>();
-    }
-
-    private static void RefuseWithoutStack(OpcUaTagsOptions options, OpcFoundationLinks? foundation)
-    {
-        string[] problems =
-        [
-            .. options.Endpoints.Where(static endpoint => endpoint.Stack == OpcUaStack.OpcFoundation).Select(static endpoint =>
-                $"{OpcUaTagsOptions.SectionName}:{nameof(options.Endpoints)}:{endpoint.Name}:{nameof(endpoint.Stack)} is "
-                + $"{endpoint.Stack}, which this program does not have. Build the bridge with -p:WithOpcFoundation=true; in another "
-                + "program, reference FastPort.Tags.OpcFoundation and call AddOpcFoundationStack."),
-        ];
-        if (foundation is null && problems.Length != 0)
-        {
-            throw new FastPortOptionsException(problems);
-        }
     }
 }

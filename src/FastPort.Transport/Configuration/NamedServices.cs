@@ -57,13 +57,19 @@ internal static class NamedServices
     /// <exception cref="InvalidOperationException">There is one with that name.</exception>
     public static void Refuse<TService>(IServiceCollection services, string name)
     {
-        if (services.Any(s => s.ServiceType == typeof(TService) && (name.Length == 0 ? !s.IsKeyedService : name.Equals(s.ServiceKey))))
+        if (Has<TService>(services, name))
         {
             string named = name.Length == 0 ? string.Empty : $" named '{name}'";
             throw new InvalidOperationException(
                 $"A {typeof(TService).Name}{named} was already added. Give this one another name.");
         }
     }
+
+    /// <summary>Whether a service of a name was added.</summary>
+    /// <param name="services">The services.</param>
+    /// <param name="name">The name; empty for none.</param>
+    public static bool Has<TService>(IServiceCollection services, string name) =>
+        services.Any(s => s.ServiceType == typeof(TService) && (name.Length == 0 ? !s.IsKeyedService : name.Equals(s.ServiceKey)));
 
     /// <summary>The host's logger factory, or one that logs nothing.</summary>
     /// <param name="provider">Where to look.</param>

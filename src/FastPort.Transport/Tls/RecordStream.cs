@@ -233,7 +233,7 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
         Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _read.OnCompleted(continuation, state, token, flags);
 
-    // Lets a read go on for which there are bytes now.
+    // Resumes a read for which there are bytes now.
     private void Continue()
     {
         int count;

@@ -25,7 +25,8 @@ internal sealed class TestRun
         IConfigurationRoot configuration = new ConfigurationBuilder()
             .AddInMemoryCollection([new("LatencyStats:EnableFileOutput", "false")])
             .Build();
-        return await new LoadRun(settings, configuration, NullLoggerFactory.Instance, Output, null).RunAsync(interrupted)
+        var options = LoadOptions.Read(configuration, settings, []);
+        return await new LoadRun(settings, options, NullLoggerFactory.Instance, Output, null).RunAsync(interrupted)
             .WaitAsync(Patience, CancellationToken.None);
     }
 

@@ -275,6 +275,23 @@ public sealed class ClientProcessTests : IDisposable
         Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Wrong_values_of_several_sections_are_named_together()
+    {
+        using var client = new ClientProcess(
+            _directory,
+            ["load"],
+            ("LatencyStats__Nonsense", "1"),
+            ("FastPort__MaxConnections", "0"),
+            ("Serilog__MinimumLevel__Default", "Loudest"));
+
+        Assert.Equal(2, await client.EndAsync());
+        string error = await client.Error;
+        Assert.Contains("LatencyStats:Nonsense is not a known key", error, StringComparison.Ordinal);
+        Assert.Contains("FastPort:MaxConnections is 0; allowed: ", error, StringComparison.Ordinal);
+        Assert.Contains("Serilog: ", error, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(null)]
     [InlineData("not json")]

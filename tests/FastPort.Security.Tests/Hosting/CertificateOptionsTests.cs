@@ -18,24 +18,30 @@ public sealed class CertificateOptionsTests : IDisposable
     [Fact]
     public async Task A_server_that_asks_for_no_certificates_does_not_start()
     {
-        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(
-            () => _site.StartAsync(static o => o.CertificateUsers = CertificateName.CommonName, ClientCertificateMode.None));
+        OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(
+            () => _site.StartAsync(
+                static o => (o.CertificateUsers, o.BanTime) = (CertificateName.CommonName, TimeSpan.Zero), ClientCertificateMode.None));
 
         Assert.Equal(
-            "Security:CertificateUsers is CommonName, but the server's Tls:ClientCertificates is None; set Optional or Required.",
-            Assert.Single(e.Problems));
+            [
+                "Security:BanTime is 00:00:00",
+                "Security:CertificateUsers is CommonName, but the server's Tls:ClientCertificates is None",
+            ],
+            e.Failures.Select(static problem => problem.Split(';')[0]).Order(StringComparer.Ordinal));
     }
 
     [Fact]
     public async Task A_server_that_would_take_users_of_any_authority_does_not_start()
     {
-        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => _site.StartAsync(
+        OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(() => _site.StartAsync(
             static o => o.CertificateUsers = CertificateName.Email,
             ClientCertificateMode.Required,
             static server => server.Tls.ClientAuthorityFile = string.Empty));
 
         Assert.StartsWith(
-            "Security:CertificateUsers is Email, but the server's Tls:ClientAuthorityFile is empty", e.Message, StringComparison.Ordinal);
+            "Security:CertificateUsers is Email, but the server's Tls:ClientAuthorityFile is empty",
+            Assert.Single(e.Failures),
+            StringComparison.Ordinal);
     }
 
     [Theory]
@@ -45,7 +51,12 @@ public sealed class CertificateOptionsTests : IDisposable
     public void The_kind_of_name_is_one_of_the_list(string text, string? problem)
     {
         IConfiguration configuration = new ConfigurationBuilder()
-            .AddInMemoryCollection([new("Security:CertificateUsers", text)])
+            .AddInMemoryCollection(
+            [
+                new("Security:CertificateUsers", text),
+                new("FastPort:Tls:ClientCertificates", "Required"),
+                new("FastPort:Tls:ClientAuthorityFile", "ca.pem"),
+            ])
             .Build();
         IServiceCollection services = new ServiceCollection();
         services.AddFastPort(configuration).AddSecurity(configuration);

@@ -63,10 +63,11 @@ public sealed class OpcUaTagsRegistrationTests
         builder.Services.AddOpcUaTags(builder.Configuration);
         using IHost host = builder.Build();
 
-        FastPortOptionsException wrong = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync(Patience.Token));
+        OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
-        Assert.StartsWith("OpcBridge:Endpoints:plant:Stack is OpcFoundation", Assert.Single(wrong.Problems), StringComparison.Ordinal);
-        Assert.Contains("-p:WithOpcFoundation=true", wrong.Problems[0], StringComparison.Ordinal);
+        string problem = Assert.Single(wrong.Failures);
+        Assert.StartsWith("OpcBridge:Endpoints:plant:Stack is OpcFoundation", problem, StringComparison.Ordinal);
+        Assert.Contains("-p:WithOpcFoundation=true", problem, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -77,6 +78,7 @@ public sealed class OpcUaTagsRegistrationTests
         {
             ["OpcBridge:Endpoints:plant:EndpointUrl"] = "opc.tcp://127.0.0.1:1",
             ["OpcBridge:Endpoints:plant:Colour"] = "red",
+            ["OpcBridge:Endpoints:plant:Stack"] = "OpcFoundation",
             ["OpcBridge:Groups:fast:Deadband"] = "a lot",
         });
         builder.Services.AddOpcUaTags(builder.Configuration).Configure(static options =>
@@ -90,6 +92,8 @@ public sealed class OpcUaTagsRegistrationTests
 
         Assert.Contains("OpcBridge:Endpoints:plant:Colour is not a known key", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Groups:fast:Deadband is 'a lot'", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "OpcBridge:Endpoints:plant:Stack is OpcFoundation, which this program does not have.", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Endpoints: an endpoint has no name", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags: 'speed' names the group 'slow'", wrong.Message, StringComparison.Ordinal);
     }

@@ -78,7 +78,7 @@ internal sealed class Handshake(HandshakeSettings handshake, SessionSettings set
         bool isNamed = RoutingIdLimits.IsName(hello.ClientName);
         if (!isNamed || !RoutingIdLimits.IsName(hello.RoutingId))
         {
-            // Who is told of it puts the client's name into logs.
+            // Subscribers of HelloRefused put the client's name into logs.
             Fail(
                 header, isNamed ? hello : hello with { ClientName = string.Empty }, received, ErrorCode.MalformedBody,
                 $"routing_id and client_name have {RoutingIdLimits.Name}.");

@@ -74,7 +74,7 @@ internal sealed partial class OutgoingRequests
         }
     }
 
-    /// <summary>Ends a call that cannot go on here, and cancels it at the peer; nothing if it has ended. Any thread.</summary>
+    /// <summary>Ends a call that cannot continue here, and cancels it at the peer; nothing if it has ended. Any thread.</summary>
     public void Abandon(StreamReply stream, Exception failure)
     {
         if (!Outstanding.TryRemove(stream.Correlation, stream.Type, out _))

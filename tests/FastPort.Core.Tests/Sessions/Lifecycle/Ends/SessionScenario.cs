@@ -8,9 +8,9 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
 
 /// <summary>
-/// One session that ends in a random order of events. The loop is the test's thread, and the clock one that the test moves. Calls from
-/// other threads end before the next event begins, and what they post to the loop is an event of its own. So a seed always has the same
-/// course. The course says what can be seen from outside only: frames, results, the close.
+/// One session that ends in a random order of events. The loop is the test's thread, and the clock one that the test moves. The loop waits
+/// for each call from another thread, and what such a call posts to the loop is an event of its own. So a seed always has the same course.
+/// The course says what can be seen from outside only: frames, results, the close.
 /// </summary>
 internal sealed class SessionScenario : IDisposable
 {
@@ -24,9 +24,10 @@ internal sealed class SessionScenario : IDisposable
         ["oldest answers", "newest answers", "push", "own request", "close", "leave", "kick", "abort"];
 
     private readonly Random _random;
-    private readonly bool _hasThreads;
+    private readonly Callers _callers;
     private readonly bool _accepts;
     private readonly QuietSession _session;
+    private readonly EndRules _rules;
     private readonly List<TaskCompletionSource> _held = [];
     private readonly List<uint> _own = [];
     private readonly List<string> _seen = [];
@@ -37,17 +38,24 @@ internal sealed class SessionScenario : IDisposable
     private int _sent;
     private byte[] _rest = [];
     private bool _inputEnded;
+    private bool _isParked;
+    private Exception? _failure;
 
     /// <param name="seed">Decides the events.</param>
-    /// <param name="hasThreads">Whether calls also come from other threads than the loop's.</param>
-    public SessionScenario(int seed, bool hasThreads)
+    /// <param name="callers">The threads that make the calls.</param>
+    public SessionScenario(int seed, Callers callers)
     {
         _random = new Random(seed);
-        _hasThreads = hasThreads;
+        _callers = callers;
         _accepts = _random.Next(3) != 0;
         _session = new QuietSession(
             handlers => handlers
-                .MapInline(Inline, static (ref InlineRequest request) => request.Reply([1]))
+                .MapInline(Inline, (ref InlineRequest request) =>
+                {
+                    Park();
+                    request.Reply([1]);
+                    Park();
+                })
                 .MapQueued(Queued, HoldAsync, beginsOnLoop: true),
             options =>
             {
@@ -56,10 +64,15 @@ internal sealed class SessionScenario : IDisposable
             },
             _accepts);
         _session.Connection.Loop = Thread.CurrentThread;
+        _session.Telling = Park;
+        _rules = new EndRules(_session);
     }
 
     /// <summary>The moves of the session's end, one per event that caused any.</summary>
     public List<EndMove> Moves { get; } = [];
+
+    /// <summary>The rules that the course has broken, a sentence each.</summary>
+    public IEnumerable<string> Broken => _rules.Broken();
 
     /// <summary>Runs some events and returns the course, one line an event.</summary>
     public string Run()
@@ -73,7 +86,7 @@ internal sealed class SessionScenario : IDisposable
         for (int i = 0; i < 16 && _session.Connection.Reason is null; i++)
         {
             (string name, Action act) = Next();
-            if (_hasThreads && FromAnyThread.Contains(name) && _random.Next(3) != 0)
+            if (_callers != Callers.Loop && FromAnyThread.Contains(name) && _random.Next(3) != 0)
             {
                 StepElsewhere(name, act);
                 continue;
@@ -104,6 +117,8 @@ internal sealed class SessionScenario : IDisposable
             }
         });
         Step("two minutes", () => Advance(120_000));
+        RunPosted();
+        Assert.Null(_failure);
         return _course.ToString();
     }
 
@@ -127,7 +142,7 @@ internal sealed class SessionScenario : IDisposable
         18 => ("server stops", () => _session.Protocol.OnStopping(CloseReason.Stopping)),
         19 => ("close", () => _ = _session.Session.CloseAsync()),
         20 => _random.Next(2) == 0
-            ? ("kick", () => _session.Session.Kick(ErrorCode.Forbidden, "kicked"))
+            ? ("kick", Kick)
             : ("half a request", () => ReceiveHalf(Wire.Request(Inline, ++_correlation))),
         21 => _accepts ? ("a second", () => Advance(1000)) : ("leave", () => _session.Protocol.Leave(CloseReason.LocalClosed)),
         22 => _random.Next(3) == 0 ? ("abort", _session.Session.Abort) : ("100 ms", () => Advance(100)),
@@ -135,6 +150,36 @@ internal sealed class SessionScenario : IDisposable
         24 => ("a second", () => Advance(1000)),
         _ => ("40 seconds", () => Advance(40_000)),
     };
+
+    // A call that another thread makes while the loop is within its work.
+    private (string Name, Action Act) NextMeanwhile() => _random.Next(12) switch
+    {
+        0 or 1 => ("oldest answers", () => Answer(0)),
+        2 => ("newest answers", () => Answer(_held.Count - 1)),
+        3 or 4 => ("push", () => _seen.Add($"push {_session.Session.TrySend(Push, [5])}")),
+        5 or 6 => ("own request", Ask),
+        7 => ("close", () => _ = _session.Session.CloseAsync()),
+        8 => ("kick", Kick),
+        9 => ("abort", _session.Session.Abort),
+        10 when !_accepts => ("leave", () => _session.Protocol.Leave(CloseReason.LocalClosed)),
+        _ => ("own request is canceled", Cancel),
+    };
+
+    // The loop is within its work: a handler runs, or a callback. Another thread may make a call, and the loop continues when it has ended.
+    private void Park()
+    {
+        if (_callers != Callers.OtherThreadsDuringWork || _isParked || !_session.Connection.IsOnLoop || _random.Next(3) != 0)
+        {
+            return;
+        }
+
+        _isParked = true;
+        (string name, Action act) = NextMeanwhile();
+        _seen.Add($"({name} elsewhere)");
+        CallElsewhere(act);
+        _rules.Look();
+        _isParked = false;
+    }
 
     // Whether another thread has left something to do for the loop.
     private bool HasTurn => _session.Connection.HasPosted
@@ -169,8 +214,14 @@ internal sealed class SessionScenario : IDisposable
             return;
         }
 
+        byte[] arriving = [.. _rest, .. bytes];
+        if (_session.Connection.Reason is null)
+        {
+            _rules.Arrive(arriving);
+        }
+
         // A paused connection reads on when it is resumed.
-        _session.Connection.Arrive([.. _rest, .. bytes]);
+        _session.Connection.Arrive(arriving);
         _rest = [];
         if (_session.Connection.Outcome != ReceiveOutcome.Pause || _session.Connection.Resumes != _resumes)
         {
@@ -185,6 +236,12 @@ internal sealed class SessionScenario : IDisposable
         _rest = frame[7..];
     }
 
+    private void Kick()
+    {
+        _rules.IsCut = true;
+        _session.Session.Kick(ErrorCode.Forbidden, "kicked");
+    }
+
     private void Offer()
     {
         _resumes = _session.Connection.Resumes;
@@ -196,6 +253,7 @@ internal sealed class SessionScenario : IDisposable
         if (!_inputEnded)
         {
             _inputEnded = true;
+            _rules.IsCut |= truncated;
             _session.Protocol.OnInputEnded(truncated);
         }
     }
@@ -205,6 +263,7 @@ internal sealed class SessionScenario : IDisposable
         // The continuation runs on the thread that releases it, which is the test's.
         var held = new TaskCompletionSource();
         _held.Add(held);
+        Park();
         await held.Task;
         context.Reply([2]);
     }
@@ -221,13 +280,16 @@ internal sealed class SessionScenario : IDisposable
 
     private void Ask()
     {
+        var asked = new Asked(_seen, Park);
         SendStatus status = _session.Session.TryRequest(
-            Own, new EmptyBody(), new Asked(_seen), timing: false, TimeSpan.FromSeconds(5), out uint correlation);
+            Own, new EmptyBody(), asked, timing: false, TimeSpan.FromSeconds(5), out uint correlation);
         _seen.Add($"own {status}");
         if (status == SendStatus.Queued)
         {
             _own.Add(correlation);
         }
+
+        _rules.Ask(asked, status == SendStatus.Queued);
     }
 
     private void Reply()
@@ -240,7 +302,24 @@ internal sealed class SessionScenario : IDisposable
         }
     }
 
-    private void Advance(int milliseconds) => _session.Time.Advance(TimeSpan.FromMilliseconds(milliseconds));
+    private void Cancel()
+    {
+        if (_own.Count != 0)
+        {
+            uint correlation = _own[0];
+            _own.RemoveAt(0);
+            _seen.Add($"canceled {_session.Session.Cancel(correlation)}");
+        }
+    }
+
+    private void Advance(int milliseconds)
+    {
+        bool isOpen = _session.Connection.Reason is null;
+        _session.Time.Advance(TimeSpan.FromMilliseconds(milliseconds));
+
+        // A deadline does not wait for requests.
+        _rules.IsCut |= isOpen && _session.Connection.Reason is not null && milliseconds > 1000;
+    }
 
     private void Step(string name, Action act) => Record(name, () =>
     {
@@ -257,19 +336,27 @@ internal sealed class SessionScenario : IDisposable
     });
 
     // Without a flush: what another thread sends is sent at once.
-    private void StepElsewhere(string name, Action act) => Record($"{name} elsewhere", () =>
+    private void StepElsewhere(string name, Action act) => Record($"{name} elsewhere", () => CallElsewhere(act));
+
+    private void CallElsewhere(Action act)
     {
         Exception? failure = null;
         var thread = new Thread(() => failure = Xunit.Record.Exception(act));
         thread.Start();
-        thread.Join();
-        Assert.Null(failure);
-    });
+        if (!thread.Join(Patience.Limit))
+        {
+            failure = new TimeoutException("The call waits for the loop.");
+        }
+
+        // Not thrown here: the session would take it for a handler's.
+        _failure ??= failure;
+    }
 
     private void Record(string name, Action act)
     {
         EndState before = _session.Protocol.End.State;
         act();
+        _rules.Look();
         if (_session.Protocol.End.State is var after && after != before)
         {
             Moves.Add(new EndMove(name, before, after));
@@ -299,12 +386,5 @@ internal sealed class SessionScenario : IDisposable
             Wire.OneWay => type == Wire.Goodbye ? $"Goodbye {code}" : $"message {type:X4}",
             _ => $"request {type:X4}",
         };
-    }
-
-    private sealed class Asked(List<string> seen) : PendingReply
-    {
-        protected internal override void OnReply(scoped in InboundReply reply) => seen.Add($"own replied{(reply.IsError ? " error" : "")}");
-
-        protected internal override void OnFailed(RequestFailure failure, string message) => seen.Add($"own {failure}");
     }
 }
