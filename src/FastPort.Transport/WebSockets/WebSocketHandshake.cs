@@ -3,6 +3,7 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Unicode;
+using FastPort.Logging;
 using FastPort.Transports;
 
 namespace FastPort.WebSockets;
@@ -57,7 +58,7 @@ internal static class WebSocketHandshake
         if (!answer.Second.SequenceEqual("101"u8))
         {
             string status = $"{Encoding.Latin1.GetString(answer.Second)} {Encoding.Latin1.GetString(answer.Third)}";
-            return $"the server answered {Logging.PeerText.Escape(status, 100)}";
+            return "the server answered " + PeerText.Escape(status, 100);
         }
 
         Span<byte> accept = stackalloc byte[AcceptLength];
@@ -127,7 +128,8 @@ internal static class WebSocketHandshake
     /// <param name="compression">What was agreed about compression; null for none.</param>
     public static int WriteAnswer(Span<byte> destination, in WebSocketKey key, string protocol, WebSocketCompression? compression)
     {
-        ReadOnlySpan<byte> head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "u8;
+        ReadOnlySpan<byte> head =
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "u8;
         head.CopyTo(destination);
         int length = head.Length;
         WriteAccept(destination[length..], key);
