@@ -134,17 +134,9 @@ internal static class WebSocketHandshake
         int length = head.Length;
         WriteAccept(destination[length..], key);
         length += AcceptLength;
-        Utf8.TryWrite(destination[length..], $"\r\nSec-WebSocket-Protocol: {protocol}\r\n", out int written);
-        length += written;
-        written = 0;
-        if (compression is not null)
-        {
-            Utf8.TryWrite(destination[length..], $"Sec-WebSocket-Extensions: {compression.Answer}\r\n", out written);
-        }
-
-        length += written;
-        "\r\n"u8.CopyTo(destination[length..]);
-        return length + 2;
+        string extensions = compression is null ? string.Empty : $"Sec-WebSocket-Extensions: {compression.Answer}\r\n";
+        Utf8.TryWrite(destination[length..], $"\r\nSec-WebSocket-Protocol: {protocol}\r\n{extensions}\r\n", out int written);
+        return length + written;
     }
 
     /// <summary>Sends one of these messages. A closing connection accepts no more bytes.</summary>
