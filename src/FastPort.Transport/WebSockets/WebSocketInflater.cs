@@ -90,7 +90,7 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
     /// <param name="input">The peer's bytes; those used are consumed.</param>
     /// <param name="room">Gets the data.</param>
     /// <returns>Bytes of data; 0 at the end of the frame, or if it is starved.</returns>
-    /// <exception cref="InvalidDataException">The bytes are not compressed data that goes on for ever.</exception>
+    /// <exception cref="InvalidDataException">The bytes are not compressed data, or a block says that it is the last.</exception>
     public int Inflate(ArrayPoolCircularBuffer input, Span<byte> room)
     {
         if (_inflate is null)
