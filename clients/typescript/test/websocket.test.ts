@@ -91,3 +91,9 @@ test("a token does not go over ws:// to another machine", () => {
   assert.throws(() => new FastPortClient({ transport: webSocket("ws://192.0.2.1", options), token: "secret" }), RangeError);
   assert.doesNotThrow(() => new FastPortClient({ transport: webSocket("wss://192.0.2.1", options), token: "secret" }));
 });
+
+test("a URL of another kind is refused: some constructors would take http:// for ws://", () => {
+  for (const url of ["http://192.0.2.1/game", "https://192.0.2.1/game", "tcp://192.0.2.1:6628", "/game", "192.0.2.1", ""]) {
+    assert.throws(() => webSocket(url, options), { name: "RangeError", message: new RegExp(`^'${url}' is not a URL with ws://`) }, url);
+  }
+});

@@ -5,7 +5,7 @@ import type { Caller, StreamOptions } from "../session/caller.js";
 import { Handlers, type Handler, type TypeHandler } from "../session/handlers.js";
 import type { CallOptions } from "../session/request.js";
 import type { FrameSession } from "../session/session.js";
-import { TimeLimit, within } from "../session/time-limit.js";
+import { TimeLimit } from "../session/time-limit.js";
 import type { Session } from "../session/types.js";
 import type { Items } from "../streams/pump.js";
 import { Connector } from "./connector.js";
@@ -136,6 +136,6 @@ export class FastPortClient implements Caller {
   async #whenConnected(limit: TimeLimit, signal: AbortSignal | undefined): Promise<FrameSession> {
     signal?.throwIfAborted();
     const { slot } = this.#connector;
-    return slot.current ?? within(slot.get(), limit.left, signal);
+    return slot.current ?? slot.get(limit.left, signal);
   }
 }
