@@ -128,18 +128,29 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   async *stream(
     type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const call = await this.#open(type, requests, true, options);
-    try {
-      yield* call.replies;
-    } finally {
-      call.cancel();
-    }
+    yield* (await this.open(type, requests, true, options)).readAll();
   }
 
   async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
-    const call = await this.#open(type, requests, false, options);
-    const { value } = await call.replies.next();
-    return value!;
+    return (await this.open(type, requests, false, options)).readOne();
+  }
+
+  /**
+   * Opens a call that streams.
+   * @throws FastPortError Nothing was sent.
+   */
+  async open(
+    type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
+  ): Promise<StreamCall> {
+    const trace = this.#traceOf(type, options);
+    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
+    this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
+    if (!(this.extensions & Extension.Streams)) {
+      throw failed("not-supported", "The server does not support streams.");
+    }
+
+    const { wholeTimeout = 0, signal } = options;
+    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace });
   }
 
   /** Takes no more calls, says Goodbye, and ends the connection when all calls have ended. */
@@ -249,20 +260,6 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     if (!this.fits(bodySize)) {
       throw new RangeError(`The body has ${bodySize} bytes; the server accepts frames of ${this.#maxPeerFrame} bytes.`);
     }
-  }
-
-  async #open(
-    type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
-  ): Promise<StreamCall> {
-    const trace = this.#traceOf(type, options);
-    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
-    this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
-    if (!(this.extensions & Extension.Streams)) {
-      throw failed("not-supported", "The server does not support streams.");
-    }
-
-    const { wholeTimeout = 0, signal } = options;
-    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace });
   }
 
   #traceOf(type: number, { traceparent = this.#settings.traceparent() }: CallOptions): Uint8Array | undefined {

@@ -28,7 +28,7 @@ export interface StreamParts {
 /** A call that streams, of the side that opens it. Ends once: by the peer's last frame, an error, `cancel` or the end of the session. */
 export class StreamCall implements PendingCall {
   readonly type: number;
-  readonly replies: Inflow;
+  readonly #replies: Inflow;
   readonly #calls: Calls;
   readonly #link: Link;
   readonly #parts: StreamParts;
@@ -48,7 +48,7 @@ export class StreamCall implements PendingCall {
     this.type = type;
     this.#correlation = calls.add(this);
     const window = streamsReplies ? link.window : NoWindow;
-    this.replies = new Inflow(window, (messages, bytes) => this.#sendCredit(messages, bytes, CreditOf.ReplyItems));
+    this.#replies = new Inflow(window, (messages, bytes) => this.#sendCredit(messages, bytes, CreditOf.ReplyItems));
     this.#sendCredit(window.messages, window.bytes, CreditOf.Opening);
     const isStream = !(requests instanceof Uint8Array);
     const deadline = deadlineOf(streamsReplies ? wholeTimeout : timeout, link);
@@ -62,11 +62,26 @@ export class StreamCall implements PendingCall {
     }
   }
 
+  /** The replies of a stream. Leaving the loop in any way ends the call. */
+  async *readAll(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* this.#replies;
+    } finally {
+      this.cancel();
+    }
+  }
+
+  /** The only reply. */
+  async readOne(): Promise<Uint8Array> {
+    const { value } = await this.#replies.next();
+    return value!;
+  }
+
   onReply({ flags, body }: Frame): void {
     clearTimeout(this.#firstTimer);
     const { streamsReplies } = this.#parts;
     if (flags & Flag.More) {
-      if (!this.replies.add(body)) {
+      if (!this.#replies.add(body)) {
         this.#violate(ErrorCode.Overloaded, "An item came without credit.");
       }
     } else if (flags & Flag.Error) {
@@ -75,7 +90,7 @@ export class StreamCall implements PendingCall {
       this.#end(new FastPortError(ErrorCode.MalformedBody, "The end of a stream has a body."));
     } else {
       if (!streamsReplies) {
-        this.replies.last(body);
+        this.#replies.last(body);
       }
 
       this.#end();
@@ -96,7 +111,7 @@ export class StreamCall implements PendingCall {
   cancel(reason?: unknown): void {
     if (!this.#isOver) {
       sendCancel(this.#link, this.#correlation);
-      this.replies.clear();
+      this.#replies.clear();
       this.#end(reason);
     }
   }
@@ -112,7 +127,7 @@ export class StreamCall implements PendingCall {
     clearTimeout(this.#firstTimer);
     clearTimeout(this.#wholeTimer);
     this.#parts.signal?.removeEventListener("abort", this.#onAbort);
-    this.replies.end(error);
+    this.#replies.end(error);
   }
 
   async #sendRequests(requests: Items<Uint8Array>): Promise<void> {
