@@ -222,3 +222,24 @@ test("nothing is left of a call that was given up while there was no connection,
   await assert.rejects(asked, { failure: "closed" });
   assert.equal(timers(), before);
 });
+
+test("one signal ends many calls, and is no leak for Node.js", async () => {
+  const server = new LocalServer();
+  server.handlers.add(Type, { kind: "unary", run: () => new Promise(() => {}) });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const client = await connect(server, { closeTimeout: 1 });
+  const abort = new AbortController();
+  const { signal } = abort;
+  const calls = Array.from({ length: 20 }, () => client.request(Type, undefined, { signal }));
+  await client.request(MessageType.Ping);
+  abort.abort();
+  for (const call of calls) {
+    await assert.rejects(call, { name: "AbortError" });
+  }
+
+  await client.close();
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
+});

@@ -1,5 +1,6 @@
 import { Extension } from "../frames/frame.js";
 import { failed } from "../errors.js";
+import { whenAborted } from "./aborts.js";
 import type { Link } from "./link.js";
 
 /** The longest time that timers measure, in milliseconds. */
@@ -49,7 +50,7 @@ export function within<T>(promise: Promise<T>, time: number, signal?: AbortSigna
     // Not when the promise settles, which it may never do: a timer keeps a process alive.
     const end = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      stopWatching();
     };
     const fail = (reason: unknown) => {
       end();
@@ -57,7 +58,7 @@ export function within<T>(promise: Promise<T>, time: number, signal?: AbortSigna
     };
     const onAbort = () => fail(signal!.reason);
     const timer = startTimer(time, () => fail(failed("timed-out", what)));
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopWatching = whenAborted(signal, onAbort);
     if (signal?.aborted) {
       onAbort();
     }

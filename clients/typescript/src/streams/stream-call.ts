@@ -1,6 +1,7 @@
 import { ErrorCode, FastPortError, failed } from "../errors.js";
 import { Flag, Nothing, type Frame } from "../frames/frame.js";
 import { Credit, CreditOf, MessageType, type CreditMessage } from "../messages/control.js";
+import { whenAborted } from "../session/aborts.js";
 import type { Calls, PendingCall } from "../session/calls.js";
 import { sendCancel, type Link } from "../session/link.js";
 import { errorOf } from "../session/replies.js";
@@ -34,7 +35,7 @@ export class StreamCall implements PendingCall {
   readonly #parts: StreamParts;
   readonly #account = new Account();
   readonly #correlation: number;
-  readonly #onAbort = () => this.cancel(this.#parts.signal!.reason);
+  readonly #stopWatching: () => void;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   #wholeTimer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
@@ -56,7 +57,7 @@ export class StreamCall implements PendingCall {
 
     this.#firstTimer = startTimer(timeout, () => this.cancel(failed("timed-out", `No reply came in ${timeout} ms.`)));
     this.#wholeTimer = startTimer(wholeTimeout, () => this.cancel(failed("timed-out", `The call did not end in ${wholeTimeout} ms.`)));
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stopWatching = whenAborted(signal, () => this.cancel(signal!.reason));
     if (isStream) {
       void this.#sendRequests(requests);
     }
@@ -126,7 +127,7 @@ export class StreamCall implements PendingCall {
     this.#account.close();
     clearTimeout(this.#firstTimer);
     clearTimeout(this.#wholeTimer);
-    this.#parts.signal?.removeEventListener("abort", this.#onAbort);
+    this.#stopWatching();
     this.#replies.end(error);
   }
 
