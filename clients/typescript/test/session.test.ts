@@ -243,3 +243,14 @@ test("one signal ends many calls, and is no leak for Node.js", async () => {
   process.off("warning", onWarning);
   assert.deepEqual(warnings, []);
 });
+
+test("without heartbeats a silent server is not given up", async () => {
+  const server = new LocalServer({ heartbeatMs: 1 });
+  const client = await connect(server, { heartbeatInterval: 0 });
+  const { session } = client;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await client.request(MessageType.Ping);
+  assert.equal(client.session, session);
+  assert.equal(server.sessions.length, 1);
+  await client.close();
+});

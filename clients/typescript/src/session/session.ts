@@ -273,7 +273,9 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     this.#maxPeerFrame = welcome.maxFrameBytes || Infinity;
     this.agree(welcome.extensions & Offered);
     const { heartbeatInterval } = this.#settings;
-    this.#startHeartbeat(Math.min(heartbeatInterval, welcome.heartbeatMs || heartbeatInterval));
+    if (heartbeatInterval !== 0) {
+      this.#startHeartbeat(Math.min(heartbeatInterval, welcome.heartbeatMs || heartbeatInterval));
+    }
   }
 
   #startHeartbeat(interval: number): void {
