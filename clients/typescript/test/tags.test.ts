@@ -119,7 +119,7 @@ test("tags of the bridge: browse, describe, read and write", async () => {
   assert.deepEqual([unknown!.status, unknown!.value], [TagStatus.BadNodeIdUnknown, null]);
   await assert.rejects(tags.write("simulation/none", 1), RangeError);
   for (const value of ["1,25", "1.25", 5n, true, null, undefined!, [1, "2"]]) {
-    await assert.rejects(tags.write("simulation/Double.0", value), /RangeError: A value for simulation\/Double.0 is .*, which is no Double/);
+    await assert.rejects(tags.write("simulation/Double.0", value), /RangeError: A value for simulation\/Double.0 .* no Double/);
   }
 
   await assert.rejects(tags.write("simulation/String.0", 5), /is '5' \(number\), which is no String/);
