@@ -69,7 +69,7 @@ export function webSocket(url: string | URL, options: WebSocketOptions = {}): Tr
       // A failed attempt is reported by onclose, too; then the promise is settled.
       connection.closed.then((error) => {
         signal.removeEventListener("abort", onAbort);
-        reject(error ?? new Error(`Cannot connect to ${href}.`));
+        reject(new Error(`Cannot connect to ${href}: ${error?.message ?? "the WebSocket was closed."}`));
       });
     }),
   };
