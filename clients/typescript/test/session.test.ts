@@ -254,3 +254,14 @@ test("without heartbeats a silent server is not given up", async () => {
   assert.equal(server.sessions.length, 1);
   await client.close();
 });
+
+test("a message type that is none is not sent as another one", async () => {
+  const client = await connect(new LocalServer());
+  for (const type of [65_536 + MessageType.Ping, -1, 1.5, NaN]) {
+    await assert.rejects(client.request(type), { name: "RangeError", message: new RegExp(`not ${type}`) });
+    await assert.rejects(client.send(type), RangeError);
+    await assert.rejects(client.sendStream(type, []), RangeError);
+  }
+
+  await client.close();
+});

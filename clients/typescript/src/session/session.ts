@@ -110,7 +110,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
     const trace = this.#traceOf(type, options);
     const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
-    this.#check(body.length, options);
+    this.#check(type, body.length, options);
     const { timing, latencies } = this.#settings;
     return request(this.#calls, this, { type, body, decode, timeout, signal: options.signal, trace, timing, latencies });
   }
@@ -121,7 +121,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
       await this.#whenReady(options);
     }
 
-    this.#check(body.length, options);
+    this.#check(type, body.length, options);
     this.sendFrame({ type, flags: Flag.OneWay, trace, body });
   }
 
@@ -144,7 +144,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   ): Promise<StreamCall> {
     const trace = this.#traceOf(type, options);
     const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
-    this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
+    this.#check(type, requests instanceof Uint8Array ? requests.length : 0, options);
     if (!(this.extensions & Extension.Streams)) {
       throw failed("not-supported", "The server does not support streams.");
     }
@@ -251,8 +251,12 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   /** Nothing may be awaited between this and the frame. */
-  #check(bodySize: number, { signal }: CallOptions): void {
+  #check(type: number, bodySize: number, { signal }: CallOptions): void {
     signal?.throwIfAborted();
+    if (type !== (type & 0xffff)) {
+      throw new RangeError(`A message type is a whole number from 0 to 65535, not ${type}.`);
+    }
+
     if (this.#isRetired) {
       throw failed("closed", "The session has ended, or is about to end.");
     }
