@@ -86,9 +86,9 @@ internal static class ProgramRun
         }
         catch (InvalidDataException e)
         {
-            // appsettings.json is not valid JSON.
-            return await FailAsync(ExitCode.Usage, e.InnerException is null ? e.Message : $"{e.Message} {e.InnerException.Message}")
-                .ConfigureAwait(false);
+            // appsettings.json is not valid JSON. Only the innermost exception knows the line.
+            Exception first = e.GetBaseException();
+            return await FailAsync(ExitCode.Usage, first == e ? e.Message : $"{e.Message} {first.Message}").ConfigureAwait(false);
         }
         finally
         {

@@ -54,6 +54,19 @@ public sealed class TagPageSecurityTests
         Assert.Equal(HttpStatusCode.Unauthorized, script.StatusCode);
     }
 
+    [Theory]
+    [InlineData("tags/", "../tags")]
+    [InlineData("login/", "../login")]
+    public async Task ASlashBehindAPageIsTakenAway(string path, string target)
+    {
+        await using TagHost host = await TagHost.StartAsync(null, ("Dashboard:Token", DashboardHost.Token));
+        using var http = new HttpClient(new SocketsHttpHandler { AllowAutoRedirect = false }) { BaseAddress = host.Url };
+
+        using HttpResponseMessage answer = await http.GetAsync(path);
+
+        Assert.Equal((HttpStatusCode.Redirect, target), (answer.StatusCode, answer.Headers.Location!.OriginalString));
+    }
+
     [Fact]
     public async Task TheServerAcceptsPagesOfTheDashboardByItsExactNames()
     {

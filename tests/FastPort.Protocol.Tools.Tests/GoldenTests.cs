@@ -30,4 +30,24 @@ public sealed class GoldenTests
         Assert.All(
             ContractWriter.Write(Protoc.ReadGame(""), isInternal: false).TrimEnd().Split('\n'),
             static line => Assert.StartsWith("//", line, StringComparison.Ordinal));
+
+    [Theory]
+    [InlineData('\r', "/// one", "/// two")]
+    [InlineData('\u0085', "/// one", "/// two")]
+    [InlineData('\u2028', "/// one", "/// two")]
+    [InlineData('\u2029', "/// one", "/// two")]
+    [InlineData('\u0001', "/// <summary>one two</summary>")]
+    [InlineData('\f', "/// <summary>one two</summary>")]
+    public void A_comment_stays_a_comment_whatever_is_in_it(char separator, params string[] lines)
+    {
+        string service = $$"""
+            /* one{{separator}}two */
+            service Move { option (fastport.first_type) = 0x1000; rpc Walk(Ask) returns (Answer); }
+            """;
+
+        string code = ContractWriter.Write(Protoc.ReadGame(service), isInternal: false);
+
+        Assert.All(lines, line => Assert.Contains($"{line}\n", code, StringComparison.Ordinal));
+        Assert.DoesNotContain(separator, code);
+    }
 }

@@ -81,9 +81,9 @@ public sealed class ServerConfigurationTests
     [Theory]
     [InlineData("{ \"FastPort\": { \"MaxConnections\": 5, ")]
     [InlineData("not json")]
-    public async Task Broken_JSON_names_the_file(string json)
+    public async Task Broken_JSON_names_the_file_and_the_line(string json)
     {
-        await AssertUsageAsync(ServerProcess.StartWithSettings(json, []), "appsettings.json");
+        await AssertUsageAsync(ServerProcess.StartWithSettings(json, []), "appsettings.json", "LineNumber: 0");
     }
 
     [Fact]

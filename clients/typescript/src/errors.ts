@@ -42,6 +42,7 @@ export class FastPortError extends Error {
    * @param message One sentence for people.
    * @param detail A message for programs. Defaults to none.
    * @param failure Why no reply came. Defaults to none: an error reply came.
+   * @throws RangeError The code is no whole number from 0 to 4,294,967,295: it could not be sent.
    */
   constructor(
     readonly code: number,
@@ -51,6 +52,9 @@ export class FastPortError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+    if (code !== code >>> 0) {
+      throw new RangeError(`The code of an error is a whole number from 0 to 4294967295, not ${code}: '${message}'`);
+    }
   }
 }
 

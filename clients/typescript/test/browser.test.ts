@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
+import { WebSocketServer } from "ws";
 import { Browser, NeedsBrowser, type Page } from "./support/browser.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Relay } from "./support/relay.js";
+import { urlOf } from "./support/websocket-bridge.js";
 
 const Script = `
   import { FastPortClient, webSocket } from "fastport";
@@ -73,6 +76,18 @@ test("in a browser: a request, a flood that waits, and a Goodbye", NeedsBrowser,
   assert.equal(await page.run("flood(200)"), 200);
   await page.run("client.close()");
   assert.equal(await page.run("client.session === undefined"), true);
+});
+
+test("in a browser: a server that sends text is no FastPort server", NeedsBrowser, async () => {
+  const text = new WebSocketServer({ port: 0, host: "127.0.0.1", handleProtocols: () => "fastport.v1" });
+  text.on("connection", (socket) => socket.send("hello"));
+  await once(text, "listening");
+  const page = await browser.open();
+  await see(page, "globalThis.isReady === true");
+  assert.match(await page.run(`connect("${urlOf(text)}").catch((e) => e.message)`), /A text message came/);
+  await until("the WebSocket is closed", () => text.clients.size === 0);
+  text.close();
+  await page.close();
 });
 
 test("a tab in the background keeps its session, sends a flood, and is back after its connection was cut", NeedsBrowser, async () => {

@@ -5,6 +5,7 @@ import { socket } from "fastport/node";
 import { WebSocket } from "ws";
 import { Backoff } from "../dist/client/backoff.js";
 import { Goodbye, Hello, MessageType, Welcome } from "../dist/messages/control.js";
+import type { FrameSession } from "../dist/session/session.js";
 import { Echo, echoOf, textOf } from "./support/echo.js";
 import { deferred, until } from "./support/patience.js";
 import { LocalServer } from "./support/pair.js";
@@ -183,4 +184,27 @@ test("delays double up to the maximum, with jitter, and start over after a conne
   assert.ok(backoff.next() >= 750);
   backoff.resetAfter(1000);
   assert.equal(backoff.next(), 0);
+});
+
+test("streams that wait for room when the server says Goodbye go to the next session", async () => {
+  const server = new LocalServer();
+  server.handlers.add(Echo, { kind: "duplex", run: (requests) => requests });
+  server.handlers.add(Echo + 1, { kind: "client-stream", run: async () => Uint8Array.of(server.sessions.length) });
+  const room = deferred();
+  const connect = server.connect.bind(server);
+  server.connect = async (events) => {
+    const connection = await connect(events);
+    return server.sessions.length > 1 ? connection : Object.assign(connection, { bufferedBytes: 2 ** 20, drained: () => room.promise });
+  };
+  const client = new FastPortClient({ transport: server });
+  await client.connect();
+  const stream = client.stream(Echo, [Uint8Array.of(7)]).next();
+  const sum = client.sendStream(Echo + 1, []);
+  const { retired } = client.session as FrameSession;
+  server.last.sendFrame({ type: MessageType.Goodbye, flags: 4, body: Goodbye.encode({}) });
+  await retired;
+  room.resolve();
+  assert.deepEqual([...(await stream).value!], [7]);
+  assert.deepEqual([...await sum], [2]);
+  await client.close();
 });

@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ErrorCode, FastPortClient, type ClientOptions } from "fastport";
+import { ErrorCode, FastPortClient, webSocket, type ClientOptions } from "fastport";
 import { socket } from "fastport/node";
+import { WebSocket } from "ws";
 import { Echo, echoOf, textOf } from "./support/echo.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
@@ -112,6 +113,38 @@ test("a flood of one-way messages waits for the socket", async () => {
   await Promise.all(Array.from({ length: 500 }, () => client.send(0x0101, body)));
   const [, low, high] = await client.request(0x0102);
   assert.equal((low! & 0x7f) | (high! << 7), 500);
+});
+
+test("senders also wait where less may wait than a socket buffers", async () => {
+  const own = await Program.server(["--listen", "tcp://127.0.0.1:0", "--listen", "ws://127.0.0.1:0/game"]);
+  const [tcp, ws] = own.endpoints as [string, string];
+  for (const transport of [socket(tcp), webSocket(ws, { WebSocket })]) {
+    const client = new FastPortClient({ transport, sendQueueBytes: 1000 });
+    await client.connect();
+    own.freeze(true);
+    setTimeout(() => own.freeze(false), 100);
+    for (let i = 0; i < 4000; i++) {
+      await client.send(0x0101, new Uint8Array(4000));
+    }
+
+    const [, low, high] = await client.request(0x0102);
+    assert.equal((low! & 0x7f) | (high! << 7), 4000);
+    await client.close();
+  }
+
+  await own.stop();
+});
+
+test("an endpoint that is none says so, and one that nobody listens at says why", async () => {
+  for (const [text, problem] of [
+    ["127.0.0.1:6628", "is no endpoint"], ["localhost:6628", "is no endpoint"], ["", "is no endpoint"], ["tcp://", "is no endpoint"],
+    ["tcp://host:99999", "is no endpoint"], ["tcp://host/6628", "is no endpoint"], ["tcp://host:1?x=1", "is no endpoint"],
+    ["unix://run/s.sock", "is no endpoint"], ["http://host:6628", "is no endpoint"], ["wss://host/game", "is for webSocket"],
+  ] as const) {
+    assert.throws(() => socket(text), new RegExp(`^RangeError: '${text.replace("?", "\\?")}' ${problem}`), text);
+  }
+
+  await assert.rejects(new FastPortClient({ transport: socket("tcp://localhost:1") }).connect(), { message: /ECONNREFUSED/ });
 });
 
 test("relays reach a peer by its routing id, or are NotFound", async () => {

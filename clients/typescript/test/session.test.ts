@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ErrorCode, FastPortClient, type CallContext, type ClientOptions } from "fastport";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { ErrorCode, FastPortClient, FastPortError, type CallContext, type ClientOptions } from "fastport";
+import { Flag } from "../dist/frames/frame.js";
 import { MessageType } from "../dist/messages/control.js";
 import { deferred, until } from "./support/patience.js";
 import { LocalServer } from "./support/pair.js";
@@ -152,4 +155,113 @@ test("close waits for replies in flight, and not for longer than closeTimeout", 
   await closed;
   assert.match(String(await never), /connection was lost/);
   await assert.rejects(client.connect(), { failure: "closed" });
+});
+
+test("an error that cannot be sent is the handler's failure, and one that is too large loses its message", async () => {
+  const server = new LocalServer({ maxFrameBytes: 1024 });
+  const failures: unknown[] = [];
+  const client = await connect(server, { onHandlerError: (error) => failures.push(error) }, (c) => {
+    c.handle(Type, () => {
+      throw new FastPortError(-32_601, "Of another protocol.");
+    });
+    c.handle(Type + 1, () => {
+      throw new FastPortError(77, "x".repeat(2000));
+    });
+  });
+  await assert.rejects(server.last.request(Type), { code: ErrorCode.Internal });
+  assert.match(String(failures[0]), /RangeError: .*not -32601: 'Of another protocol.'/);
+  await assert.rejects(server.last.request(Type + 1), { code: 77, message: "" });
+  await client.close();
+});
+
+test("a reply with impossible times is a reply", async () => {
+  const server = new LocalServer();
+  server.handlers.add(Type, {
+    kind: "unary",
+    run: () => {
+      const timing = { received: 0n, sent: 2n ** 64n - 1n };
+      server.last.sendFrame({ type: Type, correlation: 2, flags: Flag.Reply, timing, body: Uint8Array.of(5) });
+      return new Promise(() => {});
+    },
+  });
+  const client = await connect(server, { timing: true, closeTimeout: 1 });
+  assert.deepEqual([...await client.request(Type)], [5]);
+  assert.equal(client.latencies.server.max, Number.MAX_SAFE_INTEGER);
+  await client.close();
+});
+
+test("nothing is left of a call that was given up while there was no connection, nor of a token that never came", async () => {
+  const server = new LocalServer();
+  server.connect = () => new Promise(() => {});
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+  const before = timers();
+  const client = new FastPortClient({ transport: server, connectTimeout: 0 });
+  const connected = client.connect();
+  const giveUp = async () => {
+    const { signal } = new AbortController();
+    await assert.rejects(client.request(Type, undefined, { timeout: 1, signal }), { failure: "timed-out" });
+    return new WeakRef(signal);
+  };
+  const signal = await giveUp();
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  await until("the signal is collected", () => {
+    collect();
+    return signal.deref() === undefined;
+  });
+  const abort = new AbortController();
+  const aborted = client.request(Type, undefined, { timeout: 60_000, signal: abort.signal });
+  abort.abort();
+  await assert.rejects(aborted, { name: "AbortError" });
+  await client.close();
+  await assert.rejects(connected, { failure: "closed" });
+
+  const waiting = new FastPortClient({ transport: server, connectTimeout: 60_000, token: () => new Promise(() => {}) });
+  const asked = waiting.connect();
+  await waiting.close();
+  await assert.rejects(asked, { failure: "closed" });
+  assert.equal(timers(), before);
+});
+
+test("one signal ends many calls, and is no leak for Node.js", async () => {
+  const server = new LocalServer();
+  server.handlers.add(Type, { kind: "unary", run: () => new Promise(() => {}) });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const client = await connect(server, { closeTimeout: 1 });
+  const abort = new AbortController();
+  const { signal } = abort;
+  const calls = Array.from({ length: 20 }, () => client.request(Type, undefined, { signal }));
+  await client.request(MessageType.Ping);
+  abort.abort();
+  for (const call of calls) {
+    await assert.rejects(call, { name: "AbortError" });
+  }
+
+  await client.close();
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
+});
+
+test("without heartbeats a silent server is not given up", async () => {
+  const server = new LocalServer({ heartbeatMs: 1 });
+  const client = await connect(server, { heartbeatInterval: 0 });
+  const { session } = client;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await client.request(MessageType.Ping);
+  assert.equal(client.session, session);
+  assert.equal(server.sessions.length, 1);
+  await client.close();
+});
+
+test("a message type that is none is not sent as another one", async () => {
+  const client = await connect(new LocalServer());
+  for (const type of [65_536 + MessageType.Ping, -1, 1.5, NaN]) {
+    await assert.rejects(client.request(type), { name: "RangeError", message: new RegExp(`not ${type}`) });
+    await assert.rejects(client.send(type), RangeError);
+    await assert.rejects(client.sendStream(type, []), RangeError);
+  }
+
+  await client.close();
 });

@@ -4,6 +4,7 @@ import { ErrorCode, FastPortClient } from "fastport";
 import { socket } from "fastport/node";
 import { TagClient, TagStatus, TagType, dateOf, isBad, isGood, statusName, timeOf, type TagChange, type TagValue } from "fastport/tags";
 import { Samples, columnsOf, samplesOf } from "../dist/tags/samples.js";
+import { checkValue } from "../dist/tags/tag-check.js";
 import { until } from "./support/patience.js";
 import { Program } from "./support/program.js";
 import { Random } from "./support/random.js";
@@ -117,6 +118,12 @@ test("tags of the bridge: browse, describe, read and write", async () => {
   assert.ok(text!.sourceTime > timeOf(new Date("2020-01-01")));
   assert.deepEqual([unknown!.status, unknown!.value], [TagStatus.BadNodeIdUnknown, null]);
   await assert.rejects(tags.write("simulation/none", 1), RangeError);
+  for (const value of ["1,25", "1.25", 5n, true, null, undefined!, [1, "2"]]) {
+    await assert.rejects(tags.write("simulation/Double.0", value), /RangeError: A value for simulation\/Double.0 .* no Double/);
+  }
+
+  await assert.rejects(tags.write("simulation/String.0", 5), /is '5' \(number\), which is no String/);
+  assert.equal((await tags.read("simulation/Double.0")).value, 1.25);
 });
 
 test("every type passes through the bridge unchanged", async () => {
@@ -178,7 +185,7 @@ test("published tags: others watch and write them, and see when the publication 
   const taken = await others.publish([{ name: "press/speed", type: TagType.Double }]);
   assert.equal(taken.statuses.get("press/speed"), TagStatus.BadNodeIdExists);
   assert.throws(() => publication.set("press/none", 1), RangeError);
-  assert.throws(() => publication.set("press/mode", "three"), /invalid int32/);
+  assert.throws(() => publication.set("press/mode", "three"), /for press\/mode is 'three' \(string\), which is no Int32/);
   publication.set("press/speed", { type: TagType.String, value: "fast" });
   await until("the server's answer is known", () => publication.statuses.get("press/speed") === TagStatus.BadTypeMismatch);
 
@@ -242,4 +249,24 @@ test("a watch and a publication outlive the bridge", async () => {
   await assert.rejects(watching, /enough/);
   await ownClient.close();
   await own.kill();
+});
+
+test("a value that is none of its type is found before it is encoded", () => {
+  const { Boolean, SByte, Byte, UInt16, UInt32, Int64, UInt64, DateTime, Float, XmlElement, ByteString, Guid, Null } = TagType;
+  const check = (type: number, value: unknown) => checkValue("t", { type, value } as TagValue);
+  for (const [type, value] of [
+    [Boolean, 1], [SByte, 128], [SByte, -129], [Byte, -1], [Byte, 256], [Byte, 1.5], [Byte, 1n], [Byte, [1, 256]], [Byte, null],
+    [UInt16, 65_536], [UInt32, 2 ** 32], [Int64, 2n ** 63n], [Int64, 2 ** 60], [UInt64, -1n], [Float, "1"], [XmlElement, 5],
+    [ByteString, "x"], [Guid, "x"], [Null, 0],
+  ] as const) {
+    assert.throws(() => check(type, value), RangeError, `${type} ${value}`);
+  }
+
+  for (const [type, value] of [
+    [Boolean, false], [SByte, -128], [Byte, 255], [Byte, []], [Byte, [0, 255]], [UInt16, 65_535], [UInt32, 2 ** 32 - 1],
+    [Int64, -(2n ** 63n)], [UInt64, 2n ** 64n - 1n], [DateTime, 5], [Float, NaN], [XmlElement, null], [ByteString, new Uint8Array(1)],
+    [Guid, null], [Null, null],
+  ] as const) {
+    assert.doesNotThrow(() => check(type, value), `${type} ${value}`);
+  }
 });

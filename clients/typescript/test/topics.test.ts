@@ -56,6 +56,23 @@ test("a slow reader misses the oldest messages, and is told how many", async () 
   assert.equal((await last).done, true);
 });
 
+test("a buffer for no message holds one", async () => {
+  const { server, connect } = startServer();
+  const client = await connect();
+  const subscribed = deferred();
+  const messages = client.routing.readTopic("t/", { capacity: 0, onSubscribed: () => subscribed.resolve() });
+  const first = messages.next();
+  await subscribed.promise;
+  for (let i = 0; i < 4; i++) {
+    await server.last.send(MessageType.Publish, publication(`t/${i}`));
+  }
+
+  await server.last.request(MessageType.Ping);
+  assert.equal((await first).value!.topic, "t/0");
+  assert.deepEqual((await messages.next()).value, { topic: "t/3", type: 1, body: new Uint8Array(0), from: "", dropped: 2 });
+  await client.close();
+});
+
 test("a receiver that fails does not keep a message from the others", async () => {
   const failures: unknown[] = [];
   const { server, connect } = startServer();

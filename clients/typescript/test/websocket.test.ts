@@ -75,7 +75,7 @@ test("text, another sub-protocol, and nobody there", async () => {
   await assert.rejects(new FastPortClient({ transport: webSocket(urlOf(text), options) }).connect(), /A text message came/);
   const nobody = urlOf(text);
   text.close();
-  await assert.rejects(new FastPortClient({ transport: webSocket(nobody, options) }).connect());
+  await assert.rejects(new FastPortClient({ transport: webSocket(nobody, options) }).connect(), /^Error: Cannot connect to ws:.*code 1006/);
 
   const other = startBridge(new URL(server.endpoint), false);
   await once(other, "listening");
@@ -90,4 +90,10 @@ test("without a global WebSocket a constructor is demanded", { skip: "WebSocket"
 test("a token does not go over ws:// to another machine", () => {
   assert.throws(() => new FastPortClient({ transport: webSocket("ws://192.0.2.1", options), token: "secret" }), RangeError);
   assert.doesNotThrow(() => new FastPortClient({ transport: webSocket("wss://192.0.2.1", options), token: "secret" }));
+});
+
+test("a URL of another kind is refused: some constructors would take http:// for ws://", () => {
+  for (const url of ["http://192.0.2.1/game", "https://192.0.2.1/game", "tcp://192.0.2.1:6628", "/game", "192.0.2.1", ""]) {
+    assert.throws(() => webSocket(url, options), { name: "RangeError", message: new RegExp(`^'${url}' is not a URL with ws://`) }, url);
+  }
 });

@@ -56,7 +56,16 @@ internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wro
                 "Requests that change something must come from the dashboard's page, or carry the token as Authorization: Bearer.");
         }
 
-        return _token is null || context.GetEndpoint()?.Metadata.GetMetadata<LoginRoute>() is not null || _token.HasCookie(request)
+        EndpointMetadataCollection route = context.GetEndpoint()?.Metadata ?? EndpointMetadataCollection.Empty;
+        if (request.Path.Value is { Length: > 1 } path && path.EndsWith('/') && !HttpMethods.IsPost(request.Method)
+            && (route.GetMetadata<PageRoute>() is not null || route.GetMetadata<LoginRoute>() is not null))
+        {
+            // What a page loads is beside it, and would be below it.
+            context.Response.Redirect($"../{path.Trim('/')}");
+            return Task.CompletedTask;
+        }
+
+        return _token is null || route.GetMetadata<LoginRoute>() is not null || _token.HasCookie(request)
             ? next(context)
             : CheckTokenAsync(context, _token, next);
     }

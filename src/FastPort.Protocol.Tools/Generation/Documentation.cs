@@ -3,6 +3,9 @@ namespace FastPort.Protocol.Tools.Generation;
 /// <summary>Comments of a <c>.proto</c> file as documentation of C#.</summary>
 internal static class Documentation
 {
+    // All that end a line in C#: what is behind one of them would be code.
+    private static readonly string[] LineEnds = ["\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"];
+
     /// <summary>The summary that a comment makes; paragraphs are separated by empty lines.</summary>
     /// <param name="comment">The comment as protoc reports it: without slashes, with the space behind them.</param>
     /// <param name="otherwise">The summary if the comment is empty.</param>
@@ -24,7 +27,7 @@ internal static class Documentation
     {
         var paragraphs = new List<List<string>>();
         bool isNew = true;
-        foreach (string line in comment.Split('\n').Select(line => line.Trim()))
+        foreach (string line in comment.Split(LineEnds, StringSplitOptions.None).Select(Printable))
         {
             if (line.Length == 0)
             {
@@ -43,4 +46,7 @@ internal static class Documentation
 
         return paragraphs;
     }
+
+    // XML has no control characters.
+    private static string Printable(string line) => string.Concat(line.Select(c => char.IsControl(c) ? ' ' : c)).Trim();
 }

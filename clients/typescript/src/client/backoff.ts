@@ -1,3 +1,5 @@
+import { whenAborted } from "../session/aborts.js";
+
 const LeastGood = 1000;
 const SurelyGood = 10_000;
 
@@ -37,13 +39,14 @@ export function delay(time: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer);
+      stopWatching();
       reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
+      stopWatching();
       resolve();
     }, time);
-    signal.addEventListener("abort", onAbort, { once: true });
+    const stopWatching = whenAborted(signal, onAbort);
     if (signal.aborted) {
       onAbort();
     }

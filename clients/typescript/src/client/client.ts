@@ -5,9 +5,10 @@ import type { Caller, StreamOptions } from "../session/caller.js";
 import { Handlers, type Handler, type TypeHandler } from "../session/handlers.js";
 import type { CallOptions } from "../session/request.js";
 import type { FrameSession } from "../session/session.js";
-import { TimeLimit, within } from "../session/time-limit.js";
+import { TimeLimit } from "../session/time-limit.js";
 import type { Session } from "../session/types.js";
 import type { Items } from "../streams/pump.js";
+import type { StreamCall } from "../streams/stream-call.js";
 import { Connector } from "./connector.js";
 import { complete, type ClientOptions, type CompleteOptions } from "./options.js";
 import { Routing } from "./routing.js";
@@ -110,17 +111,19 @@ export class FastPortClient implements Caller {
   async *stream(
     type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
-    const traceparent = this.#traceparentOf(options);
-    const session = await this.#whenConnected(limit, options.signal);
-    yield* session.stream(type, requests, { ...options, traceparent, timeout: limit.left });
+    yield* (await this.#open(type, requests, true, options)).readAll();
   }
 
   async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
-    const limit = new TimeLimit(options.timeout ?? this.#options.requestTimeout);
+    return (await this.#open(type, requests, false, options)).readOne();
+  }
+
+  #open(
+    type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
+  ): Promise<StreamCall> {
     const traceparent = this.#traceparentOf(options);
-    const session = await this.#whenConnected(limit, options.signal);
-    return session.sendStream(type, requests, { ...options, traceparent, timeout: limit.left });
+    return this.onSession((session, timeout) =>
+      (session as FrameSession).open(type, requests, streamsReplies, { ...options, traceparent, timeout }), options);
   }
 
   /** Asked for once, before the call waits: the program may be elsewhere then. */
@@ -136,6 +139,6 @@ export class FastPortClient implements Caller {
   async #whenConnected(limit: TimeLimit, signal: AbortSignal | undefined): Promise<FrameSession> {
     signal?.throwIfAborted();
     const { slot } = this.#connector;
-    return slot.current ?? within(slot.get(), limit.left, signal);
+    return slot.current ?? slot.get(limit.left, signal);
   }
 }

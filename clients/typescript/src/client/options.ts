@@ -32,7 +32,7 @@ export interface ClientOptions {
   readonly reconnectDelay?: number | undefined;
   /** Maximum delay between attempts. Defaults to 1 s. */
   readonly maxReconnectDelay?: number | undefined;
-  /** Silence of the server after which it gets a Ping, and after the same time again is given up. Defaults to 15 s. */
+  /** Silence of the server after which it gets a Ping, and after the same time again is given up; 0 for never. Defaults to 15 s. */
   readonly heartbeatInterval?: number | undefined;
   /** Whether requests ask for timing blocks, which separate the server's time from the network's in `latencies`. Defaults to false. */
   readonly timing?: boolean | undefined;

@@ -1,3 +1,5 @@
+import { whenAborted } from "../session/aborts.js";
+
 /** Items that wait for one reader. */
 export class Queue<T> {
   #items: T[] = [];
@@ -28,13 +30,12 @@ export class Queue<T> {
    * @throws Error The queue has ended with it, or the signal's reason.
    */
   async next(signal?: AbortSignal): Promise<T | undefined> {
-    const onAbort = () => this.#wake?.();
-    signal?.addEventListener("abort", onAbort);
+    const stopWatching = whenAborted(signal, () => this.#wake?.());
     while (this.#items.length === 0 && !this.#end && !signal?.aborted) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
 
-    signal?.removeEventListener("abort", onAbort);
+    stopWatching();
     signal?.throwIfAborted();
     if (this.#items.length === 0 && this.#end?.error) {
       throw this.#end.error;

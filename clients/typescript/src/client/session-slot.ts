@@ -1,22 +1,38 @@
 import { failed, type Failure, type FastPortError } from "../errors.js";
 import type { FrameSession } from "../session/session.js";
+import { within } from "../session/time-limit.js";
 
 /** The session of a client's calls, or the reason why there is none. */
 export class SessionSlot {
   #current: FrameSession | undefined;
   #none: FastPortError | undefined = failed("not-connected", "The client is not connected: call connect first.");
-  #waiting: { resolve: (session: FrameSession) => void; reject: (error: Error) => void }[] = [];
+  readonly #waiting = new Set<{ resolve: (session: FrameSession) => void; reject: (error: Error) => void }>();
 
   get current(): FrameSession | undefined {
     return this.#current?.isOpen ? this.#current : undefined;
   }
 
-  /** The session now, or the next one. */
-  get(): Promise<FrameSession> {
-    const { current } = this;
-    return this.#none ? Promise.reject(this.#none)
-      : current ? Promise.resolve(current)
-      : new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  /**
+   * The session now, or the next one. Nothing is left of a caller that no longer waits: there may be many until a server is back.
+   * @param time Milliseconds; 0 for no limit.
+   * @throws FastPortError There is none to wait for, or none in time.
+   */
+  async get(time: number, signal: AbortSignal | undefined): Promise<FrameSession> {
+    if (this.#none) {
+      throw this.#none;
+    }
+
+    if (this.current) {
+      return this.current;
+    }
+
+    let waiting!: { resolve: (session: FrameSession) => void; reject: (error: Error) => void };
+    const next = new Promise<FrameSession>((resolve, reject) => this.#waiting.add(waiting = { resolve, reject }));
+    try {
+      return await within(next, time, signal);
+    } finally {
+      this.#waiting.delete(waiting);
+    }
   }
 
   /** The client is connecting: calls wait. Ignored after `refuse` with `closed`. */
@@ -28,7 +44,7 @@ export class SessionSlot {
 
   enter(session: FrameSession): void {
     this.#current = session;
-    this.#waiting.splice(0).forEach(({ resolve }) => resolve(session));
+    this.#waiting.forEach(({ resolve }) => resolve(session));
   }
 
   /** The session takes no more calls: they wait for the next one. */
@@ -42,7 +58,7 @@ export class SessionSlot {
   refuse(failure: Failure, message: string): void {
     if (this.#none?.failure !== "closed") {
       const none = (this.#none = failed(failure, message));
-      this.#waiting.splice(0).forEach(({ reject }) => reject(none));
+      this.#waiting.forEach(({ reject }) => reject(none));
     }
   }
 }

@@ -26,7 +26,7 @@ export class TopicBuffer implements TopicReceiver {
   #dropped = 0;
 
   constructor(capacity: number) {
-    this.#capacity = capacity;
+    this.#capacity = Math.max(1, capacity);
   }
 
   receive(message: TopicMessage): void {

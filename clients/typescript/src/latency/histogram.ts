@@ -29,9 +29,9 @@ export class Histogram {
     return this.#count === 0 ? 0 : this.#sum / this.#count;
   }
 
-  /** Counts a value. A negative one counts as 0. */
+  /** Counts a value. A negative one counts as 0, and one that is not exact as the highest that is: times of a peer may be anything. */
   record(value: number): void {
-    const whole = Math.max(0, Math.round(value));
+    const whole = Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
     const index = indexOf(whole);
     if (index >= this.#counts.length) {
       const grown = new Float64Array(Math.ceil((index + 1) / Sub) * Sub);

@@ -1,5 +1,6 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
+import { Nothing } from "../frames/frame.js";
 import type { Connection, ConnectionEvents, Transport } from "../transports/transport.js";
 import { isPlaintext, parseEndpoint, type Endpoint } from "./endpoint.js";
 
@@ -25,11 +26,19 @@ export function socket(endpoint: string, options: SocketOptions = {}): Transport
     connect: (events, signal) => new Promise((resolve, reject) => {
       const opening = open(parsed, options.tls);
       const onAbort = () => opening.destroy(signal.reason as Error);
+      const fail = (error: Error) => {
+        // That of a host with several addresses has no message of its own.
+        if (error instanceof AggregateError) {
+          error.message ||= error.errors.map(({ message }: Error) => message).join("; ");
+        }
+
+        reject(error);
+      };
       signal.addEventListener("abort", onAbort, { once: true });
-      opening.once("error", reject);
+      opening.once("error", fail);
       opening.once(parsed.scheme === "tls" ? "secureConnect" : "connect", () => {
         signal.removeEventListener("abort", onAbort);
-        opening.off("error", reject);
+        opening.off("error", fail);
         resolve(new SocketConnection(opening, events));
       });
     }),
@@ -68,16 +77,9 @@ class SocketConnection implements Connection {
     this.#socket.write(bytes);
   }
 
-  async drained(): Promise<void> {
-    if (this.#socket.writableNeedDrain && !this.#socket.destroyed) {
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          this.#socket.off("drain", done).off("close", done);
-          resolve();
-        };
-        this.#socket.on("drain", done).on("close", done);
-      });
-    }
+  /** A write ends after those before it, or when the socket is closed. The event drain comes only for more than a high-water mark. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => this.#socket.write(Nothing, () => resolve()));
   }
 
   pause(): void {

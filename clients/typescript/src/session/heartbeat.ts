@@ -1,3 +1,5 @@
+import { MaxTimer } from "./time-limit.js";
+
 /** A timer that comes later than this, in milliseconds: the process was suspended, or a page frozen or in the background. */
 const Late = 1000;
 
@@ -45,7 +47,7 @@ export class Heartbeat {
 
   #wait(time: number): void {
     this.#due = performance.now() + time;
-    this.#timer = setTimeout(() => this.#look(), Math.ceil(time));
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(time), MaxTimer));
   }
 
   #look(): void {

@@ -14,12 +14,12 @@ export function errorOf(body: Uint8Array): FastPortError {
   }
 }
 
-/** Answers a request with an error. The detail is left out if the peer does not know it, or if the frame would be too large. */
+/** Answers a request with an error. The detail is left out if the peer does not know it, and what would make the frame too large. */
 export function sendError(link: Link, request: Pick<Frame, "type" | "correlation">, error: FastPortError, timing?: Timing): void {
   const { code, message } = error;
   const encode = (detail?: ErrorDetail) => Failed.encode({ code, message, detail: detail && { ...detail } });
   const full = encode(link.extensions & Extension.Calls ? error.detail : undefined);
-  const body = link.fits(full.length) ? full : encode();
+  const body = [full, encode()].find(({ length }) => link.fits(length)) ?? Failed.encode({ code });
   link.sendFrame({ type: request.type, correlation: request.correlation, flags: Flag.Reply | Flag.Error, timing, body });
 }
 

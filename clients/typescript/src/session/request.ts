@@ -1,6 +1,7 @@
 import { ErrorCode, FastPortError, failed } from "../errors.js";
 import { Flag, type Frame } from "../frames/frame.js";
 import type { Latencies } from "../latency/latencies.js";
+import { whenAborted } from "./aborts.js";
 import type { Calls } from "./calls.js";
 import { sendCancel, type Link } from "./link.js";
 import { deadlineOf, startTimer } from "./time-limit.js";
@@ -44,7 +45,7 @@ export function request<T>(calls: Calls, link: Link, parts: RequestParts<T>): Pr
     const end = () => {
       calls.remove(correlation);
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      stopWatching();
     };
     const giveUp = (reason: unknown) => {
       end();
@@ -78,7 +79,7 @@ export function request<T>(calls: Calls, link: Link, parts: RequestParts<T>): Pr
 
     const correlation = calls.add({ type, onReply, onLost });
     const timer = startTimer(timeout, () => giveUp(failed("timed-out", `No reply came in ${timeout} ms.`)));
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopWatching = whenAborted(signal, onAbort);
     link.sendFrame({ type, correlation, flags: parts.timing ? Flag.Timing : 0, trace, deadline: deadlineOf(timeout, link), body });
   });
 }

@@ -110,7 +110,7 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   async requestAs<T>(type: number, body: Uint8Array, decode: (body: Uint8Array) => T, options: CallOptions = {}): Promise<T> {
     const trace = this.#traceOf(type, options);
     const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
-    this.#check(body.length, options);
+    this.#check(type, body.length, options);
     const { timing, latencies } = this.#settings;
     return request(this.#calls, this, { type, body, decode, timeout, signal: options.signal, trace, timing, latencies });
   }
@@ -121,25 +121,36 @@ export class FrameSession implements Session, Link, ConnectionEvents {
       await this.#whenReady(options);
     }
 
-    this.#check(body.length, options);
+    this.#check(type, body.length, options);
     this.sendFrame({ type, flags: Flag.OneWay, trace, body });
   }
 
   async *stream(
     type: number, requests: Uint8Array | Items<Uint8Array>, options: StreamOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const call = await this.#open(type, requests, true, options);
-    try {
-      yield* call.replies;
-    } finally {
-      call.cancel();
-    }
+    yield* (await this.open(type, requests, true, options)).readAll();
   }
 
   async sendStream(type: number, requests: Items<Uint8Array>, options: CallOptions = {}): Promise<Uint8Array> {
-    const call = await this.#open(type, requests, false, options);
-    const { value } = await call.replies.next();
-    return value!;
+    return (await this.open(type, requests, false, options)).readOne();
+  }
+
+  /**
+   * Opens a call that streams.
+   * @throws FastPortError Nothing was sent.
+   */
+  async open(
+    type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
+  ): Promise<StreamCall> {
+    const trace = this.#traceOf(type, options);
+    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
+    this.#check(type, requests instanceof Uint8Array ? requests.length : 0, options);
+    if (!(this.extensions & Extension.Streams)) {
+      throw failed("not-supported", "The server does not support streams.");
+    }
+
+    const { wholeTimeout = 0, signal } = options;
+    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace });
   }
 
   /** Takes no more calls, says Goodbye, and ends the connection when all calls have ended. */
@@ -240,8 +251,12 @@ export class FrameSession implements Session, Link, ConnectionEvents {
   }
 
   /** Nothing may be awaited between this and the frame. */
-  #check(bodySize: number, { signal }: CallOptions): void {
+  #check(type: number, bodySize: number, { signal }: CallOptions): void {
     signal?.throwIfAborted();
+    if (type !== (type & 0xffff)) {
+      throw new RangeError(`A message type is a whole number from 0 to 65535, not ${type}.`);
+    }
+
     if (this.#isRetired) {
       throw failed("closed", "The session has ended, or is about to end.");
     }
@@ -249,20 +264,6 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     if (!this.fits(bodySize)) {
       throw new RangeError(`The body has ${bodySize} bytes; the server accepts frames of ${this.#maxPeerFrame} bytes.`);
     }
-  }
-
-  async #open(
-    type: number, requests: Uint8Array | Items<Uint8Array>, streamsReplies: boolean, options: StreamOptions,
-  ): Promise<StreamCall> {
-    const trace = this.#traceOf(type, options);
-    const timeout = this.#timeoutNow(options) ?? await this.#whenReady(options);
-    this.#check(requests instanceof Uint8Array ? requests.length : 0, options);
-    if (!(this.extensions & Extension.Streams)) {
-      throw failed("not-supported", "The server does not support streams.");
-    }
-
-    const { wholeTimeout = 0, signal } = options;
-    return new StreamCall(this.#calls, this, { type, requests, streamsReplies, timeout, wholeTimeout, signal, trace });
   }
 
   #traceOf(type: number, { traceparent = this.#settings.traceparent() }: CallOptions): Uint8Array | undefined {
@@ -276,7 +277,9 @@ export class FrameSession implements Session, Link, ConnectionEvents {
     this.#maxPeerFrame = welcome.maxFrameBytes || Infinity;
     this.agree(welcome.extensions & Offered);
     const { heartbeatInterval } = this.#settings;
-    this.#startHeartbeat(Math.min(heartbeatInterval, welcome.heartbeatMs || heartbeatInterval));
+    if (heartbeatInterval !== 0) {
+      this.#startHeartbeat(Math.min(heartbeatInterval, welcome.heartbeatMs || heartbeatInterval));
+    }
   }
 
   #startHeartbeat(interval: number): void {

@@ -1,8 +1,10 @@
 import { Extension } from "../frames/frame.js";
 import { failed } from "../errors.js";
+import { whenAborted } from "./aborts.js";
 import type { Link } from "./link.js";
 
-const MaxTimer = 2 ** 31 - 1;
+/** The longest time that timers measure, in milliseconds. */
+export const MaxTimer = 2 ** 31 - 1;
 const MaxDeadline = 2 ** 32 - 1;
 const NotTaken = "No connection took the call in time.";
 
@@ -45,16 +47,25 @@ export class TimeLimit {
  */
 export function within<T>(promise: Promise<T>, time: number, signal?: AbortSignal, what = NotTaken): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal!.reason);
-    const timer = startTimer(time, () => reject(failed("timed-out", what)));
+    // Not when the promise settles, which it may never do: a timer keeps a process alive.
+    const end = () => {
+      clearTimeout(timer);
+      stopWatching();
+    };
+    const fail = (reason: unknown) => {
+      end();
+      reject(reason);
+    };
+    const onAbort = () => fail(signal!.reason);
+    const timer = startTimer(time, () => fail(failed("timed-out", what)));
+    const stopWatching = whenAborted(signal, onAbort);
     if (signal?.aborted) {
       onAbort();
     }
 
-    signal?.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-    });
+    promise.then((value) => {
+      end();
+      resolve(value);
+    }, fail);
   });
 }

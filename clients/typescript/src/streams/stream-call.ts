@@ -1,6 +1,7 @@
 import { ErrorCode, FastPortError, failed } from "../errors.js";
 import { Flag, Nothing, type Frame } from "../frames/frame.js";
 import { Credit, CreditOf, MessageType, type CreditMessage } from "../messages/control.js";
+import { whenAborted } from "../session/aborts.js";
 import type { Calls, PendingCall } from "../session/calls.js";
 import { sendCancel, type Link } from "../session/link.js";
 import { errorOf } from "../session/replies.js";
@@ -28,13 +29,13 @@ export interface StreamParts {
 /** A call that streams, of the side that opens it. Ends once: by the peer's last frame, an error, `cancel` or the end of the session. */
 export class StreamCall implements PendingCall {
   readonly type: number;
-  readonly replies: Inflow;
+  readonly #replies: Inflow;
   readonly #calls: Calls;
   readonly #link: Link;
   readonly #parts: StreamParts;
   readonly #account = new Account();
   readonly #correlation: number;
-  readonly #onAbort = () => this.cancel(this.#parts.signal!.reason);
+  readonly #stopWatching: () => void;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   #wholeTimer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
@@ -48,7 +49,7 @@ export class StreamCall implements PendingCall {
     this.type = type;
     this.#correlation = calls.add(this);
     const window = streamsReplies ? link.window : NoWindow;
-    this.replies = new Inflow(window, (messages, bytes) => this.#sendCredit(messages, bytes, CreditOf.ReplyItems));
+    this.#replies = new Inflow(window, (messages, bytes) => this.#sendCredit(messages, bytes, CreditOf.ReplyItems));
     this.#sendCredit(window.messages, window.bytes, CreditOf.Opening);
     const isStream = !(requests instanceof Uint8Array);
     const deadline = deadlineOf(streamsReplies ? wholeTimeout : timeout, link);
@@ -56,17 +57,32 @@ export class StreamCall implements PendingCall {
 
     this.#firstTimer = startTimer(timeout, () => this.cancel(failed("timed-out", `No reply came in ${timeout} ms.`)));
     this.#wholeTimer = startTimer(wholeTimeout, () => this.cancel(failed("timed-out", `The call did not end in ${wholeTimeout} ms.`)));
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#stopWatching = whenAborted(signal, () => this.cancel(signal!.reason));
     if (isStream) {
       void this.#sendRequests(requests);
     }
+  }
+
+  /** The replies of a stream. Leaving the loop in any way ends the call. */
+  async *readAll(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* this.#replies;
+    } finally {
+      this.cancel();
+    }
+  }
+
+  /** The only reply. */
+  async readOne(): Promise<Uint8Array> {
+    const { value } = await this.#replies.next();
+    return value!;
   }
 
   onReply({ flags, body }: Frame): void {
     clearTimeout(this.#firstTimer);
     const { streamsReplies } = this.#parts;
     if (flags & Flag.More) {
-      if (!this.replies.add(body)) {
+      if (!this.#replies.add(body)) {
         this.#violate(ErrorCode.Overloaded, "An item came without credit.");
       }
     } else if (flags & Flag.Error) {
@@ -75,7 +91,7 @@ export class StreamCall implements PendingCall {
       this.#end(new FastPortError(ErrorCode.MalformedBody, "The end of a stream has a body."));
     } else {
       if (!streamsReplies) {
-        this.replies.last(body);
+        this.#replies.last(body);
       }
 
       this.#end();
@@ -96,7 +112,7 @@ export class StreamCall implements PendingCall {
   cancel(reason?: unknown): void {
     if (!this.#isOver) {
       sendCancel(this.#link, this.#correlation);
-      this.replies.clear();
+      this.#replies.clear();
       this.#end(reason);
     }
   }
@@ -111,8 +127,8 @@ export class StreamCall implements PendingCall {
     this.#account.close();
     clearTimeout(this.#firstTimer);
     clearTimeout(this.#wholeTimer);
-    this.#parts.signal?.removeEventListener("abort", this.#onAbort);
-    this.replies.end(error);
+    this.#stopWatching();
+    this.#replies.end(error);
   }
 
   async #sendRequests(requests: Items<Uint8Array>): Promise<void> {

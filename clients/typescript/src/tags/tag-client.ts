@@ -4,6 +4,7 @@ import type { CallOptions } from "../session/request.js";
 import type { Session } from "../session/types.js";
 import { BrowseTags, BrowsedTags, ReadTags, ResolveTags, ResolvedTags, TagMessageType, WriteTags, WrittenTags } from "./messages.js";
 import { Samples, atRow, columnsOf, samplesOf } from "./samples.js";
+import { checkValue } from "./tag-check.js";
 import { TagStatus, TagType, isBad, statusName } from "./tag-type.js";
 import type { PublishedTag, TagPublication } from "./tag-publication.js";
 import { TagPublications } from "./tag-publications.js";
@@ -90,6 +91,7 @@ export class TagClient {
   /**
    * Writes a tag, and returns its status. Nothing is written twice: after a lost connection, it is unknown whether it was written.
    * @param value A value with its type, or one of the tag's own type.
+   * @throws RangeError The value is none of its type; nothing was written.
    */
   async write(name: string, value: TagValue | TagScalar | readonly TagScalar[], options?: TagCallOptions): Promise<number> {
     return (await this.writeMany([[name, value]], options))[0]!;
@@ -195,5 +197,6 @@ function withType(value: TagValue | TagScalar | readonly TagScalar[], { name, ty
     throw new RangeError(`The type of ${name} is not known; write a value with its type.`);
   }
 
+  checkValue(name, whole);
   return whole;
 }

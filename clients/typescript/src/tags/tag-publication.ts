@@ -6,6 +6,7 @@ import { within } from "../session/time-limit.js";
 import type { Session } from "../session/types.js";
 import { DeclareTags, DeclaredTags, PushTags, TagMessageType, WrittenTags } from "./messages.js";
 import { Samples, atRow, columnsOf } from "./samples.js";
+import { checkValue } from "./tag-check.js";
 import { TagStatus, timeOf } from "./tag-type.js";
 import { sampleWithout, typed, type TagSample, type TagScalar, type TagValue } from "./tag-value.js";
 
@@ -256,6 +257,7 @@ export class Publication implements TagPublication {
 /** @throws Error It is no value of its type. Found out later, it would hold up all others. */
 function sampleOf(tag: PublishedTag, value: TagValue | TagScalar | readonly TagScalar[]): TagSample {
   const whole = typed(value, tag.type);
+  checkValue(tag.name, whole);
   Samples.encode(columnsOf([whole]));
   return { ...whole, status: TagStatus.Good, sourceTime: timeOf(new Date()), serverTime: 0n };
 }

@@ -111,15 +111,13 @@ export class TagUpdates {
     const found = tags.filter(({ handle }) => handle !== 0);
     const updates = new Queue<Update>();
     const body = SubscribeTags.encode({ handles: found.map(({ handle }) => handle), intervalMs: interval, queueSize });
-    const queues = this.#queues.get(session) ?? new Map<number, Queue<Update>>();
-    this.#queues.set(session, queues);
+    const queues = this.#queuesOf(session);
     // Updates can come in the same bytes as the reply.
     const number = await session.requestAs(TagMessageType.Subscribe, body, (reply) => {
       const { subscription } = SubscribedTags.decode(reply);
       queues.set(subscription, updates);
       return subscription;
     }, { signal });
-    void session.closed.then(() => updates.end());
     return {
       session,
       number,
@@ -127,5 +125,17 @@ export class TagUpdates {
       names: new Map(found.map(({ handle, name }) => [handle, name])),
       refused: tags.filter(({ handle }) => handle === 0).map(({ name, status }) => ({ name, sample: sampleWithout(status), dropped: 0 })),
     };
+  }
+
+  /** One callback of a session ends all of its queues: one for each watch would stay until the session ends. */
+  #queuesOf(session: Session): Map<number, Queue<Update>> {
+    let queues = this.#queues.get(session);
+    if (!queues) {
+      const all = queues = new Map<number, Queue<Update>>();
+      this.#queues.set(session, all);
+      void session.closed.then(() => all.forEach((queue) => queue.end()));
+    }
+
+    return queues;
   }
 }

@@ -31,9 +31,16 @@ export interface WebSocketOptions {
 /**
  * Connects with a WebSocket.
  * @param url Such as `wss://play.example.org/fastport`.
+ * @throws RangeError The URL is none, or has another scheme.
  */
 export function webSocket(url: string | URL, options: WebSocketOptions = {}): Transport {
-  const { protocol, hostname, href } = new URL(url);
+  // Constructors may take http:// for ws://: a token would go with it.
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== "ws:" && parsed?.protocol !== "wss:") {
+    throw new RangeError(`'${url}' is not a URL with ws:// or wss://, such as wss://play.example.org/fastport.`);
+  }
+
+  const { protocol, hostname, href } = parsed;
   const Constructor = options.WebSocket ?? globalThis.WebSocket;
   if (!Constructor) {
     throw new TypeError("There is no global WebSocket; pass a constructor, such as that of the package ws.");
@@ -62,7 +69,7 @@ export function webSocket(url: string | URL, options: WebSocketOptions = {}): Tr
       // A failed attempt is reported by onclose, too; then the promise is settled.
       connection.closed.then((error) => {
         signal.removeEventListener("abort", onAbort);
-        reject(error ?? new Error(`Cannot connect to ${href}.`));
+        reject(new Error(`Cannot connect to ${href}: ${error?.message ?? "the WebSocket was closed."}`));
       });
     }),
   };
@@ -95,11 +102,11 @@ class WebSocketConnection implements Connection {
     this.#socket.send(bytes as Uint8Array<ArrayBuffer>);
   }
 
-  /** A WebSocket has no event for this. */
+  /** A WebSocket has no event for this. Waits at least once: a limit may be below LowWater. */
   async drained(): Promise<void> {
-    while (!this.#isClosed && this.#socket.bufferedAmount > LowWater) {
+    do {
       await new Promise((resolve) => setTimeout(resolve, PollMs));
-    }
+    } while (!this.#isClosed && this.#socket.bufferedAmount > LowWater);
   }
 
   /** A browser goes on to receive: what arrives waits here. */
@@ -134,8 +141,8 @@ class WebSocketConnection implements Connection {
     if (data instanceof ArrayBuffer) {
       this.#deliver(new Uint8Array(data));
     } else {
-      this.#socket.close(1003);
       this.#close(new Error("A text message came; FastPort's are binary."));
+      this.abort();
     }
   }
 

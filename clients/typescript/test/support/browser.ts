@@ -89,7 +89,23 @@ export class Browser {
     await once(this.process, "exit");
     this.pages.close();
     this.pages.closeAllConnections();
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    await this.#removeProfile();
+  }
+
+  /** Processes of the browser may write to it until they have seen its end; rmSync's own retries do not remove what is new. */
+  async #removeProfile(): Promise<void> {
+    for (let left = 50; ; left--) {
+      try {
+        rmSync(this.profile, { recursive: true, force: true });
+        return;
+      } catch (e) {
+        if (left === 0) {
+          throw e;
+        }
+
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
   }
 }
 
