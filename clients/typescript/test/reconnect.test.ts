@@ -72,6 +72,19 @@ test("before connect, and after a failed one, requests fail at once", async () =
   await client.close();
 });
 
+test("the signal of a second connect ends only its own wait", async () => {
+  const client = new FastPortClient({ transport: socket("tcp://127.0.0.1:1"), retryConnect: true });
+  let firstHasEnded = false;
+  const first = client.connect().finally(() => (firstHasEnded = true));
+  const other = new AbortController();
+  const second = client.connect({ signal: other.signal });
+  other.abort(new Error("enough"));
+  await assert.rejects(second, /enough/);
+  assert.equal(firstHasEnded, false);
+  await client.close();
+  await assert.rejects(first, { failure: "closed" });
+});
+
 test("with retryConnect, connect and requests wait for a server that starts later", async () => {
   const first = await Program.server();
   const { endpoint } = first;

@@ -38,7 +38,11 @@ internal static class LoadResultReader
         }
         catch (JsonException e)
         {
-            throw new InvalidResultException($"'{path}' is not a result of a load run (--json): {e.Message}", e);
+            // Where the text is JSON, but not that of a result, the message names a type of this program.
+            string why = e.InnerException is JsonException || e.Path is null
+                ? e.Message
+                : $"the JSON at {e.Path}, line {(e.LineNumber ?? 0) + 1}, is not that of a result.";
+            throw new InvalidResultException($"'{path}' is not a result of a load run (--json): {why}", e);
         }
     }
 

@@ -118,4 +118,20 @@ public sealed class LoadResultJsonTests
     [InlineData(null, "unknown")]
     public void The_commit_comes_from_the_informational_version(string? version, string commit) =>
         Assert.Equal(commit, LoadEnvironment.CommitOf(version));
+
+    [Theory]
+    [InlineData("[]", "the JSON at $, line 1, is not that of a result")]
+    [InlineData("{\n\"connections\": \"many\"}", "the JSON at $.connections, line 2, is not that of a result")]
+    [InlineData("{", "Path: $")]
+    [InlineData("{}", "the JSON at $, line 1, is not that of a result")]
+    [InlineData("null", "the file holds null")]
+    public void A_wrong_file_is_refused_with_its_name_and_the_place(string text, string why)
+    {
+        InvalidResultException e = Assert.Throws<InvalidResultException>(
+            () => LoadResultReader.Parse("other.json", Encoding.UTF8.GetBytes(text)));
+
+        Assert.StartsWith("'other.json' is not a result of a load run (--json): ", e.Message, StringComparison.Ordinal);
+        Assert.Contains(why, e.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("FastPort.", e.Message, StringComparison.Ordinal);
+    }
 }

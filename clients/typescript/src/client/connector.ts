@@ -49,7 +49,8 @@ export class Connector {
       this.slot.refuse("not-connected", `The client is not connected: ${messageOf(e)}`);
       throw e;
     });
-    await this.#connected;
+    // The attempt is that of the first caller: another one's signal ends its wait only.
+    await within(this.#connected, 0, signal);
   }
 
   async close(): Promise<void> {

@@ -27,9 +27,10 @@ export function socket(endpoint: string, options: SocketOptions = {}): Transport
       const opening = open(parsed, options.tls);
       const onAbort = () => opening.destroy(signal.reason as Error);
       const fail = (error: Error) => {
-        // That of a host with several addresses has no message of its own.
-        if (error instanceof AggregateError) {
-          error.message ||= error.errors.map(({ message }: Error) => message).join("; ");
+        if (!signal.aborted) {
+          // The error of a host with several addresses has no message of its own.
+          const { message } = error instanceof AggregateError && error.message === "" ? error.errors[0] as Error : error;
+          error.message = `Cannot connect to ${endpoint}: ${message}`;
         }
 
         reject(error);
