@@ -63,7 +63,7 @@ public sealed partial class TagServerTests
             await client.RequestAsync(TagMessageType.Resolve, ReadOnlyMemory<byte>.Empty);
         }
 
-        // The peer knows the number before it is told. The second one waits for its turn at the feed.
+        // The peer guesses the number, which no reply has named yet. The second subscription waits for its turn at the feed.
         await client.RequestAsync(TagMessageType.Unsubscribe, new UnsubscribeTags { Subscription = 2 }.ToByteArray());
         opening.SetResult();
         foreach (Task<byte[]> subscribing in (Task<byte[]>[])[first, second])

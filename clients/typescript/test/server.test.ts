@@ -144,7 +144,9 @@ test("an endpoint that is none says so, and one that nobody listens at says why"
     assert.throws(() => socket(text), new RegExp(`^RangeError: '${text.replace("?", "\\?")}' ${problem}`), text);
   }
 
-  await assert.rejects(new FastPortClient({ transport: socket("tcp://localhost:1") }).connect(), { message: /^Cannot connect to tcp:\/\/localhost:1: .*ECONNREFUSED/ });
+  await assert.rejects(
+    new FastPortClient({ transport: socket("tcp://localhost:1") }).connect(),
+    { message: /^Cannot connect to tcp:\/\/localhost:1: .*ECONNREFUSED/ });
 });
 
 test("relays reach a peer by its routing id, or are NotFound", async () => {

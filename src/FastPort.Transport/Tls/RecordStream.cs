@@ -13,7 +13,7 @@ namespace FastPort.Tls;
 /// continues within <see cref="Offer"/>. <see cref="_gate"/> guards the fields of reading; one thread at a time writes.
 /// </para>
 /// </summary>
-internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : Stream, IValueTaskSource<int>, IHandshakeStep
+internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : UnseekableStream, IValueTaskSource<int>, IHandshakeStep
 {
     // The messages of a handshake are a few KiB; long chains of certificates have some tens.
     private const int MaxCollected = 64 * 1024;
@@ -54,17 +54,7 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
 
     public override bool CanRead => true;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>During the handshake: takes the bytes of a burst; on the loop. False if some wait in the ring for a later call.</summary>
     public bool TryCollect(ArrayPoolCircularBuffer input)
@@ -220,10 +210,6 @@ internal sealed class RecordStream(Connection below, HandshakeWorkers workers) :
     }
 
     public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException("Reading is asynchronous only.");
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     int IValueTaskSource<int>.GetResult(short token) => _read.GetResult(token);
 

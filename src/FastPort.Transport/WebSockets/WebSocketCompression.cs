@@ -15,6 +15,9 @@ internal sealed record WebSocketCompression(bool Resets, string Answer)
     private const string ServerWindow = "server_max_window_bits";
     private const string ClientWindow = "client_max_window_bits";
 
+    /// <summary>The end of a flush: the sender of a message removes it, the receiver adds it again (RFC 7692, 7.2).</summary>
+    public static ReadOnlySpan<byte> FlushEnd => [0x00, 0x00, 0xFF, 0xFF];
+
     /// <summary>Chooses the client's first offer that this side can honor.</summary>
     /// <param name="offers">The values of Sec-WebSocket-Extensions, separated by commas.</param>
     /// <returns>Null if there is none: nothing is compressed.</returns>

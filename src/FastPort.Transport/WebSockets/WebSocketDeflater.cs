@@ -11,16 +11,13 @@ namespace FastPort.WebSockets;
 /// </summary>
 /// <param name="pool">The pool of the frames' arrays. The deflater's memory counts with them.</param>
 /// <param name="resets">Whether each message is to be compressed without the ones before it.</param>
-internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Stream
+internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : UnseekableStream
 {
     /// <summary>Shorter messages are sent as they are: the headers of their packet outweigh what compression would save.</summary>
     public const int LeastBytes = 128;
 
     /// <summary>What a deflater holds, in bytes: measured (docs/decisions/0063-websockets.md).</summary>
     public const int MemoryBytes = 324 * 1024;
-
-    // The end of a flush, which the peer adds again (RFC 7692, 7.2.1).
-    private static ReadOnlySpan<byte> FlushEnd => [0x00, 0x00, 0xFF, 0xFF];
 
     private readonly BudgetedPool? _memory = pool as BudgetedPool;
     private DeflateStream? _deflate;
@@ -31,17 +28,7 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Str
 
     public override bool CanRead => false;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>Compresses a message; false if it is short, or if there is no memory: then it is sent as it is.</summary>
     /// <param name="first">The message's beginning.</param>
@@ -62,9 +49,9 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Str
         _deflate!.Write(first);
         _deflate.Write(second);
         _deflate.Flush();
-        (frame, end) = (_frame, _end - FlushEnd.Length);
+        (frame, end) = (_frame, _end - WebSocketCompression.FlushEnd.Length);
         _frame = null;
-        Debug.Assert(frame.AsSpan(end, FlushEnd.Length).SequenceEqual(FlushEnd), "The deflater's flush ends as zlib's does.");
+        Debug.Assert(frame.AsSpan(end, WebSocketCompression.FlushEnd.Length).SequenceEqual(WebSocketCompression.FlushEnd), "The deflater's flush ends as zlib's does.");
         if (resets)
         {
             Release();
@@ -99,10 +86,6 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Str
     }
 
     public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     protected override void Dispose(bool disposing)
     {

@@ -9,16 +9,13 @@ namespace FastPort.WebSockets;
 /// the stream from which the runtime's inflater reads.
 /// </summary>
 /// <param name="pool">The pool of the receive rings. The inflater's memory counts with their arrays.</param>
-internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
+internal sealed class WebSocketInflater(ArrayPool<byte> pool) : UnseekableStream
 {
     /// <summary>What an inflater holds, in bytes: measured (docs/decisions/0063-websockets.md).</summary>
     public const int MemoryBytes = 44 * 1024;
 
     // Data comes later than the bytes that it is inflated from, of which the inflater takes 8 KiB at once.
     private const int MostUnpaid = 16 * 1024;
-
-    // What the sender has removed from the end of each message.
-    private static ReadOnlySpan<byte> FlushEnd => [0x00, 0x00, 0xFF, 0xFF];
 
     private readonly BudgetedPool? _memory = pool as BudgetedPool;
     private DeflateStream? _inflate;
@@ -57,17 +54,7 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
 
     public override bool CanRead => true;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>Begins a frame, whose header was consumed.</summary>
     public void Begin(in WebSocketHeader header)
@@ -81,7 +68,7 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
         _isMasked = header.Mask is not null;
         _mask = header.Mask ?? 0;
         _isLast = header.IsFinal;
-        _endLeft = header.IsFinal ? FlushEnd.Length : 0;
+        _endLeft = header.IsFinal ? WebSocketCompression.FlushEnd.Length : 0;
         _hasAsked = false;
         IsInFrame = true;
     }
@@ -126,7 +113,7 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
         int count = Math.Min(_endLeft, buffer.Length);
         if (_left == 0)
         {
-            FlushEnd.Slice(FlushEnd.Length - _endLeft, count).CopyTo(buffer);
+            WebSocketCompression.FlushEnd.Slice(WebSocketCompression.FlushEnd.Length - _endLeft, count).CopyTo(buffer);
             _endLeft -= count;
         }
         else
@@ -153,8 +140,6 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
 
     public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
 
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
     public override void Flush()
     {
     }
@@ -164,8 +149,6 @@ internal sealed class WebSocketInflater(ArrayPool<byte> pool) : Stream
         Release();
         base.Dispose(disposing);
     }
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 

@@ -9,6 +9,8 @@ namespace FastPort.Core.Tests.WebSockets;
 /// <summary>A WebSocket endpoint with an honest client whose requests are checked from the first to the end of the attack.</summary>
 internal sealed class AttackedServer : IAsyncDisposable
 {
+    private const int Close = 8;
+
     private readonly FastPortClient _honest;
     private readonly CancellationTokenSource _enough = new();
     private readonly Task _echoing;
@@ -73,6 +75,20 @@ internal sealed class AttackedServer : IAsyncDisposable
             _ => [0xFF, 0, 0, 0, 0, .. BitConverter.GetBytes(BinaryPrimitives.ReverseEndianness(payload.Length))],
         };
         return [(byte)(flags | opcode), .. length, 0, 0, 0, 0, .. payload];
+    }
+
+    /// <summary>The peer gets the close code, the violation is counted, its session holds no memory, and others are served.</summary>
+    public async Task ExpectViolationAsync(RawPeer peer, Session session, int code, string sentence)
+    {
+        Assert.Equal(code, BinaryPrimitives.ReadUInt16BigEndian(await ReadFrameAsync(peer, Close)));
+        peer.ShutdownSend();
+        await peer.ExpectGoneAsync();
+        CloseReason reason = await Server.CloseReasonAsync();
+        Assert.Equal(CloseKind.ProtocolError, reason.Kind);
+        Assert.Contains(sentence, reason.Message, StringComparison.Ordinal);
+        Assert.Equal(1, Server.Counts.ErrorsSentWith((uint)ErrorCode.MalformedFrame));
+        Assert.Equal((0, 0), (session.Connection.ReceiveMemory, session.Connection.SendMemory));
+        await ServeHonestAsync();
     }
 
     /// <summary>A request for a WebSocket, without the empty line at its end.</summary>

@@ -56,16 +56,7 @@ public sealed class HostileWebSocketTests
         // With more behind it than the server reads at once, which must not cost the peer its answer.
         await peer.TrySendAsync([.. FramesOf(attack), .. new byte[300_000]]);
 
-        byte[] close = await AttackedServer.ReadFrameAsync(peer, Close);
-        Assert.Equal(code, BinaryPrimitives.ReadUInt16BigEndian(close));
-        peer.ShutdownSend();
-        await peer.ExpectGoneAsync();
-        CloseReason reason = await server.Server.CloseReasonAsync();
-        Assert.Equal(CloseKind.ProtocolError, reason.Kind);
-        Assert.Contains(sentence, reason.Message, StringComparison.Ordinal);
-        Assert.Equal(1, server.Server.Counts.ErrorsSentWith((uint)ErrorCode.MalformedFrame));
-        Assert.Equal((0, 0), (session.Connection.ReceiveMemory, session.Connection.SendMemory));
-        await server.ServeHonestAsync();
+        await server.ExpectViolationAsync(peer, session, code, sentence);
     }
 
     // Each is allowed. The request at the end shows that everything before it was read.

@@ -154,7 +154,7 @@ public sealed partial class SubscriptionRecoveryTests : IAsyncLifetime
     public async Task A_subscription_that_the_server_has_ended_is_made_again()
     {
         await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
-        await Patience.UntilAsync(() => _subscription.Id == 2 && _item.Status.IsGood, "the subscription is made again");
+        await Patience.UntilAsync(() => _subscription.Id == 2 && _item.Status.IsGood, "the client has created the subscription again");
         await PublishAsync(1, value: 11);
 
         Assert.Equal([11], await _subscription.NumbersAsync(1));
@@ -205,7 +205,7 @@ public sealed partial class SubscriptionRecoveryTests : IAsyncLifetime
     {
         _script.RepublishFault = new StatusCode(republishFault);
         await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadNoSubscription);
-        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+        await Patience.UntilAsync(() => _script.Id == 2, "the client has created the subscription again");
 
         // The second answer is to a request from before.
         _script.RepublishFault = StatusCodes.BadMessageNotAvailable;

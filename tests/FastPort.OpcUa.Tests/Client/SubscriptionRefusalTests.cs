@@ -57,7 +57,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
             Assert.Equal((_item, refusal), (change.Item, change.Value.Status));
         }
 
-        await Patience.UntilAsync(() => _subscription.Id == 2 && _item.Status.IsGood, "the subscription is made again");
+        await Patience.UntilAsync(() => _subscription.Id == 2 && _item.Status.IsGood, "the client has created the subscription again");
         await _script.PublishAsync(ScriptedSubscription.Message(1, _item.Handle, 11));
         Assert.Equal([11], await _subscription.NumbersAsync(1));
         Assert.Equal([StatusCodes.BadTimeout], _lost);
@@ -94,7 +94,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
         Assert.Equal([7], await second.NumbersAsync(1));
         Assert.Equal(0u, _subscription.Id);
         Volatile.Write(ref isRefusing, false);
-        await Patience.UntilAsync(() => _subscription.Id == 3 && _item.Status.IsGood, "the subscription is made again");
+        await Patience.UntilAsync(() => _subscription.Id == 3 && _item.Status.IsGood, "the client has created the subscription again");
     }
 
     [Fact]
@@ -201,7 +201,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
 
         Assert.Equal(StatusCodes.BadTooManyMonitoredItems, (await _subscription.NextAsync()).Value.Status);
         Assert.Equal(2u, await deleted.Reader.ReadAsync(Patience.Token));
-        await Patience.UntilAsync(() => _subscription.Id == 3 && _item.Status.IsGood, "the subscription is made again");
+        await Patience.UntilAsync(() => _subscription.Id == 3 && _item.Status.IsGood, "the client has created the subscription again");
     }
 
     [Fact]
@@ -219,7 +219,7 @@ public sealed class SubscriptionRefusalTests : IAsyncLifetime
         // The first one again is asked for without a delay.
         uint before = _script.Id;
         await client.SubscribeAsync();
-        await Patience.UntilAsync(() => _script.Id == before + 2, "the subscription is made again");
+        await Patience.UntilAsync(() => _script.Id == before + 2, "the client has created the subscription again");
         for (int i = 0; i < 100; i++)
         {
             await client.ReadAsync([new NodeId(1, 5)]);

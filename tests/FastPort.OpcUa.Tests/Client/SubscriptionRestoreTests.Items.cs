@@ -5,7 +5,7 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
 
-/// <content>Items of a subscription that is made again: their nodes, their triggers, and items that the server does not have.</content>
+/// <content>Items of a subscription that the client creates again: their nodes and triggers, and items that the server refuses.</content>
 public sealed partial class SubscriptionRestoreTests
 {
     [Fact]
@@ -87,7 +87,7 @@ public sealed partial class SubscriptionRestoreTests
         isRefused = true;
 
         await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
-        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+        await Patience.UntilAsync(() => _script.Id == 2, "the client has created the subscription again");
         await PublishUntilAsync(subscription, ScriptedSubscription.Message(1, items[0].Handle, 11), 11);
 
         Assert.Equal([2, 1], links);
@@ -107,7 +107,7 @@ public sealed partial class SubscriptionRestoreTests
         IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
             [.. Enumerable.Range(0, 2500).Select(static i => new MonitoredItemOptions(new NodeId(1, (uint)i)))]);
         await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
-        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+        await Patience.UntilAsync(() => _script.Id == 2, "the client has created the subscription again");
         await PublishUntilAsync(subscription, ScriptedSubscription.Message(1, items[0].Handle, 11), 11);
         await subscription.RemoveItemsAsync(items);
 

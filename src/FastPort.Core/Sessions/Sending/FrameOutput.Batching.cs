@@ -90,7 +90,7 @@ internal sealed partial class FrameOutput
         var status = SendStatus.Closed;
         using (var write = new RingWrite(this, ref status, messages: messages))
         {
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 // A batch also does not fit if a final write came in between.
                 status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued

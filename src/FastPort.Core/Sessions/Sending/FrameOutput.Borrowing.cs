@@ -63,7 +63,7 @@ internal sealed partial class FrameOutput
         var status = SendStatus.Closed;
         using (var write = new RingWrite(this, ref status, isReply))
         {
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 status = TryLend(ring, type, flags, correlation, received, body, release, state) ? SendStatus.Queued : SendStatus.Full;
             }

@@ -44,7 +44,7 @@ internal sealed partial class FrameOutput
         try
         {
             using var write = new RingWrite(this, ref status, messages: 2);
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 SendStatus added = !ring.TryReserve((2 * FrameHeader.Size) + CreditBody.LargestSize + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
@@ -93,7 +93,7 @@ internal sealed partial class FrameOutput
         var status = SendStatus.Closed;
         using (var write = new RingWrite(this, ref status, mayFollowGoodbye: true))
         {
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size)
                     ? SendStatus.Queued

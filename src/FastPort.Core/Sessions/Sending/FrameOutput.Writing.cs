@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using FastPort.Connections;
 
 namespace FastPort.Sessions.Sending;
@@ -9,14 +8,14 @@ internal sealed partial class FrameOutput
     /// <summary>
     /// One write into the send ring. Its end counts what was written; where a Goodbye has come in between, it changes the status to Closed.
     /// </summary>
-    private ref struct RingWrite
+    private readonly ref struct RingWrite
     {
         private readonly FrameOutput _output;
+        private readonly ArrayPoolCircularBuffer? _ring;
         private readonly ref SendStatus _status;
         private readonly bool _mayFollowGoodbye;
+        private readonly bool _onLoop;
         private readonly int _messages;
-        private bool _begun;
-        private bool _onLoop;
 
         /// <param name="output">The output.</param>
         /// <param name="status">Closed at first. Set to Queued once everything is written; if the body throws, it stays Closed.</param>
@@ -28,26 +27,16 @@ internal sealed partial class FrameOutput
             _status = ref status;
             _mayFollowGoodbye = mayFollowGoodbye;
             _messages = messages;
+            _ring = output._connection.BeginWrite();
+            _onLoop = _ring is not null && output._connection.IsLoopWrite;
         }
 
-        /// <summary>Returns the ring to write into; false if nothing may be written.</summary>
-        public bool TryBegin([NotNullWhen(true)] out ArrayPoolCircularBuffer? ring)
-        {
-            Connection connection = _output._connection;
-            ring = connection.BeginWrite();
-            if (ring is null)
-            {
-                return false;
-            }
+        /// <summary>The ring to write into; null if nothing may be written.</summary>
+        public ArrayPoolCircularBuffer? Ring => _mayFollowGoodbye || !_output._end.IsAnnounced ? _ring : null;
 
-            _begun = true;
-            _onLoop = connection.IsLoopWrite;
-            return _mayFollowGoodbye || !_output._end.IsAnnounced;
-        }
-
-        public readonly void Dispose()
+        public void Dispose()
         {
-            if (!_begun)
+            if (_ring is null)
             {
                 return;
             }

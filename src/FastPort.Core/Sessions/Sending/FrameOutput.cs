@@ -130,7 +130,7 @@ internal sealed partial class FrameOutput
         try
         {
             using var write = new RingWrite(this, ref status);
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 SendStatus added = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
@@ -215,7 +215,7 @@ internal sealed partial class FrameOutput
         var status = SendStatus.Closed;
         using (var write = new RingWrite(this, ref status))
         {
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 if (ring.TryReserve(frame.Length))
                 {
@@ -251,7 +251,7 @@ internal sealed partial class FrameOutput
         var status = SendStatus.Closed;
         using (var write = new RingWrite(this, ref status, kind == FrameKind.Other))
         {
-            if (write.TryBegin(out ArrayPoolCircularBuffer? ring))
+            if (write.Ring is { } ring)
             {
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)
                     ? SendStatus.Queued

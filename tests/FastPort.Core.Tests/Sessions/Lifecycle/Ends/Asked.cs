@@ -5,7 +5,7 @@ namespace FastPort.Core.Tests.Sessions.Lifecycle.Ends;
 /// <param name="ended">Called after it, within the callback.</param>
 internal sealed class Asked(List<string> seen, Action ended) : PendingReply
 {
-    /// <summary>How often it was told its outcome.</summary>
+    /// <summary>Number of outcomes that it received.</summary>
     public int Outcomes { get; private set; }
 
     protected internal override void OnReply(scoped in InboundReply reply) => End($"own replied{(reply.IsError ? " error" : "")}");
