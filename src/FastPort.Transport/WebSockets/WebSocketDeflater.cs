@@ -51,7 +51,9 @@ internal sealed class WebSocketDeflater(ArrayPool<byte> pool, bool resets) : Uns
         _deflate.Flush();
         (frame, end) = (_frame, _end - WebSocketCompression.FlushEnd.Length);
         _frame = null;
-        Debug.Assert(frame.AsSpan(end, WebSocketCompression.FlushEnd.Length).SequenceEqual(WebSocketCompression.FlushEnd), "The deflater's flush ends as zlib's does.");
+        Debug.Assert(
+            frame.AsSpan(end, WebSocketCompression.FlushEnd.Length).SequenceEqual(WebSocketCompression.FlushEnd),
+            "The deflater's flush ends as zlib's does.");
         if (resets)
         {
             Release();
