@@ -184,6 +184,24 @@ test("a token does not cross the network unencrypted", () => {
   }
 });
 
+test("a number out of range is named, with its value", () => {
+  const transport = socket("tcp://127.0.0.1:6628");
+  const wrong: [object, RegExp][] = [
+    [{ requestTimeout: "30" }, /^requestTimeout is '30' \(string\); it must be a number of 0 or more\.$/],
+    [{ heartbeatInterval: NaN }, /^heartbeatInterval is 'NaN' \(number\)/],
+    [{ closeTimeout: Infinity }, /^closeTimeout is 'Infinity' \(number\); it must be a number from 0 to 86400000\.$/],
+    [{ reconnectDelay: 0 }, /^reconnectDelay is '0' \(number\); it must be a number from 1 to 86400000\.$/],
+    [{ maxReconnectDelay: 1e12 }, /^maxReconnectDelay is '1000000000000'/],
+    [{ maxFrameBytes: 100 }, /^maxFrameBytes is '100'/],
+    [{ streamWindow: { messages: 0, bytes: 1 } }, /^streamWindow\.messages is '0'/],
+  ];
+  for (const [options, message] of wrong) {
+    assert.throws(() => new FastPortClient({ transport, ...options }), { name: "RangeError", message });
+  }
+
+  assert.doesNotThrow(() => new FastPortClient({ transport, requestTimeout: Infinity, heartbeatInterval: 0, closeTimeout: undefined }));
+});
+
 test("delays double up to the maximum, with jitter, and start over after a connection that lasted", () => {
   const random = new Random(1);
   const backoff = new Backoff(100, 1000, () => random.next());

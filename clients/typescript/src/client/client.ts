@@ -24,7 +24,7 @@ export class FastPortClient implements Caller {
   readonly #handlers: Handlers;
   readonly #connector: Connector;
 
-  /** @throws RangeError A token would cross the network unencrypted. */
+  /** @throws RangeError A number is out of range, or a token would cross the network unencrypted. */
   constructor(options: ClientOptions) {
     this.#options = complete(options);
     this.#handlers = new Handlers(this.#options.onHandlerError);

@@ -22,15 +22,15 @@ export interface ClientOptions {
   readonly requestTimeout?: number | undefined;
   /** Time for an attempt to connect, with Hello. Defaults to 5 s. */
   readonly connectTimeout?: number | undefined;
-  /** Time that `close` waits for calls in flight. Defaults to 5 s. */
+  /** Time that `close` waits for calls in flight, up to a day. Defaults to 5 s. */
   readonly closeTimeout?: number | undefined;
   /** Whether `connect` tries until there is a server; calls wait meanwhile. Defaults to false: one attempt. */
   readonly retryConnect?: boolean | undefined;
   /** Whether the client reconnects after it has lost its connection. Defaults to true. */
   readonly reconnect?: boolean | undefined;
-  /** Delay before the second attempt to reconnect; the first has none. Doubles, with jitter. Defaults to 100 ms. */
+  /** Delay before the second attempt to reconnect, 1 ms to a day; the first has none. Doubles, with jitter. Defaults to 100 ms. */
   readonly reconnectDelay?: number | undefined;
-  /** Maximum delay between attempts. Defaults to 1 s. */
+  /** Maximum delay between attempts, 1 ms to a day. Defaults to 1 s. */
   readonly maxReconnectDelay?: number | undefined;
   /** Silence of the server after which it gets a Ping, and after the same time again is given up; 0 for never. Defaults to 15 s. */
   readonly heartbeatInterval?: number | undefined;
@@ -41,7 +41,7 @@ export interface ClientOptions {
    * when a call is made; of a call with a stream of replies when it begins. Defaults to none.
    */
   readonly traceparent?: (() => string | undefined) | undefined;
-  /** Limit of a frame that the client accepts, in bytes. Defaults to 1 MiB. */
+  /** Limit of a frame that the client accepts, in bytes, 1,024 or more. Defaults to 1 MiB. */
   readonly maxFrameBytes?: number | undefined;
   /** Bytes that may wait to be sent before calls wait for room. Defaults to 1 MiB. */
   readonly sendQueueBytes?: number | undefined;
@@ -64,9 +64,28 @@ export interface ClientOptions {
 /** Options with their defaults. */
 export type CompleteOptions = ReturnType<typeof complete>;
 
-/** @throws RangeError A token would cross the network unencrypted. */
+const Day = 86_400_000;
+
+/** The least and the greatest value of each number. Delays have an end: timers fire at once after a longer time than they can measure. */
+const Ranges: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  requestTimeout: [0, Infinity],
+  connectTimeout: [0, Infinity],
+  closeTimeout: [0, Day],
+  reconnectDelay: [1, Day],
+  maxReconnectDelay: [1, Day],
+  heartbeatInterval: [0, Infinity],
+  maxFrameBytes: [1024, Infinity],
+  sendQueueBytes: [1, Infinity],
+  maxRequestsInFlight: [1, Infinity],
+  maxStreams: [0, Infinity],
+  "streamWindow.messages": [1, Infinity],
+  "streamWindow.bytes": [1, Infinity],
+};
+
+/** @throws RangeError A number is out of range, or a token would cross the network unencrypted. */
 export function complete(options: ClientOptions) {
-  const { token, transport, allowPlaintext } = options;
+  const { token, transport, allowPlaintext, streamWindow } = options;
+  checkNumbers({ ...options, "streamWindow.messages": streamWindow?.messages, "streamWindow.bytes": streamWindow?.bytes });
   if (token && transport.isPlaintext && !allowPlaintext) {
     throw new RangeError(
       `The token would cross the network to ${transport.endpoint} unencrypted; use TLS, or set allowPlaintext to send it anyway.`);
@@ -89,7 +108,7 @@ export function complete(options: ClientOptions) {
     traceparent: options.traceparent ?? (() => undefined),
     maxFrameBytes: options.maxFrameBytes ?? 2 ** 20,
     sendQueueBytes: options.sendQueueBytes ?? 2 ** 20,
-    window: options.streamWindow ?? { messages: 256, bytes: 128 * 1024 },
+    window: streamWindow ?? { messages: 256, bytes: 128 * 1024 },
     maxRequestsInFlight: options.maxRequestsInFlight ?? 1024,
     maxStreams: options.maxStreams ?? 128,
     onConnected: options.onConnected ?? (() => {}),
@@ -99,4 +118,14 @@ export function complete(options: ClientOptions) {
       console.error(`The handler of 0x${type.toString(16)} has failed:`, error);
     }),
   };
+}
+
+function checkNumbers(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, [least, most]] of Object.entries(Ranges)) {
+    const value = options[name];
+    if (value !== undefined && value !== null && !(typeof value === "number" && value >= least && value <= most)) {
+      const range = most === Infinity ? `of ${least} or more` : `from ${least} to ${most}`;
+      throw new RangeError(`${name} is '${value}' (${typeof value}); it must be a number ${range}.`);
+    }
+  }
 }
