@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using FastPort.Tags.Wire;
 
 namespace FastPort.Tags;
@@ -153,15 +154,17 @@ public sealed partial class TagSamples
         for (int row = 0; row < rows; row++)
         {
             byte encoding = _types[row];
-            if (TagTypes.ColumnOf((TagType)(encoding & TagTypes.TypeBits)) is not { } column)
+            var type = (TagType)(encoding & TagTypes.TypeBits);
+            if (TagTypes.ColumnOf(type) is not { } column)
             {
                 return false;
             }
 
+            int first = used[(int)column];
             if ((encoding & (TagTypes.ArrayBit | TagTypes.DimensionsBit)) == 0)
             {
                 // A row without a value takes from no column.
-                places[row] = used[(int)column];
+                places[row] = first;
                 used[(int)column] += column == TagColumn.None ? 0 : 1;
             }
             else
@@ -173,13 +176,28 @@ public sealed partial class TagSamples
                 }
             }
 
-            if (used[(int)column] > there[(int)column])
+            if (used[(int)column] > there[(int)column]
+                || (type is >= TagType.SByte and <= TagType.UInt16 && !AreInRange(type, first, used[(int)column] - first)))
             {
                 return false;
             }
         }
 
         return used.SequenceEqual(there) && _starts.Count == _lengths.Count && dimensionsUsed == _dimensions.Count;
+    }
+
+    // A number beyond the range of its type would be read as another number, with a good status.
+    private bool AreInRange(TagType type, int first, int count)
+    {
+        ReadOnlySpan<uint> numbers = (type is TagType.SByte or TagType.Int16 ? _ints : _uints).Items.Slice(first, count);
+        ReadOnlySpan<int> signed = MemoryMarshal.Cast<uint, int>(numbers);
+        return type switch
+        {
+            TagType.SByte => !signed.ContainsAnyExceptInRange(sbyte.MinValue, sbyte.MaxValue),
+            TagType.Int16 => !signed.ContainsAnyExceptInRange(short.MinValue, short.MaxValue),
+            TagType.Byte => !numbers.ContainsAnyExceptInRange(byte.MinValue, byte.MaxValue),
+            _ => !numbers.ContainsAnyExceptInRange(ushort.MinValue, ushort.MaxValue),
+        };
     }
 
     private bool IndexData()

@@ -244,7 +244,88 @@ public sealed class TagBadInputTests : IAsyncLifetime
         }
     }
 
+    [Theory]
+    [InlineData(TagType.SByte, -129, false)]
+    [InlineData(TagType.SByte, -128, true)]
+    [InlineData(TagType.SByte, 127, true)]
+    [InlineData(TagType.SByte, 128, false)]
+    [InlineData(TagType.Int16, -32_769, false)]
+    [InlineData(TagType.Int16, -32_768, true)]
+    [InlineData(TagType.Int16, 32_767, true)]
+    [InlineData(TagType.Int16, 32_768, false)]
+    [InlineData(TagType.Byte, 255, true)]
+    [InlineData(TagType.Byte, 256, false)]
+    [InlineData(TagType.Byte, -1, false)]
+    [InlineData(TagType.UInt16, 65_535, true)]
+    [InlineData(TagType.UInt16, 65_536, false)]
+    public async Task A_number_beyond_the_range_of_its_type_is_malformed_and_nothing_is_written(TagType type, int number, bool isAccepted)
+    {
+        _memory.Add("small", Small(type), isWritable: true);
+        _memory.Add("smalls", SmallArray(type), isWritable: true);
+        await using FastPortClient client = await ConnectAsync();
+        ResolvedTags resolved = ResolvedTags.Parser.ParseFrom(await client.RequestAsync(
+            TagMessageType.Resolve, new ResolveTags { Names = { "small", "smalls" } }.ToByteArray()));
+
+        // Of an array the last element: the others are within the range.
+        int[] numbers = [number];
+        foreach (FastPort.Tags.Messages.TagSamples rows in (FastPort.Tags.Messages.TagSamples[])
+            [Message([(byte)type], numbers), Message([(byte)(0x80 | (byte)type)], [1, 2, number])])
+        {
+            uint handle = resolved.Tags[rows.Lengths.Count].Handle;
+            byte[] write = new WriteTags { Handles = { handle }, Samples = rows }.ToByteArray();
+            if (isAccepted)
+            {
+                Assert.Empty(WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Write, write)).Statuses);
+            }
+            else
+            {
+                RequestFailedException e = await Loopback.FailureAsync(client, TagMessageType.Write, write);
+                Assert.Equal(ErrorCode.MalformedBody, e.Code);
+                Assert.Contains("beyond the range of its type", e.Message, StringComparison.Ordinal);
+            }
+        }
+
+        Assert.Equal(isAccepted ? ["small", "smalls"] : [], _written);
+        await GoesOnAsync();
+
+        FastPort.Tags.Messages.TagSamples Message(byte[] types, int[] values)
+        {
+            var rows = new FastPort.Tags.Messages.TagSamples { Count = 1, Types_ = ByteString.CopyFrom(types) };
+            if (type is TagType.SByte or TagType.Int16)
+            {
+                rows.Ints.Add(values);
+            }
+            else
+            {
+                rows.Uints.Add(values.Select(static value => (uint)value));
+            }
+
+            if (values.Length > 1)
+            {
+                rows.Lengths.Add(values.Length);
+            }
+
+            return rows;
+        }
+    }
+
     private async Task GoesOnAsync() => Assert.Equal(7, (await _client.ReadAsync("count")).Value);
+
+    private static TagValue Small(TagType type) => type switch
+    {
+        TagType.SByte => TagValue.From((sbyte)1),
+        TagType.Int16 => TagValue.From((short)1),
+        TagType.Byte => TagValue.From((byte)1),
+        _ => TagValue.From((ushort)1),
+    };
+
+    private static TagValue SmallArray(TagType type) => type switch
+    {
+        TagType.SByte => TagValue.FromArray<sbyte>([1]),
+        TagType.Int16 => TagValue.FromArray<short>([1]),
+        TagType.Byte => TagValue.FromArray<byte>([1]),
+        _ => TagValue.FromArray<ushort>([1]),
+    };
 
     private static FastPort.Tags.Messages.TagSamples Rows(TagSamples samples) =>
         FastPort.Tags.Messages.TagSamples.Parser.ParseFrom(samples.ToBytes());
