@@ -122,6 +122,27 @@ public sealed class TypedStreamTests
     }
 
     [Fact]
+    public async Task A_null_item_ends_the_call_with_a_sentence()
+    {
+        await using Loopback loop = await Loopback.StartAsync(Handlers());
+
+        InvalidOperationException sent = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => loop.Client.SendStreamAsync(Join, Nulls(), Echo.Parser));
+        InvalidOperationException exchanged = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => TextsAsync(loop.Client.ExchangeAsync(Shout, Nulls(), Echo.Parser)));
+
+        Assert.Equal("An item of the stream is null instead of a message (Echo).", sent.Message);
+        Assert.Equal(sent.Message, exchanged.Message);
+        Assert.Equal(["0"], await TextsAsync(loop.Client.StreamAsync(Count, Loopback.Message("1"), Echo.Parser)));
+
+        static async IAsyncEnumerable<Echo> Nulls()
+        {
+            await Task.Yield();
+            yield return null!;
+        }
+    }
+
+    [Fact]
     public async Task A_substitute_of_a_client_cannot_stream()
     {
         IFastPortClient substitute = new NoClient();
