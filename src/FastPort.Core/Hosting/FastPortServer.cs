@@ -85,7 +85,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>The server's counters.</summary>
     public SessionCounters Counters { get; } = new();
 
-    /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
+    /// <inheritdoc cref="ConnectionServer.Endpoints"/>
     public IReadOnlyList<Endpoint> Endpoints => _connections.Endpoints;
 
     /// <summary>A snapshot of the open sessions.</summary>

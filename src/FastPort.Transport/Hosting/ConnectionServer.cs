@@ -136,8 +136,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>The banned addresses.</summary>
     public BanList Bans { get; }
 
-    /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
-    public IReadOnlyList<Endpoint> Endpoints => [.. Volatile.Read(ref _listeners).Select(static l => l.Endpoint)];
+    /// <summary>The endpoints the server listens on, with the bound ports; empty before the start, and if the start failed.</summary>
+    public IReadOnlyList<Endpoint> Endpoints => _listens ? [.. Bound] : [];
 
     /// <summary>An additional limit of the server built on this one; null for none.</summary>
     internal ConnectionPlaces? Places { get; init; }
@@ -156,6 +156,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     /// <summary>A snapshot of the connections that have their protocol.</summary>
     public IReadOnlyCollection<Connection> Connections => [.. _accepted.Values.Select(static a => a.Served).OfType<Connection>()];
+
+    private IEnumerable<Endpoint> Bound => _listeners.Select(static l => l.Endpoint);
 
     /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
@@ -310,8 +312,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 var layers = EndpointLayers.Of(endpoint, _transports);
                 ConnectionStage[] stages = StagesOf(layers, settings);
                 ITransportListener listener = layers.Listen(_transports, settings);
-                Endpoint? own = Endpoints.FirstOrDefault(one => one.Port > 0 && one.Port == endpoint.Port);
-                Volatile.Write(ref _listeners, [.. _listeners, listener]);
+                Endpoint? own = Bound.FirstOrDefault(one => one.Port > 0 && one.Port == endpoint.Port);
+                _listeners = [.. _listeners, listener];
                 try
                 {
                     listener.Start(connection => OnAccepted(connection, stages));

@@ -157,6 +157,7 @@ public sealed class ConnectionServerTests : EchoServerTests
             $"Cannot listen on {Options.Endpoints[1]}: this server's endpoint {Options.Endpoints[0]} already has the port. ",
             e.Message,
             StringComparison.Ordinal);
+        Assert.Empty(Server!.Endpoints);
     }
 
     [Fact]
