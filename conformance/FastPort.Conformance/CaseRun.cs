@@ -258,7 +258,7 @@ internal sealed class CaseRun
                     continue;
                 }
 
-                throw new CaseFailureException($"{problems[0]}. The frame: {MessageKind.NameOf(frame)}, {frame}");
+                throw new CaseFailureException($"{problems[0]}. The frame: {MessageKind.Describe(frame)}");
             }
 
             left.RemoveAt(index);
@@ -270,7 +270,7 @@ internal sealed class CaseRun
         try
         {
             Frame frame = await On(step).Frames.ReadAsync(cancellationToken).ConfigureAwait(false);
-            Trace($"client  sends {MessageKind.NameOf(frame)}{Where(step)}: {frame}");
+            Trace($"client  sends{Where(step)} {MessageKind.Describe(frame)}");
             return frame;
         }
         catch (ChannelClosedException e)
@@ -321,7 +321,8 @@ internal sealed class CaseRun
             if (!IsAllowed(step, frame))
             {
                 throw new CaseFailureException(
-                    $"the client sent {MessageKind.NameOf(frame)} before the reply to a Ping: it must not. The frame: {frame}");
+                    $"the client sent {MessageKind.NameOf(frame)} before the reply to a Ping: it must not. "
+                    + $"The frame: {MessageKind.Describe(frame)}");
             }
         }
     }
@@ -335,11 +336,12 @@ internal sealed class CaseRun
             {
                 while (frames.TryRead(out Frame? frame))
                 {
-                    Trace($"client  sends {MessageKind.NameOf(frame)}{Where(step)}: {frame}");
+                    Trace($"client  sends{Where(step)} {MessageKind.Describe(frame)}");
                     if (!Array.Exists(Farewells, name => MessageKind.Get(name).Fits(frame)) && !IsAllowed(step, frame))
                     {
                         throw new CaseFailureException(
-                            $"the client sent {MessageKind.NameOf(frame)} where it must end the connection. The frame: {frame}");
+                            $"the client sent {MessageKind.NameOf(frame)} where it must end the connection. "
+                            + $"The frame: {MessageKind.Describe(frame)}");
                     }
                 }
             }

@@ -42,7 +42,8 @@ internal sealed record RunOptions(
         return own.Count != 0 ? throw new FormatException($"'{own[0]}' is not an option. The adapter's command comes behind '--'.")
             : transports.Except(known).FirstOrDefault() is { } unknown
                 ? throw new FormatException($"There is no transport '{unknown}'; there are {string.Join(", ", known)}.")
-            : options is { OnlyList: false, Command: [] } ? throw new FormatException("The adapter's command is missing: it comes behind '--'.")
+            : options is { OnlyList: false, Command: [] }
+                ? throw new FormatException("The adapter's command is missing: it comes behind '--'.")
             : options;
     }
 

@@ -18,7 +18,7 @@ internal sealed class EventLog(ChannelReader<JsonObject> events, Action<string> 
     /// <summary>Canceled when the adapter cannot go on; <see cref="Problem"/> has the reason.</summary>
     public CancellationToken Broken => _broken.Token;
 
-    /// <summary>Why the adapter cannot go on: it has ended, it has reported trouble, or its output cannot be read. Null if it can.</summary>
+    /// <summary>Why the adapter cannot go on: it has ended or reported trouble, or its output cannot be read. Null if it can.</summary>
     public string? Problem
     {
         get
@@ -30,7 +30,7 @@ internal sealed class EventLog(ChannelReader<JsonObject> events, Action<string> 
         }
     }
 
-    /// <summary>Reads events as they come until the adapter has ended, or until canceled: a step that waits for a frame learns of it.</summary>
+    /// <summary>Reads events as they come, until the adapter has ended or until canceled: steps that wait for frames learn of it.</summary>
     public async Task FollowAsync(CancellationToken cancellationToken)
     {
         try
