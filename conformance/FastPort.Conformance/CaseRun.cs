@@ -14,6 +14,8 @@ internal sealed class CaseRun
     // Types and flags of the frames that a client may send before it ends its output, whatever the case is about.
     private static readonly string[] Farewells = ["Goodbye", "Cancel"];
 
+    private static readonly TimeSpan TimeToEnd = TimeSpan.FromSeconds(15);
+
     private const uint BarrierCorrelation = 0xfff0_0000;
 
     private readonly ConformanceCase _case;
@@ -50,9 +52,12 @@ internal sealed class CaseRun
     {
         CaseRun run;
         string problem;
+        Task following;
+        using var over = new CancellationTokenSource();
         await using (ScriptedServer server = await ScriptedServer.StartAsync(site).ConfigureAwait(false))
         {
             run = new CaseRun(conformanceCase, adapter, server, site);
+            following = run._events.FollowAsync(over.Token);
             problem = await run.PlayAsync().ConfigureAwait(false);
             if (problem.Length == 0 && run._events.Unexpected() is { } unexpected)
             {
@@ -61,13 +66,17 @@ internal sealed class CaseRun
         }
 
         string ending = await run.EndAsync().ConfigureAwait(false);
+        await over.CancelAsync().ConfigureAwait(false);
+        await following.ConfigureAwait(false);
+        run._events.Dispose();
         problem = problem.Length != 0 ? problem : ending;
         return new CaseResult(conformanceCase, problem.Length == 0 ? Outcome.Passed : Outcome.Failed, problem, run._trace);
     }
 
     private async Task<string> PlayAsync()
     {
-        using var bound = new CancellationTokenSource(_case.Within);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(_events.Broken);
+        bound.CancelAfter(_case.Within);
         for (int i = 0; i < _case.Steps.Count; i++)
         {
             JsonObject step = _case.Steps[i];
@@ -75,10 +84,10 @@ internal sealed class CaseRun
             {
                 await StepAsync(step, bound.Token).ConfigureAwait(false);
             }
-            catch (Exception e) when (e is CaseFailureException or OperationCanceledException or ChannelClosedException)
+            catch (Exception e) when (e is CaseFailureException or OperationCanceledException)
             {
                 string why = e is OperationCanceledException
-                    ? $"nothing came within {_case.Within.TotalSeconds:0.#} s"
+                    ? _events.Problem ?? $"nothing came within {_case.Within.TotalSeconds:0.#} s{Untaken()}"
                     : e.Message;
                 return $"Step {i + 1}, {step.ToJsonString()}: {why}";
             }
@@ -91,20 +100,27 @@ internal sealed class CaseRun
         return string.Empty;
     }
 
+    // Often the answer to why nothing came: the client has failed to connect.
+    private string Untaken() => _events.Unexpected() is { } untaken ? $", but no step has waited for the event {untaken}" : string.Empty;
+
     // The adapter's client ends, with whatever it still has open.
     private async Task<string> EndAsync()
     {
         Trace("client  end");
         _adapter.Send(new JsonObject { ["do"] = "end" });
-        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(15));
+        using var bound = new CancellationTokenSource(TimeToEnd);
         try
         {
             await _events.TakeAsync("ended", null, bound.Token).ConfigureAwait(false);
             return string.Empty;
         }
-        catch (Exception e) when (e is CaseFailureException or OperationCanceledException or ChannelClosedException)
+        catch (CaseFailureException e)
         {
             return $"The adapter did not end its client: {e.Message}";
+        }
+        catch (OperationCanceledException)
+        {
+            return $"The adapter did not end its client within {TimeToEnd.TotalSeconds} s: there is no event 'ended'.";
         }
     }
 
@@ -242,7 +258,7 @@ internal sealed class CaseRun
                     continue;
                 }
 
-                throw new CaseFailureException($"{problems[0]}. The frame: {MessageKind.NameOf(frame)}, {frame}");
+                throw new CaseFailureException($"{problems[0]}. The frame: {MessageKind.Describe(frame)}");
             }
 
             left.RemoveAt(index);
@@ -254,7 +270,7 @@ internal sealed class CaseRun
         try
         {
             Frame frame = await On(step).Frames.ReadAsync(cancellationToken).ConfigureAwait(false);
-            Trace($"client  sends {MessageKind.NameOf(frame)}{Where(step)}: {frame}");
+            Trace($"client  sends{Where(step)} {MessageKind.Describe(frame)}");
             return frame;
         }
         catch (ChannelClosedException e)
@@ -305,7 +321,8 @@ internal sealed class CaseRun
             if (!IsAllowed(step, frame))
             {
                 throw new CaseFailureException(
-                    $"the client sent {MessageKind.NameOf(frame)} before the reply to a Ping: it must not. The frame: {frame}");
+                    $"the client sent {MessageKind.NameOf(frame)} before the reply to a Ping: it must not. "
+                    + $"The frame: {MessageKind.Describe(frame)}");
             }
         }
     }
@@ -319,11 +336,12 @@ internal sealed class CaseRun
             {
                 while (frames.TryRead(out Frame? frame))
                 {
-                    Trace($"client  sends {MessageKind.NameOf(frame)}{Where(step)}: {frame}");
+                    Trace($"client  sends{Where(step)} {MessageKind.Describe(frame)}");
                     if (!Array.Exists(Farewells, name => MessageKind.Get(name).Fits(frame)) && !IsAllowed(step, frame))
                     {
                         throw new CaseFailureException(
-                            $"the client sent {MessageKind.NameOf(frame)} where it must end the connection. The frame: {frame}");
+                            $"the client sent {MessageKind.NameOf(frame)} where it must end the connection. "
+                            + $"The frame: {MessageKind.Describe(frame)}");
                     }
                 }
             }
@@ -351,5 +369,11 @@ internal sealed class CaseRun
 
     private static string Short(string text) => text.Length <= 300 ? text : $"{text[..300]}...";
 
-    private void Trace(string line) => _trace.Add($"{_time.ElapsedMilliseconds,5} ms  {line}");
+    private void Trace(string line)
+    {
+        lock (_trace)
+        {
+            _trace.Add($"{_time.ElapsedMilliseconds,5} ms  {line}");
+        }
+    }
 }

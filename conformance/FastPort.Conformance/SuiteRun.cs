@@ -59,7 +59,12 @@ internal sealed class SuiteRun(string transport, Func<IAdapter> start) : IAsyncD
                 throw new CaseFailureException($"The adapter's first event is {ready.ToJsonString()}, not ready.");
             }
 
-            _lacks = [.. (ready["lacks"]?.AsArray() ?? []).Select(Values.TextOf)];
+            _lacks = ready["lacks"] switch
+            {
+                null => [],
+                JsonArray names => [.. names.Select(Values.TextOf)],
+                _ => throw new CaseFailureException($"'lacks' is not an array in {ready.ToJsonString()}."),
+            };
             string? unknown = _lacks.Except([.. CaseFolder.Capabilities, .. Site.Transports]).FirstOrDefault();
             return unknown is null
                 ? adapter
@@ -68,7 +73,10 @@ internal sealed class SuiteRun(string transport, Func<IAdapter> start) : IAsyncD
         catch (Exception e) when (e is ChannelClosedException or OperationCanceledException or CaseFailureException)
         {
             await adapter.DisposeAsync().ConfigureAwait(false);
-            throw new CaseFailureException($"The adapter has not started: {(e.InnerException ?? e).Message}");
+            string why = e is OperationCanceledException
+                ? $"there is no event 'ready' within {TimeToStart.TotalSeconds} s."
+                : (e.InnerException ?? e).Message;
+            throw new CaseFailureException($"The adapter has not started: {why}");
         }
     }
 }

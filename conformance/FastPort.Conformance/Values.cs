@@ -21,7 +21,8 @@ internal sealed class Values
             _ => value.ToJsonString(),
         };
         return text.StartsWith("0x", StringComparison.Ordinal)
-            ? Convert.ToUInt64(text[2..], 16).ToString(CultureInfo.InvariantCulture)
+            && ulong.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong number)
+            ? number.ToString(CultureInfo.InvariantCulture)
             : text;
     }
 

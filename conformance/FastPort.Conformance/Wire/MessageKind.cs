@@ -67,6 +67,26 @@ internal sealed record MessageKind(string Name, ushort? Type, byte Flags, params
         ?? ByName.Values.FirstOrDefault(kind => kind.Fits(frame))?.Name
         ?? "a frame of no kind";
 
+    /// <summary>A frame for messages and logs: its name, its header, its body, and the fields of a body that has some.</summary>
+    public static string Describe(Frame frame)
+    {
+        string name = NameOf(frame);
+        if (!ByName.TryGetValue(name, out MessageKind? kind) || kind.Fields.Length == 0)
+        {
+            return $"{name}, {frame}";
+        }
+
+        try
+        {
+            string fields = MessageBody.Decode(kind.Fields, frame.Body).ToJsonString();
+            return $"{name}, {frame} {(fields.Length <= 300 ? fields : $"{fields[..300]}...")}";
+        }
+        catch (CaseFailureException e)
+        {
+            return $"{name}, {frame}: {e.Message}";
+        }
+    }
+
     /// <summary>Whether a frame is of this kind.</summary>
     public bool Fits(Frame frame) => (frame.Flags & Frame.KindMask) == Flags && (Type ?? frame.Type) == frame.Type;
 
