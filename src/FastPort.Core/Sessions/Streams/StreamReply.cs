@@ -49,6 +49,9 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
     protected StreamStart Start => start;
 
+    /// <summary>Whether the caller has left the call before it was opened. Any thread.</summary>
+    protected virtual bool IsLeft => false;
+
     /// <summary>Whether one reply ends the call, so that its timeout covers all of it.</summary>
     protected virtual bool HasOneReply => false;
 
@@ -146,6 +149,11 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         {
             limit.Waits(clock);
             Session session = await start.Target.SessionAsync(limit.Left, either).ConfigureAwait(false);
+            if (IsLeft)
+            {
+                throw new OperationCanceledException("The call's reader has left before there was a connection.");
+            }
+
             limit.Waited(clock);
             whole.Waited(clock);
             WholeLeft = whole.Left;
