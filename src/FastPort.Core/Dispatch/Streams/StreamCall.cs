@@ -185,6 +185,11 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
     public async Task SendAsync<TReply, TBody>(IAsyncEnumerable<TReply> replies, Func<TReply, TBody> encode)
         where TBody : IFrameBody
     {
+        if (replies is null)
+        {
+            throw new InvalidOperationException("The handler has returned null instead of a stream.");
+        }
+
         if (await StreamPump.RunAsync(replies, encode, Writer!, Record, Canceled).ConfigureAwait(false))
         {
             End(default(EmptyBody));
