@@ -270,13 +270,23 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
     private void StopActivity(Exception? failure)
     {
-        if (_activity is { } activity)
+        if (_activity is not { } activity)
         {
-            if (failure is not null)
-            {
-                Traces.SetFailed(activity, failure);
-            }
+            return;
+        }
 
+        if (failure is not null)
+        {
+            Traces.SetFailed(activity, failure);
+        }
+
+        if (_session is { } session)
+        {
+            // A listener that throws is logged: the caller still waits for the end.
+            Traces.Stop(activity, session.Protocol);
+        }
+        else
+        {
             NoContext.Run(static activity => activity.Stop(), activity);
         }
     }
