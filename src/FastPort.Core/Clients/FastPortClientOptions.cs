@@ -82,7 +82,8 @@ public sealed class FastPortClientOptions : ClientOptions
     public SessionOptions Session { get; } = new();
 
     // Null is reported, but must not stop the checks.
-    private int TokenSources => (Token is { Length: > 0 } ? 1 : 0) + (TokenFile is { Length: > 0 } ? 1 : 0) + (TokenProvider is null ? 0 : 1);
+    private int TokenSources =>
+        (Token is { Length: > 0 } ? 1 : 0) + (TokenFile is { Length: > 0 } ? 1 : 0) + (TokenProvider is null ? 0 : 1);
 
     internal override void Describe(OptionSection section)
     {
