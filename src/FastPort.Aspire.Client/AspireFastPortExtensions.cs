@@ -90,14 +90,22 @@ public static class AspireFastPortExtensions
     {
         IConfigurationSection common = configuration.GetSection(FastPortClientSettings.SectionName);
         string path = $"{FastPortClientSettings.SectionName}:{connectionName}:{OptionsKey}";
+        string endpoint = $"{path}:{nameof(FastPortClientOptions.Endpoint)}";
         var values = new Dictionary<string, string?>(StringComparer.OrdinalIgnoreCase)
         {
             [$"{path}:{nameof(ClientOptions.RetryConnect)}"] = bool.TrueString,
         };
+        int known = problems.Count;
         foreach ((string key, string? value) in common.GetSection(OptionsKey).AsEnumerable(makePathsRelative: true)
             .Concat(configuration.GetSection(path).AsEnumerable(makePathsRelative: true)).Concat(FromConnectionString()))
         {
             values[$"{path}:{key}"] = value;
+        }
+
+        if (!string.IsNullOrWhiteSpace(settings.ConnectionString) && problems.Count == known && !values.ContainsKey(endpoint))
+        {
+            // The default would be a server of this machine.
+            problems.Add($"ConnectionStrings:{connectionName} names no Endpoint; add one, as in Endpoint=tcp://127.0.0.1:6628.");
         }
 
         return new ConfigurationBuilder().AddInMemoryCollection(values).Build().GetSection(path);

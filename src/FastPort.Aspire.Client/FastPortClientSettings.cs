@@ -12,7 +12,7 @@ public sealed class FastPortClientSettings
     internal const string SectionName = "Aspire:FastPort:Client";
 
     /// <summary>
-    /// The server: an endpoint such as <c>tcp://host:port</c>, or <c>Endpoint=tcp://host:port</c>, optionally with further keys of
+    /// The server: an endpoint such as <c>tcp://host:port</c>, or <c>Endpoint=tcp://host:port</c>, each optionally with further keys of
     /// <see cref="FastPortClientOptions"/>, as in <c>Endpoint=tls://host:port;Token=...;Tls:AuthorityFile=...</c>. Defaults to the
     /// configuration's connection string, or else to key <c>ConnectionString</c> of the section.
     /// </summary>
@@ -50,12 +50,11 @@ public sealed class FastPortClientSettings
         }
 
         int scheme = ConnectionString.IndexOf("://", StringComparison.Ordinal);
-        if (scheme >= 0 && !ConnectionString.AsSpan(0, scheme).Contains('='))
+        bool beginsWithEndpoint = scheme >= 0 && !ConnectionString.AsSpan(0, scheme).Contains('=');
+        var pairs = new DbConnectionStringBuilder
         {
-            return [new(nameof(FastPortClientOptions.Endpoint), ConnectionString.Trim())];
-        }
-
-        var pairs = new DbConnectionStringBuilder { ConnectionString = ConnectionString };
+            ConnectionString = beginsWithEndpoint ? $"{nameof(FastPortClientOptions.Endpoint)}={ConnectionString}" : ConnectionString,
+        };
         return [.. pairs.Keys.Cast<string>().Select(key => new KeyValuePair<string, string?>(key, $"{pairs[key]}"))];
     }
 

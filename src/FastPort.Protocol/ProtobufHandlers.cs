@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Protocol.Handlers;
 using Google.Protobuf;
 
@@ -45,6 +46,9 @@ public static class ProtobufHandlers
     /// <param name="bytesFields">
     /// The owner of the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
     /// </param>
+    /// <exception cref="ArgumentException">
+    /// The handler is an async method or lambda, or the type is already registered or belongs to the session layer.
+    /// </exception>
     public static MessageHandlers MapInline<TMessage>(
         this MessageHandlers handlers,
         ushort type,
@@ -56,6 +60,14 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+        // Programs compiled to native code may lack the method's metadata.
+        if (RuntimeFeature.IsDynamicCodeSupported && handler.Method.IsDefined(typeof(AsyncStateMachineAttribute), inherit: false))
+        {
+            // Nobody would await it, and its exception would end the process.
+            throw new ArgumentException(
+                $"The inline handler of type 0x{type:X4} is async. An inline handler cannot wait; map it with MapQueued.", nameof(handler));
+        }
+
         var bodies = new BodyParser<TMessage>(type, parser, bytesFields);
         return handlers.MapInline(
             type,

@@ -20,7 +20,7 @@ public sealed class TestRequest : IAsyncDisposable
     public RequestContext Context { get; private set; } = null!;
 
     /// <summary>Sends a request that waits for a handler.</summary>
-    /// <param name="type">Message type, below 0xFF00.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF.</param>
     /// <param name="body">The body; copied. Defaults to an empty one.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="ArgumentException">The body is larger than a frame may be.</exception>
@@ -54,7 +54,7 @@ public sealed class TestRequest : IAsyncDisposable
     }
 
     /// <summary>Calls an inline handler with a request, on the session's loop, and returns the client's answer.</summary>
-    /// <param name="type">Message type, below 0xFF00.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF.</param>
     /// <param name="body">The body.</param>
     /// <param name="handler">The handler. If it throws, the client receives an error, as in production.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
@@ -99,7 +99,8 @@ public sealed class TestRequest : IAsyncDisposable
     {
         try
         {
-            byte[] reply = await client.RequestAsync(type, body, cancellationToken: cancellationToken).ConfigureAwait(false);
+            // By the session: the client would repeat a request that is answered with ShuttingDown.
+            byte[] reply = await client.Session!.RequestAsync(type, body, cancellationToken: cancellationToken).ConfigureAwait(false);
             return new TestReply(reply, ErrorCode.None, string.Empty);
         }
         catch (RequestFailedException e) when (e.Failure is null)

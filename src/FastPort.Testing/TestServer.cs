@@ -37,8 +37,8 @@ public sealed class TestServer : IAsyncDisposable
     /// <see cref="FastPortBuilder.Services"/>.
     /// </param>
     /// <param name="log">
-    /// Receives warnings and errors of the server on any thread, such as the exception of a handler whose caller gets Internal: for example
-    /// the WriteLine of a test's output. Defaults to the standard error of the process.
+    /// Receives warnings and errors of the server and of the clients on any thread, such as the exception of a handler whose caller gets
+    /// Internal: for example the WriteLine of a test's output. Defaults to the standard error of the process.
     /// </param>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="Microsoft.Extensions.Options.OptionsValidationException">Options are out of range.</exception>
@@ -79,7 +79,7 @@ public sealed class TestServer : IAsyncDisposable
     {
         var options = new FastPortClientOptions { Endpoint = _endpoint };
         configure?.Invoke(options);
-        var client = new FastPortClient(options, handlers);
+        var client = new FastPortClient(options, handlers, _host.Services.GetRequiredService<ILoggerFactory>());
         try
         {
             await client.ConnectAsync(cancellationToken).ConfigureAwait(false);

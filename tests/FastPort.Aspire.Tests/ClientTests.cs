@@ -15,6 +15,8 @@ public sealed class ClientTests
     [InlineData("tcp://127.0.0.1:4711")]
     [InlineData("Endpoint=tcp://127.0.0.1:4711")]
     [InlineData("endpoint = tcp://127.0.0.1:4711 ;")]
+    [InlineData(" tcp://127.0.0.1:4711 \n")]
+    [InlineData("tcp://127.0.0.1:4711;Token=secret")]
     [InlineData("Endpoint=\"tcp://127.0.0.1:4711\"")]
     public void The_connection_string_is_an_endpoint_or_names_it(string connection)
     {
@@ -90,16 +92,19 @@ public sealed class ClientTests
         Assert.Contains(e.Failures, static one => one.Contains("tokn is not a known key", StringComparison.OrdinalIgnoreCase));
     }
 
-    [Fact]
-    public async Task Text_that_is_no_connection_string_stops_the_start_and_is_not_shown()
+    [Theory]
+    [InlineData("secret", "is neither")]
+    [InlineData("Token=secret", "names no Endpoint")]
+    [InlineData("Endpoint=;Token=secret", "names no Endpoint")]
+    public async Task Text_that_is_no_connection_string_stops_the_start_and_is_not_shown(string text, string problem)
     {
-        HostApplicationBuilder builder = Builder(("ConnectionStrings:game", "secret"));
+        HostApplicationBuilder builder = Builder(("ConnectionStrings:game", text));
         builder.AddFastPortClient("game");
         using IHost host = builder.Build();
 
         OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync(Patience.Token));
 
-        Assert.StartsWith("ConnectionStrings:game is neither", Assert.Single(e.Failures), StringComparison.Ordinal);
+        Assert.StartsWith($"ConnectionStrings:game {problem}", Assert.Single(e.Failures), StringComparison.Ordinal);
         Assert.DoesNotContain("secret", e.Message, StringComparison.Ordinal);
     }
 

@@ -29,6 +29,22 @@ public sealed class TestLogTests
     }
 
     [Fact]
+    public async Task The_exception_of_a_clients_handler_is_in_the_log_too()
+    {
+        var lines = new ConcurrentQueue<string>();
+        await using TestServer test = await TestServer.StartAsync(static _ => { }, lines.Enqueue);
+        await using FastPortClient client = await test.ConnectAsync(
+            static options => options.RoutingId = "ann",
+            new MessageHandlers().MapQueued(Throws, static _ => throw new InvalidOperationException("the cause"), "Throws"));
+
+        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
+            () => test.Server.Routing.Find("ann")!.RequestAsync(Throws, ReadOnlyMemory<byte>.Empty));
+
+        Assert.Equal("Internal: The handler failed; the log of the program that has it says why.", failure.Message);
+        Assert.Contains("the cause", Assert.Single(lines), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task An_output_that_takes_no_line_disturbs_nothing()
     {
         await using TestServer test = await TestServer.StartAsync(

@@ -32,6 +32,21 @@ public sealed class TestRequestTests
         Assert.Equal((ErrorCode.Forbidden, "Not today.", 0), (reply.Error, reply.Message, reply.Body.Length));
     }
 
+    // A client repeats a request that a stopping server has refused.
+    [Fact]
+    public async Task The_code_of_a_stop_is_an_answer_as_others_are()
+    {
+        await using TestRequest request = await TestRequest.CreateAsync(Type, cancellationToken: Patience.Token);
+
+        request.Context.Fail(ErrorCode.ShuttingDown, "Not here any more.");
+        TestReply queued = await request.CompleteAsync(Patience.Token);
+        TestReply inline = await TestRequest.RunAsync(
+            Type, default, static (ref InlineRequest one) => one.Fail(ErrorCode.ShuttingDown, "Not here any more."), Patience.Token);
+
+        Assert.Equal((ErrorCode.ShuttingDown, "Not here any more."), (queued.Error, queued.Message));
+        Assert.Equal((ErrorCode.ShuttingDown, "Not here any more."), (inline.Error, inline.Message));
+    }
+
     [Fact]
     public async Task Without_an_answer_the_body_is_empty()
     {

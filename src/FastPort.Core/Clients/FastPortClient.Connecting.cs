@@ -31,15 +31,15 @@ public sealed partial class FastPortClient
         }
         catch (Exception e)
         {
+            // An attempt that fails at the same time as a cancel or a close counts as canceled.
+            bool wasEnded = e is OperationCanceledException || cancellationToken.IsCancellationRequested || _slot.HasEnded;
             lock (_gate)
             {
                 // Set before the caller's task fails: the caller may call ConnectAsync again at once.
                 _running = null;
-                _slot.Refuse($"The client is not connected: {e.Message}");
+                _slot.Refuse($"The client is not connected: {(wasEnded ? "ConnectAsync was canceled; call it again." : e.Message)}");
             }
 
-            // An attempt that fails at the same time as a cancel or a close counts as canceled.
-            bool wasEnded = e is OperationCanceledException || cancellationToken.IsCancellationRequested || _slot.HasEnded;
             connected.TrySetException(wasEnded ? new OperationCanceledException(e.Message, e, cancellationToken) : e);
             return;
         }

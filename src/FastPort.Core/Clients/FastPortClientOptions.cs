@@ -81,7 +81,9 @@ public sealed class FastPortClientOptions : ClientOptions
     /// <summary>Limits and deadlines of the session.</summary>
     public SessionOptions Session { get; } = new();
 
-    private bool SendsToken => Token.Length != 0 || TokenFile.Length != 0 || TokenProvider is not null;
+    // Null is reported, but must not stop the checks.
+    private int TokenSources =>
+        (Token is { Length: > 0 } ? 1 : 0) + (TokenFile is { Length: > 0 } ? 1 : 0) + (TokenProvider is null ? 0 : 1);
 
     internal override void Describe(OptionSection section)
     {
@@ -101,14 +103,13 @@ public sealed class FastPortClientOptions : ClientOptions
             $"give {RoutingIdLimits.Name}, not beginning with '{RoutingIdLimits.ReservedMark}'; empty for none");
         Token = section.Secret(nameof(Token), Token, static text => text is null ? "give a string, empty for none" : null);
         TokenFile = section.Text(nameof(TokenFile), TokenFile, static text => text is not null, "give a string, empty for none");
-        if (section.ChecksTogether
-            && (Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
+        if (section.ChecksTogether && TokenSources > 1)
         {
             section.Add(nameof(Token), "more than one of Token, TokenFile and TokenProvider is set; keep one");
         }
 
         AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
-        if (section.ChecksTogether && SendsToken && !AllowPlaintext && endpoint is { Scheme: "tcp" or "ws", IsLoopback: false })
+        if (section.ChecksTogether && TokenSources > 0 && !AllowPlaintext && endpoint is { Scheme: "tcp" or "ws", IsLoopback: false })
         {
             section.Add(
                 nameof(Token),

@@ -35,7 +35,7 @@ internal abstract class DetachedRequest(FrameProtocol protocol, in FrameHeader h
         catch (Exception e)
         {
             SessionLog.HandlerFailed(protocol.Settings.Logger, protocol.Session, $"message type 0x{_header.Type:X4}", e);
-            Fail(ErrorCode.Internal, "The request failed inside the server.");
+            Fail(ErrorCode.Internal, RequestDispatcher.HandlerFailedText);
         }
 
         protocol.Output.FlushUnlessDeferred();

@@ -105,9 +105,10 @@ public sealed class MessageHandlers
 
         if (entry.Type <= ControlType.LastReserved)
         {
-            throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); application "
-                + $"types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
+            throw Taken(
+                entry.Type,
+                $"belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); application "
+                + $"types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.");
         }
 
         Enter(entry);
@@ -119,12 +120,14 @@ public sealed class MessageHandlers
         HandlerEntry?[] page = _pages[entry.Type >> 8] ??= new HandlerEntry?[256];
         if (page[entry.Type & 0xFF] is { } other)
         {
-            throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} is already registered, as {other.Name}; a type has one handler.", nameof(entry));
+            throw Taken(entry.Type, $"is already registered, as {other.Name}; a type has one handler.");
         }
 
         page[entry.Type & 0xFF] = entry;
         _entries.Add(entry);
         AnyBeginsOnLoop |= entry.BeginsOnLoop;
     }
+
+    // The parameter is that of the public methods.
+    private static ArgumentException Taken(ushort type, string why) => new($"Type 0x{type:X4} {why}", nameof(type));
 }

@@ -19,6 +19,9 @@ namespace FastPort.Dispatch;
 /// </summary>
 internal sealed partial class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
+    /// <summary>The sentence for the peer when a handler has thrown, on either side.</summary>
+    internal const string HandlerFailedText = "The handler failed; the log of the program that has it says why.";
+
     private readonly SessionSettings _settings = protocol.Settings;
     private readonly SessionEnd _end = protocol.End;
     private readonly FrameOutput _output = protocol.Output;
@@ -215,7 +218,7 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
         HandlerThrew(request.Handler, exception);
         if (request.IsOneWay || !request.Answered)
         {
-            request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+            request.Fail(ErrorCode.Internal, HandlerFailedText);
         }
         else
         {
@@ -352,7 +355,7 @@ internal sealed partial class RequestDispatcher(FrameProtocol protocol, Dispatch
             HandlerThrew(handler, e);
             if (request.IsOneWay || !request.Answered)
             {
-                request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+                request.Fail(ErrorCode.Internal, HandlerFailedText);
             }
             else
             {

@@ -5,7 +5,10 @@ namespace FastPort;
 /// is the requester's error. For a one-way message it is only counted. If refusals are frequent, call <c>Fail</c> of
 /// <see cref="InlineRequest"/> or <see cref="RequestContext"/> instead, which costs no exception.
 /// </summary>
-/// <param name="code">The code. No code closes the connection.</param>
+/// <param name="code">
+/// The code. No code closes the connection here; a client that gets <see cref="ErrorCode.ShuttingDown"/> leaves it, and makes the request
+/// again on its next one.
+/// </param>
 /// <param name="message">A sentence for the requester. It must not contain internals.</param>
 /// <param name="detail">
 /// An encoded <c>google.protobuf.Any</c> for programs, not copied. It is sent if the requester's version knows details and the frame limit

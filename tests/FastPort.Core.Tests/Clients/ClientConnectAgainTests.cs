@@ -177,8 +177,10 @@ public sealed class ClientConnectAgainTests
         await cancel.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync());
         Assert.Equal(
-            RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
+            (RequestFailure.NotConnected, "The client is not connected: ConnectAsync was canceled; call it again."),
+            (failure.Failure, failure.Message));
         proxy.Refuses = false;
         await client.ConnectAsync().InTimeAsync();
         Assert.Equal([1], await Request(client).InTimeAsync());

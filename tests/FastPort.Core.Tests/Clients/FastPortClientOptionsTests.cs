@@ -51,6 +51,12 @@ public sealed class FastPortClientOptionsTests
     public void Names_that_a_server_takes_are_allowed() =>
         Assert.Empty(new FastPortClientOptions { RoutingId = new string('ü', 256), ClientName = "$ J. O'Neil 日本 🚜" }.Validate());
 
+    [Theory]
+    [InlineData(null, "", "FastPortClient:Token is empty; give a string, empty for none.")]
+    [InlineData("", null, "FastPortClient:TokenFile is empty; give a string, empty for none.")]
+    public void A_token_that_is_null_is_refused(string? token, string? file, string expected) =>
+        Assert.Equal(expected, Assert.Single(new FastPortClientOptions { Token = token!, TokenFile = file! }.Validate()));
+
     public static TheoryData<Action<TlsClientOptions>> TlsValues => new()
     {
         static tls => tls.AuthorityFile = "ca.pem",

@@ -274,6 +274,25 @@ public sealed class StreamCallerTests
         Assert.Throws<InvalidOperationException>(() => stream.GetAsyncEnumerator());
     }
 
+    [Fact]
+    public async Task A_call_whose_reader_left_before_there_was_a_connection_is_not_made()
+    {
+        using var server = new ScriptedServer();
+        await using FastPortClient client = CreateClient(server);
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.AcceptAsync();
+        IAsyncEnumerator<byte[]> items = Stream(client).GetAsyncEnumerator();
+        Task<bool> first = items.MoveNextAsync().AsTask();
+
+        await items.DisposeAsync();
+        await peer.ReplyAsync(await peer.ReadAsync(), ScriptedPeer.Encode(new WelcomeBody(1, "scripted", 0, 0, 2)));
+        await connecting.InTimeAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => first.InTimeAsync());
+        await PassAsync(client, peer);
+        Assert.Equal(0, client.Session!.OutstandingRequests);
+    }
+
     private static FastPortClient CreateClient(ScriptedServer server, Action<FastPortClientOptions>? configure = null)
     {
         var options = new FastPortClientOptions { Endpoint = server.Endpoint };

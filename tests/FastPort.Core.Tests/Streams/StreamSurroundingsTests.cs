@@ -137,6 +137,27 @@ public sealed class StreamSurroundingsTests
         Assert.Equal(("Canceled", "Canceled"), (sent.GetTagItem("error.type"), handled.GetTagItem("error.type")));
     }
 
+    [Fact]
+    public async Task A_listener_that_throws_at_the_end_of_a_call_keeps_no_caller_waiting()
+    {
+        using var activities = new RecordedActivities();
+        activities.Stopped = static activity =>
+        {
+            if (activity.Kind == ActivityKind.Client)
+            {
+                throw new InvalidOperationException("A defect in a listener.");
+            }
+        };
+        await using StreamPair pair = await StreamPair.StartAsync(inProcess: false, static h => h
+            .MapReplies(static (request, _, _) => Numbers(Number(request)))
+            .MapRequests(static async (requests, _, token) => BitConverter.GetBytes(await requests.CountAsync(token))));
+
+        Assert.Equal(3, await Stream(pair.Client, BitConverter.GetBytes(3)).CountAsync().InTimeAsync());
+        Assert.Equal(4, Number(await SendAsync(pair.Client, Numbers(4)).InTimeAsync()));
+        activities.Stopped = null;
+        await pair.ExpectNothingLeftAsync(streams: 2);
+    }
+
     [Theory]
     [InlineData(TransportKind.Auto)]
     [InlineData(TransportKind.Sockets)]

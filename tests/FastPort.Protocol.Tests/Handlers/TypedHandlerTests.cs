@@ -141,6 +141,16 @@ public sealed class TypedHandlerTests
         Assert.Equal(1, loop.Server.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody));
     }
 
+    // Such a lambda is async void: its exception would end the process.
+    [Fact]
+    public void An_async_lambda_is_no_inline_handler()
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => new MessageHandlers().MapInline(
+            Inline, Echo.Parser, static async (_, session) => await session.SendAsync(Queued, new Echo())));
+
+        Assert.Contains("map it with MapQueued", refused.Message, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(BytesFields.Copied, false)]
     [InlineData(BytesFields.Borrowed, false)]

@@ -144,7 +144,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
                 break;
             default:
                 Threw(failure);
-                Abort(ErrorCode.Internal, "The request failed inside the server.");
+                Abort(ErrorCode.Internal, RequestDispatcher.HandlerFailedText);
                 break;
         }
     }
@@ -185,6 +185,11 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
     public async Task SendAsync<TReply, TBody>(IAsyncEnumerable<TReply> replies, Func<TReply, TBody> encode)
         where TBody : IFrameBody
     {
+        if (replies is null)
+        {
+            throw new InvalidOperationException("The handler has returned null instead of a stream.");
+        }
+
         if (await StreamPump.RunAsync(replies, encode, Writer!, Record, Canceled).ConfigureAwait(false))
         {
             End(default(EmptyBody));
@@ -209,7 +214,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
         {
             Threw(e);
             failure = ErrorCode.Internal;
-            _protocol.Output.Error(_header, ReceivedNanoseconds, failure, "The request failed inside the server.");
+            _protocol.Output.Error(_header, ReceivedNanoseconds, failure, RequestDispatcher.HandlerFailedText);
         }
 
         if (failure != ErrorCode.None)
@@ -292,7 +297,7 @@ internal sealed class StreamCall : IThreadPoolWorkItem, IDeadline
         {
             RequestRefusedException refusal => (refusal.Code, refusal.Message, refusal.Detail),
             ItemTooLargeException => (ErrorCode.ReplyTooLarge, exception.Message, default),
-            _ => (ErrorCode.Internal, "The request failed inside the server.", default),
+            _ => (ErrorCode.Internal, RequestDispatcher.HandlerFailedText, default),
         };
         if (code == ErrorCode.Internal)
         {

@@ -10,10 +10,15 @@ namespace FastPort.Sessions.Streams;
 internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> parse)
     : StreamReply(start), IAsyncEnumerable<TItem>, IAsyncEnumerator<TItem>
 {
+    // Values of _stage: a call is open until its reader leaves, which may do so while the call is being opened.
+    private const int New = 0;
+    private const int Opened = 1;
+    private const int Left = 2;
+
     private ItemReader<TItem>? _reader;
     private CancellationToken _canceled;
     private int _enumerated;
-    private bool _isOpen;
+    private int _stage;
     private bool _isOver;
 
     /// <inheritdoc/>
@@ -31,23 +36,20 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
     }
 
     public ValueTask<bool> MoveNextAsync() =>
-        _isOpen ? _reader!.MoveNextAsync() : _isOver ? new ValueTask<bool>(false) : OpenAndMoveAsync();
+        Volatile.Read(ref _stage) == Opened ? _reader!.MoveNextAsync() : _isOver ? new ValueTask<bool>(false) : OpenAndMoveAsync();
 
     public ValueTask DisposeAsync()
     {
         _isOver = true;
-        if (_isOpen)
+        if (Interlocked.Exchange(ref _stage, Left) == Opened)
         {
-            _isOpen = false;
-            Unregister();
-            Cancel();
-
-            // Drops the items that the consumer has not read.
-            _reader!.Abort(new OperationCanceledException());
+            Leave();
         }
 
         return ValueTask.CompletedTask;
     }
+
+    protected override bool IsLeft => Volatile.Read(ref _stage) == Left;
 
     public override Exception? OnItem(in ReadOnlySequence<byte> body) => _reader!.Add(in body);
 
@@ -83,7 +85,20 @@ internal sealed class ReplyStream<TItem>(StreamStart start, ItemParser<TItem> pa
     {
         _isOver = true;
         await OpenAsync(_canceled).ConfigureAwait(false);
-        _isOpen = true;
+        if (Interlocked.CompareExchange(ref _stage, Opened, New) == Left)
+        {
+            Leave();
+        }
+
         return await _reader!.MoveNextAsync().ConfigureAwait(false);
+    }
+
+    private void Leave()
+    {
+        Unregister();
+        Cancel();
+
+        // Drops the items that the consumer has not read.
+        _reader!.Abort(new OperationCanceledException());
     }
 }

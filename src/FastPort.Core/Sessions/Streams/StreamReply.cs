@@ -49,6 +49,9 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
     protected StreamStart Start => start;
 
+    /// <summary>Whether the caller has left the call before it was opened. Any thread.</summary>
+    protected virtual bool IsLeft => false;
+
     /// <summary>Whether one reply ends the call, so that its timeout covers all of it.</summary>
     protected virtual bool HasOneReply => false;
 
@@ -146,6 +149,11 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
         {
             limit.Waits(clock);
             Session session = await start.Target.SessionAsync(limit.Left, either).ConfigureAwait(false);
+            if (IsLeft)
+            {
+                throw new OperationCanceledException("The call's reader has left before there was a connection.");
+            }
+
             limit.Waited(clock);
             whole.Waited(clock);
             WholeLeft = whole.Left;
@@ -262,13 +270,23 @@ internal abstract class StreamReply(StreamStart start) : PendingReply
 
     private void StopActivity(Exception? failure)
     {
-        if (_activity is { } activity)
+        if (_activity is not { } activity)
         {
-            if (failure is not null)
-            {
-                Traces.SetFailed(activity, failure);
-            }
+            return;
+        }
 
+        if (failure is not null)
+        {
+            Traces.SetFailed(activity, failure);
+        }
+
+        if (_session is { } session)
+        {
+            // A listener that throws is logged: the caller still waits for the end.
+            Traces.Stop(activity, session.Protocol);
+        }
+        else
+        {
             NoContext.Run(static activity => activity.Stop(), activity);
         }
     }
