@@ -60,6 +60,7 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+
         // Programs compiled to native code may lack the method's metadata.
         if (RuntimeFeature.IsDynamicCodeSupported && handler.Method.IsDefined(typeof(AsyncStateMachineAttribute), inherit: false))
         {

@@ -18,7 +18,6 @@ internal static class StreamPump
     /// <param name="written">Called after the first item; null for nothing.</param>
     /// <param name="cancellationToken">Canceled when the stream ends before its last item.</param>
     /// <exception cref="ItemTooLargeException">An item exceeds the frame limit.</exception>
-    /// <exception cref="InvalidOperationException">An item is null.</exception>
     public static async Task<bool> RunAsync<TItem, TBody>(
         IAsyncEnumerable<TItem> items, Func<TItem, TBody> encode, ItemWriter writer, Action? written,
         CancellationToken cancellationToken)
@@ -43,8 +42,7 @@ internal static class StreamPump
                 return !writer.HasEnded;
             }
 
-            TBody body = encode(
-                source.Current ?? throw new InvalidOperationException($"An item of the stream is null instead of a message ({typeof(TItem).Name})."));
+            TBody body = encode(source.Current);
             StreamWrite write;
             while ((write = writer.TryWrite(in body)) != StreamWrite.Written)
             {
