@@ -140,22 +140,27 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
         if (info.Type == TagType.Null)
         {
-            TagValue present = (await client.ReadAsync(info.Name, cancellationToken: cancellationToken).ConfigureAwait(false)).Value;
+            TagSample sample = await client.ReadAsync(info.Name, cancellationToken: cancellationToken).ConfigureAwait(false);
+            TagValue present = sample.Value;
+            if (present.IsNull && sample.Status.IsBad)
+            {
+                throw new TagCommandFailedException(
+                    $"{SafeText.Name(info.Name)} cannot be written now: its type is not known, and a read of it returned {sample.Status}.",
+                    ExitCode.Failed);
+            }
+
             info = info with { Type = present.Type, Rank = present.IsArray ? 1 : -1 };
         }
 
         return TagText.TryParse(text, info, out TagValue value) ? value
             : TagText.HasForm(info) ? throw new TagCommandFailedException(
-                $"'{SafeText.Of(text)}' is not a value for {SafeText.Name(info.Name)}; give {Form(info)}.", ExitCode.Usage)
+                $"'{SafeText.Of(text)}' is not a value for {SafeText.Name(info.Name)}; give {TagText.FormOf(info)}.", ExitCode.Usage)
             : throw new TagCommandFailedException(
                 $"{SafeText.Name(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
     }
 
-    private static string Form(TagInfo info) =>
-        info.Rank >= 1 ? $"a list of {info.Type}, such as [1, 2, 3]" : $"a value of type {info.Type}";
-
     private static string TypeOf(TagInfo info) =>
-        info.Type == TagType.Null ? "unknown, because it has no value" : info.Rank >= 1 ? $"{info.Type}[]" : $"{info.Type}";
+        info.Type == TagType.Null ? "unknown, because it has no value" : info.Rank >= 1 ? $"{info.Type}[{new string(',', info.Rank - 1)}]" : $"{info.Type}";
 
     private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
     {
