@@ -160,6 +160,23 @@ public sealed class BridgeProgramTests
         Assert.StartsWith("OpcUaServer:MaxSessions is -1; allowed: ", bridge.Errors, StringComparison.Ordinal);
     }
 
+    /// <summary>The disk was full when it was written.</summary>
+    [Fact]
+    public async Task An_empty_file_of_its_own_certificate_is_named_in_a_sentence()
+    {
+        string folder = Directory.CreateTempSubdirectory("empty-").FullName;
+        string file = Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "own")).FullName, "certificate.pem");
+        await File.WriteAllBytesAsync(file, []);
+        await using (var bridge = Start(("OpcUaServer__Certificates__Directory", folder)))
+        {
+            Assert.Equal(1, await bridge.ExitAsync());
+            Assert.Contains(file, bridge.Errors, StringComparison.Ordinal);
+            Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
+        }
+
+        Directory.Delete(folder, recursive: true);
+    }
+
     /// <summary>What a server calls its nodes is no reason not to start.</summary>
     [Fact]
     public async Task Two_nodes_of_one_name_are_two_tags_and_do_not_stop_the_start()

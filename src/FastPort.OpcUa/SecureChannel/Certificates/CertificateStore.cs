@@ -97,6 +97,9 @@ internal sealed class CertificateStore
         // Others are not saved: trusting them would not help, for example an expired one.
         return status == StatusCodes.BadCertificateHostNameInvalid ? $"To trust it under any name, {HowToTrust}"
             : status == StatusCodes.BadCertificateUntrusted ? $"To trust it, {HowToTrust}"
+            : status == StatusCodes.BadCertificateTimeInvalid
+                ? $"It is valid from {certificate.NotBefore.ToUniversalTime():u} to {certificate.NotAfter.ToUniversalTime():u}, and the "
+                    + $"time of this machine is {_time.GetUtcNow():u}. Give its owner another certificate, or correct the time"
             : string.Empty;
     }
 
