@@ -93,6 +93,13 @@ public sealed class BridgeProgramTests
             ("OpcBridge__Tags__1__Name", "a"),
             ("OpcBridge__Tags__1__Endpoint", "factory"),
             ("OpcBridge__Tags__1__NodeId", "ns=2;i=2"),
+            ("OpcBridge__Tags__2__Name", "c"),
+            ("OpcBridge__Tags__2__Endpoint", "Plant"),
+            ("OpcBridge__Tags__2__NodeId", "i=2"),
+            ("OpcBridge__Tags__2__Group", "Quick"),
+            ("OpcBridge__Groups__quick__Deadband", "0.5"),
+            ("OpcBridge__Endpoints__press__EndpointUrl", "http://127.0.0.1:4840"),
+            ("OpcBridge__Endpoints__press__Below__0", "i=85"),
             ("OpcBridge__Published__MaxTags", "0"),
             ("OpcBridge__Published__MaxValueBytes", "4 GiB"),
             ("OpcBridge__Published__WriteTimeout", "00:00:00"),
@@ -103,8 +110,22 @@ public sealed class BridgeProgramTests
         Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Endpoints: 'line1' has no tags: give Below, such as", bridge.Errors, StringComparison.Ordinal);
         Assert.DoesNotContain("'plant' has no tags", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "OpcBridge:Endpoints:press:EndpointUrl is 'http://127.0.0.1:4840'; give a URL such as opc.tcp://10.0.0.5:4840/path.",
+            bridge.Errors,
+            StringComparison.Ordinal);
+        Assert.Contains("names the group 'slow', which is not under Groups.", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("names the endpoint 'factory', which is not under Endpoints.", bridge.Errors, StringComparison.Ordinal);
+
+        // As after a variable in upper case: keys of a configuration have no case, names of tags do.
+        Assert.Contains(
+            "'c' names the endpoint 'Plant', which is not under Endpoints; 'plant' there differs in case, which counts.",
+            bridge.Errors,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "'c' names the group 'Quick', which is not under Groups; 'quick' there differs in case, which counts.",
+            bridge.Errors,
+            StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);

@@ -106,6 +106,20 @@ public sealed class ApplicationCertificatesTests : IDisposable
             StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_directory_that_cannot_be_used_is_named_with_its_option()
+    {
+        string file = Path.Combine(_folder, "file");
+        await File.WriteAllBytesAsync(file, []);
+        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" } };
+        options.Certificates.Directory = file;
+        await using var server = new OpcUaServer(options);
+
+        IOException e = await Assert.ThrowsAnyAsync<IOException>(() => server.StartAsync());
+
+        Assert.StartsWith($"The folders of Certificates:Directory, {file}, cannot be used: ", e.Message, StringComparison.Ordinal);
+    }
+
     private ApplicationCertificates Load(string uri, bool isDefaultUri, params string[] hosts)
     {
         var store = new CertificateStore(new OpcUaCertificateOptions { Directory = _folder }, TimeProvider.System, _log);

@@ -56,7 +56,14 @@ internal sealed class CertificateStore
             return;
         }
 
-        Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
+        try
+        {
+            Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new IOException($"The folders of Certificates:Directory, {directory}, cannot be used: {e.Message}", e);
+        }
     }
 
     /// <summary>The tag of a URI among the subject's alternative names.</summary>
