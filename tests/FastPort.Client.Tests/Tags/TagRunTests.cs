@@ -249,6 +249,48 @@ public sealed class TagRunTests : IAsyncLifetime
         Assert.StartsWith($"{shown}  old/value  5", _output.ToString(), StringComparison.Ordinal);
     }
 
+    /// <summary>Whoever lacks a permission must not look for a tag that is missing.</summary>
+    [Fact]
+    public async Task A_tag_that_the_user_may_not_use_is_not_said_to_be_unknown()
+    {
+        await using var tags = new TagServer([_memory], authorizer: static (_, _, name, _) => name != "plant/speed");
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(tags));
+        await server.StartAsync();
+        TagSettings settings = new() { Endpoint = server.Endpoints[0].ToString(), Names = ["plant/speed"] };
+
+        Assert.Equal(ExitCode.Failed, await new TagRun(settings, _output).RunAsync("read", TestContext.Current.CancellationToken));
+        Assert.Contains(" BadUserAccessDenied ", _output.ToString(), StringComparison.Ordinal);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(settings, _output).RunAsync("watch", TestContext.Current.CancellationToken));
+        Assert.Equal("'plant/speed' cannot be watched: BadUserAccessDenied.", e.Message);
+    }
+
+    [Theory]
+    [InlineData("", " Name a file with a token: --token-file FILE.")]
+    [InlineData("token", "")]
+    public async Task A_server_that_demands_a_token_gets_one_with_an_option(string file, string advice)
+    {
+        using var folder = new TemporaryDirectory();
+        string path = file.Length == 0 ? string.Empty : Path.Combine(folder.Path, file);
+        await File.WriteAllTextAsync(Path.Combine(folder.Path, "token"), "wrong", TestContext.Current.CancellationToken);
+        var components = new FastPortServerComponents
+        {
+            Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("No.")),
+        };
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(_tags), components);
+        await server.StartAsync();
+        string endpoint = server.Endpoints[0].ToString();
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(new() { Endpoint = endpoint, Names = ["plant/speed"], TokenFile = path }, _output)
+                .RunAsync("read", TestContext.Current.CancellationToken));
+
+        Assert.Equal($"{endpoint}: Unauthenticated: No.{advice}", e.Message);
+    }
+
     [Fact]
     public async Task A_name_that_begins_with_a_slash_is_found_by_browsing()
     {
