@@ -181,6 +181,21 @@ public sealed class BridgeProgramTests
         Assert.StartsWith("OpcUaServer:MaxSessions is -1; allowed: ", bridge.Errors, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_log_on_a_full_disk_does_not_spoil_its_end()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "The system has no device that is always full.");
+        await using var bridge = Start(
+            ("Serilog__WriteTo__1__Args__configure__0__Args__path", "/dev/full"),
+            ("Serilog__WriteTo__1__Args__configure__0__Args__rollingInterval", "Infinite"),
+            ("Serilog__WriteTo__1__Args__configure__0__Args__shared", "false"));
+        await bridge.ListeningAsync();
+
+        Assert.Equal(0, await bridge.TerminateAsync());
+        Assert.StartsWith("The log cannot be written: ", bridge.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
+    }
+
     /// <summary>The disk was full when it was written.</summary>
     [Fact]
     public async Task An_empty_file_of_its_own_certificate_is_named_in_a_sentence()
