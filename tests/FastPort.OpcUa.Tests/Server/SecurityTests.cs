@@ -166,6 +166,31 @@ public sealed class SecurityTests : IDisposable
         }
     }
 
+    /// <summary>Where the folder is another user's: there is no file to move.</summary>
+    [Fact]
+    public async Task A_refused_certificate_that_could_not_be_saved_is_not_said_to_be_in_the_folder()
+    {
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = serverFolder;
+        });
+        using X509Certificate2 own =
+            X509CertificateLoader.LoadCertificateFromFile(Path.Combine(serverFolder, "own", "certificate.pem"));
+        string rejected = Path.Combine(clientFolder, "rejected"), trusted = Path.Combine(clientFolder, "trusted");
+        Directory.CreateDirectory(Path.Combine(rejected, $"{own.Thumbprint}.der"));
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+
+        Assert.EndsWith(
+            $" To trust it, put it into {trusted}. It could not be saved in {rejected}: make that folder writable.",
+            e.Message,
+            StringComparison.Ordinal);
+    }
+
     /// <summary>Whoever has a certificate of a trusted authority could be every server otherwise.</summary>
     [Fact]
     public async Task A_server_with_another_hosts_certificate_is_refused()
