@@ -169,7 +169,9 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     }
 
     private static string TypeOf(TagInfo info) =>
-        info.Type == TagType.Null ? "unknown, because it has no value" : info.Rank >= 1 ? $"{info.Type}[{new string(',', info.Rank - 1)}]" : $"{info.Type}";
+        info.Type == TagType.Null ? "unknown, because it has no value"
+        : info.Rank >= 1 ? $"{info.Type}[{new string(',', info.Rank - 1)}]"
+        : $"{info.Type}";
 
     private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
     {
