@@ -117,6 +117,10 @@ internal static class ProgramRun
         {
             // There is no output left that could report it.
         }
+        catch (IOException)
+        {
+            // What the log could not write before, such as on a full disk. It was reported then.
+        }
     }
 
     // Once, for every line fails where one does. Lines dropped in a flood are not a failure of the log.

@@ -93,6 +93,13 @@ public sealed class BridgeProgramTests
             ("OpcBridge__Tags__1__Name", "a"),
             ("OpcBridge__Tags__1__Endpoint", "factory"),
             ("OpcBridge__Tags__1__NodeId", "ns=2;i=2"),
+            ("OpcBridge__Tags__2__Name", "c"),
+            ("OpcBridge__Tags__2__Endpoint", "Plant"),
+            ("OpcBridge__Tags__2__NodeId", "i=2"),
+            ("OpcBridge__Tags__2__Group", "Quick"),
+            ("OpcBridge__Groups__quick__Deadband", "0.5"),
+            ("OpcBridge__Endpoints__press__EndpointUrl", "http://127.0.0.1:4840"),
+            ("OpcBridge__Endpoints__press__Below__0", "i=85"),
             ("OpcBridge__Published__MaxTags", "0"),
             ("OpcBridge__Published__MaxValueBytes", "4 GiB"),
             ("OpcBridge__Published__WriteTimeout", "00:00:00"),
@@ -103,8 +110,22 @@ public sealed class BridgeProgramTests
         Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Endpoints: 'line1' has no tags: give Below, such as", bridge.Errors, StringComparison.Ordinal);
         Assert.DoesNotContain("'plant' has no tags", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
-        Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "OpcBridge:Endpoints:press:EndpointUrl is 'http://127.0.0.1:4840'; give a URL such as opc.tcp://10.0.0.5:4840/path.",
+            bridge.Errors,
+            StringComparison.Ordinal);
+        Assert.Contains("names the group 'slow', which is not under Groups.", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("names the endpoint 'factory', which is not under Endpoints.", bridge.Errors, StringComparison.Ordinal);
+
+        // As after a variable in upper case: keys of a configuration have no case, names of tags do.
+        Assert.Contains(
+            "'c' names the endpoint 'Plant', which is not under Endpoints; 'plant' there differs in case, which counts.",
+            bridge.Errors,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "'c' names the group 'Quick', which is not under Groups; 'quick' there differs in case, which counts.",
+            bridge.Errors,
+            StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed: 1 to", bridge.Errors, StringComparison.Ordinal);
@@ -158,6 +179,38 @@ public sealed class BridgeProgramTests
 
         Assert.Equal(2, await bridge.ExitAsync());
         Assert.StartsWith("OpcUaServer:MaxSessions is -1; allowed: ", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_log_on_a_full_disk_does_not_spoil_its_end()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "The system has no device that is always full.");
+        await using var bridge = Start(
+            ("Serilog__WriteTo__1__Args__configure__0__Args__path", "/dev/full"),
+            ("Serilog__WriteTo__1__Args__configure__0__Args__rollingInterval", "Infinite"),
+            ("Serilog__WriteTo__1__Args__configure__0__Args__shared", "false"));
+        await bridge.ListeningAsync();
+
+        Assert.Equal(0, await bridge.TerminateAsync());
+        Assert.StartsWith("The log cannot be written: ", bridge.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    /// <summary>The disk was full when it was written.</summary>
+    [Fact]
+    public async Task An_empty_file_of_its_own_certificate_is_named_in_a_sentence()
+    {
+        string folder = Directory.CreateTempSubdirectory("empty-").FullName;
+        string file = Path.Combine(Directory.CreateDirectory(Path.Combine(folder, "own")).FullName, "certificate.pem");
+        await File.WriteAllBytesAsync(file, []);
+        await using (var bridge = Start(("OpcUaServer__Certificates__Directory", folder)))
+        {
+            Assert.Equal(1, await bridge.ExitAsync());
+            Assert.Contains(file, bridge.Errors, StringComparison.Ordinal);
+            Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
+        }
+
+        Directory.Delete(folder, recursive: true);
     }
 
     /// <summary>What a server calls its nodes is no reason not to start.</summary>

@@ -30,7 +30,10 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         }
         catch (Exception e) when (e is RequestFailedException or InvalidDataException or InvalidProtocolBufferException)
         {
-            throw new TagCommandFailedException($"{settings.Endpoint}: {e.Message}", ExitCode.Failed, e);
+            string advice = settings.TokenFile.Length == 0 && e is RequestFailedException { Code: ErrorCode.Unauthenticated }
+                ? " Name a file with a token: --token-file FILE."
+                : string.Empty;
+            throw new TagCommandFailedException($"{settings.Endpoint}: {e.Message}{advice}", ExitCode.Failed, e);
         }
         catch (OperationCanceledException e) when (cancellationToken.IsCancellationRequested)
         {
@@ -89,9 +92,15 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     {
         TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
         TagSamples samples = await client.ReadAsync(tags, settings.MaxAge, settings.Timeout, cancellationToken).ConfigureAwait(false);
-        return await ShowAsync(
-            [.. tags.Names.Select((name, i) => (name, tags.Infos[i] is null ? TagSample.Bad(TagStatus.BadNodeIdUnknown) : samples[i]))])
-            .ConfigureAwait(false);
+        List<(string Name, TagSample Sample)> shown = [];
+        foreach ((int i, string name) in tags.Names.Index())
+        {
+            // Only a read by name says why the server does not let this user read it.
+            shown.Add((name, tags.Infos[i] is not null ? samples[i]
+                : await client.ReadAsync(name, settings.MaxAge, settings.Timeout, cancellationToken).ConfigureAwait(false)));
+        }
+
+        return await ShowAsync(shown).ConfigureAwait(false);
     }
 
     private async Task<int> WriteAsync(TagClient client, CancellationToken cancellationToken)
@@ -140,22 +149,29 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
         if (info.Type == TagType.Null)
         {
-            TagValue present = (await client.ReadAsync(info.Name, cancellationToken: cancellationToken).ConfigureAwait(false)).Value;
+            TagSample sample = await client.ReadAsync(info.Name, cancellationToken: cancellationToken).ConfigureAwait(false);
+            TagValue present = sample.Value;
+            if (present.IsNull && sample.Status.IsBad)
+            {
+                throw new TagCommandFailedException(
+                    $"{SafeText.Name(info.Name)} cannot be written now: its type is not known, and a read of it returned {sample.Status}.",
+                    ExitCode.Failed);
+            }
+
             info = info with { Type = present.Type, Rank = present.IsArray ? 1 : -1 };
         }
 
         return TagText.TryParse(text, info, out TagValue value) ? value
             : TagText.HasForm(info) ? throw new TagCommandFailedException(
-                $"'{SafeText.Of(text)}' is not a value for {SafeText.Name(info.Name)}; give {Form(info)}.", ExitCode.Usage)
+                $"'{SafeText.Of(text)}' is not a value for {SafeText.Name(info.Name)}; give {TagText.FormOf(info)}.", ExitCode.Usage)
             : throw new TagCommandFailedException(
                 $"{SafeText.Name(info.Name)} cannot be written from a command line: its type is {TypeOf(info)}.", ExitCode.Usage);
     }
 
-    private static string Form(TagInfo info) =>
-        info.Rank >= 1 ? $"a list of {info.Type}, such as [1, 2, 3]" : $"a value of type {info.Type}";
-
     private static string TypeOf(TagInfo info) =>
-        info.Type == TagType.Null ? "unknown, because it has no value" : info.Rank >= 1 ? $"{info.Type}[]" : $"{info.Type}";
+        info.Type == TagType.Null ? "unknown, because it has no value"
+        : info.Rank >= 1 ? $"{info.Type}[{new string(',', info.Rank - 1)}]"
+        : $"{info.Type}";
 
     private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
     {
@@ -168,7 +184,13 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
         TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
         foreach (string unknown in tags.Names.Where((_, i) => tags.Infos[i] is null))
         {
-            throw new TagCommandFailedException($"There is no tag '{SafeText.Name(unknown)}'; tags browse lists them.", ExitCode.Failed);
+            // It may be there for other users.
+            TagStatus status = (await client.ReadAsync(unknown, cancellationToken: cancellationToken).ConfigureAwait(false)).Status;
+            throw new TagCommandFailedException(
+                status == TagStatus.BadNodeIdUnknown
+                    ? $"There is no tag '{SafeText.Name(unknown)}'; tags browse lists them."
+                    : $"'{SafeText.Name(unknown)}' cannot be watched: {status}.",
+                ExitCode.Failed);
         }
 
         await using TagSubscription subscription = await client.SubscribeAsync(

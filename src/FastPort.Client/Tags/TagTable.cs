@@ -53,8 +53,13 @@ internal static class TagTable
     public static string Line(string name, in TagSample sample) =>
         $"{Time(sample.SourceTime == default ? DateTime.UtcNow : sample.SourceTime)}  {SafeText.Name(name)}  {SafeText.Of($"{sample}")}";
 
-    private static string Time(DateTime time) =>
-        time == default ? string.Empty : time.ToLocalTime().ToString("HH:mm:ss.fff", CultureInfo.InvariantCulture);
+    // With the date, unless it is today.
+    private static string Time(DateTime time)
+    {
+        DateTime local = time.ToLocalTime();
+        string format = local.Date == DateTime.Today ? "HH:mm:ss.fff" : "yyyy-MM-dd HH:mm:ss.fff";
+        return time == default ? string.Empty : local.ToString(format, CultureInfo.InvariantCulture);
+    }
 
     // A row has no markup: names and values come from elsewhere.
     private static void Write(TextWriter output, string[] columns, IEnumerable<string[]> rows)

@@ -1,6 +1,7 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Server;
 
 namespace FastPort.OpcUa.Client;
 
@@ -124,9 +125,13 @@ public sealed class OpcUaClientOptions : ClientOptions
     {
         base.Describe(section);
         EndpointUrl = section.Text(nameof(EndpointUrl), EndpointUrl, static _ => true, string.Empty);
-        if (!Endpoint.TryParse(EndpointUrl, out _, out string? problem))
+        if (!Endpoint.TryParse(EndpointUrl, out Endpoint? endpoint, out string? problem))
         {
             section.Add(nameof(EndpointUrl), problem);
+        }
+        else if (endpoint.Scheme is not (OpcUaServer.Scheme or "inproc"))
+        {
+            section.Refuse(nameof(EndpointUrl), $"'{EndpointUrl}'", "give a URL such as opc.tcp://10.0.0.5:4840/path");
         }
 
         ApplicationUri = section.Text(

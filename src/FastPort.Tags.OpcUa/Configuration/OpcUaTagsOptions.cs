@@ -77,7 +77,9 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
             if (tag.Endpoint.Length != 0 && Endpoints.All(endpoint => endpoint.Name != tag.Endpoint))
             {
                 section.Add(
-                    nameof(Tags), $"'{tag.Name}' names the endpoint '{tag.Endpoint}', which is not under {nameof(Endpoints)}.");
+                    nameof(Tags),
+                    $"'{tag.Name}' names the endpoint '{tag.Endpoint}', which is not under {nameof(Endpoints)}"
+                    + $"{OfOtherCase(tag.Endpoint, Endpoints.Select(static endpoint => endpoint.Name))}.");
             }
 
             CheckGroup(section, nameof(Tags), $"'{tag.Name}'", tag.Group);
@@ -118,7 +120,13 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
     {
         if (group.Length != 0 && !Groups.ContainsKey(group))
         {
-            section.Add(key, $"{where} names the group '{group}', which is not under {nameof(Groups)}.");
+            section.Add(key, $"{where} names the group '{group}', which is not under {nameof(Groups)}{OfOtherCase(group, Groups.Keys)}.");
         }
     }
+
+    // An environment variable in another case gives the key of a file its case.
+    private static string OfOtherCase(string name, IEnumerable<string> known) =>
+        known.FirstOrDefault(one => one.Equals(name, StringComparison.OrdinalIgnoreCase)) is { } other
+            ? $"; '{other}' there differs in case, which counts"
+            : string.Empty;
 }

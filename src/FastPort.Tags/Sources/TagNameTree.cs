@@ -25,7 +25,8 @@ public static class TagNameTree
                 continue;
             }
 
-            int slash = name.IndexOf('/', prefix.Length);
+            // A name that begins with a slash must not lead from the root to the root.
+            int slash = name.IndexOf('/', Math.Min(prefix.Length + 1, name.Length));
             string below = slash < 0 ? name : name[..slash];
             TagBrowseNode known = found.GetValueOrDefault(below);
             found[below] = new TagBrowseNode(

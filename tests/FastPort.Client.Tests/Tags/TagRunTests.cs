@@ -179,7 +179,7 @@ public sealed class TagRunTests : IAsyncLifetime
 
         TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
             () => RunAsync("write", new() { Names = ["plant/speed", "fast"] }));
-        Assert.Equal("'fast' is not a value for plant/speed; give a value of type Double.", e.Message);
+        Assert.Equal("'fast' is not a value for plant/speed; give a value of type Double, such as 1200.5.", e.Message);
         e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/speed"] }));
         Assert.Equal("'plant/speed' has no value; give a value after each name.", e.Message);
         Assert.Equal(ExitCode.Failed, await RunAsync("write", new() { Names = ["plant/count", "8"] }));
@@ -195,6 +195,114 @@ public sealed class TagRunTests : IAsyncLifetime
         Assert.Equal(900, (await client.ReadAsync("plant/any")).Value);
     }
 
+    [Theory]
+    [InlineData("plant/speed", "1,5", "a value of type Double, such as 1200.5")]
+    [InlineData("plant/on", "1", "a value of type Boolean: true or false")]
+    [InlineData("plant/level", "0x1F", "a value of type Byte: 0 to 255")]
+    [InlineData("plant/start", "31.12.2026", "a value of type DateTime, such as 2026-01-31T12:00:00Z")]
+    [InlineData("plant/limits", "1;2", "a list of Int32, such as [1, 2, 3]")]
+    public async Task A_refused_value_comes_with_one_that_is_allowed(string name, string value, string form)
+    {
+        _memory.Add("plant/on", true, isWritable: true);
+        _memory.Add("plant/level", TagValue.From((byte)1), isWritable: true);
+        _memory.Add("plant/start", DateTime.UnixEpoch, isWritable: true);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => RunAsync("write", new() { Names = [name, value] }));
+
+        Assert.Equal((ExitCode.Usage, $"'{value}' is not a value for {name}; give {form}."), (e.ExitCode, e.Message));
+    }
+
+    /// <summary>As a configured tag of an OPC UA server that has not been connected yet.</summary>
+    [Fact]
+    public async Task A_write_to_a_tag_whose_type_cannot_be_read_says_why()
+    {
+        _memory.Set("plant/any", default, TagStatus.BadNoCommunication);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => RunAsync("write", new() { Names = ["plant/any", "5"] }));
+
+        Assert.Equal(
+            (ExitCode.Failed, "plant/any cannot be written now: its type is not known, and a read of it returned BadNoCommunication."),
+            (e.ExitCode, e.Message));
+    }
+
+    /// <summary>A value of last week looks like one of now without its date.</summary>
+    [Fact]
+    public async Task A_source_time_of_another_day_has_its_date()
+    {
+        var then = new DateTime(2001, 2, 3, 12, 30, 15, DateTimeKind.Utc);
+        var old = new MemoryTagSource("old", new ClockAt(then));
+        old.Add("old/value", 5);
+        await using var tags = new TagServer([old]);
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(tags));
+        await server.StartAsync();
+        TagSettings settings = new() { Endpoint = server.Endpoints[0].ToString(), Names = ["old/value"], Count = 1 };
+        string shown = $"{then.ToLocalTime():yyyy-MM-dd HH:mm:ss.fff}";
+
+        await new TagRun(settings, _output).RunAsync("read", TestContext.Current.CancellationToken);
+        Assert.Contains($"│ {shown} │", _output.ToString(), StringComparison.Ordinal);
+
+        _output.GetStringBuilder().Clear();
+        await new TagRun(settings, _output).RunAsync("watch", TestContext.Current.CancellationToken);
+        Assert.StartsWith($"{shown}  old/value  5", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    /// <summary>Whoever lacks a permission must not look for a tag that is missing.</summary>
+    [Fact]
+    public async Task A_tag_that_the_user_may_not_use_is_not_said_to_be_unknown()
+    {
+        await using var tags = new TagServer([_memory], authorizer: static (_, _, name, _) => name != "plant/speed");
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(tags));
+        await server.StartAsync();
+        TagSettings settings = new() { Endpoint = server.Endpoints[0].ToString(), Names = ["plant/speed"] };
+
+        Assert.Equal(ExitCode.Failed, await new TagRun(settings, _output).RunAsync("read", TestContext.Current.CancellationToken));
+        Assert.Contains(" BadUserAccessDenied ", _output.ToString(), StringComparison.Ordinal);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(settings, _output).RunAsync("watch", TestContext.Current.CancellationToken));
+        Assert.Equal("'plant/speed' cannot be watched: BadUserAccessDenied.", e.Message);
+    }
+
+    [Theory]
+    [InlineData("", " Name a file with a token: --token-file FILE.")]
+    [InlineData("token", "")]
+    public async Task A_server_that_demands_a_token_gets_one_with_an_option(string file, string advice)
+    {
+        using var folder = new TemporaryDirectory();
+        string path = file.Length == 0 ? string.Empty : Path.Combine(folder.Path, file);
+        await File.WriteAllTextAsync(Path.Combine(folder.Path, "token"), "wrong", TestContext.Current.CancellationToken);
+        var components = new FastPortServerComponents
+        {
+            Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("No.")),
+        };
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(_tags), components);
+        await server.StartAsync();
+        string endpoint = server.Endpoints[0].ToString();
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(new() { Endpoint = endpoint, Names = ["plant/speed"], TokenFile = path }, _output)
+                .RunAsync("read", TestContext.Current.CancellationToken));
+
+        Assert.Equal($"{endpoint}: Unauthenticated: No.{advice}", e.Message);
+    }
+
+    [Fact]
+    public async Task A_name_that_begins_with_a_slash_is_found_by_browsing()
+    {
+        _memory.Add("/pump/speed", 12345);
+
+        await new TagRun(new() { Endpoint = Endpoint, Names = [""], Recursive = true }, _output).RunAsync("browse", Patience.Token);
+        Assert.Contains("│ /pump/speed ", _output.ToString(), StringComparison.Ordinal);
+
+        await new TagRun(new() { Endpoint = Endpoint, Names = ["/pu*"] }, _output).RunAsync("read", Patience.Token);
+        Assert.Contains("12345", _output.ToString(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_type_that_has_no_text_is_named()
     {
@@ -202,6 +310,13 @@ public sealed class TagRunTests : IAsyncLifetime
             () => RunAsync("write", new() { Names = ["plant/key", "AQI="] }));
 
         Assert.Equal("plant/key cannot be written from a command line: its type is ByteString.", e.Message);
+
+        _memory.Add("plant/matrix", TagValue.FromArray([1, 2, 3, 4], 2, 2), isWritable: true);
+        foreach (string list in (string[])["[1, 2, 3, 4]", "[[1, 2], [3, 4]]"])
+        {
+            e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/matrix", list] }));
+            Assert.Equal("plant/matrix cannot be written from a command line: its type is Int32[,].", e.Message);
+        }
     }
 
     [Fact]
@@ -275,4 +390,9 @@ public sealed class TagRunTests : IAsyncLifetime
 
     private Task<int> RunAsync(string command, TagSettings settings) =>
         new TagRun(settings with { Endpoint = Endpoint }, _output).RunAsync(command, TestContext.Current.CancellationToken);
+
+    private sealed class ClockAt(DateTime time) : TimeProvider
+    {
+        public override DateTimeOffset GetUtcNow() => new(time);
+    }
 }

@@ -1,5 +1,6 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Server;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.SecureChannel;
@@ -73,6 +74,50 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Assert.Equal(1, made);
         Assert.All(all, one => Assert.Equal(all[0].Der, one.Der));
         Array.ForEach(all, static one => one.Dispose());
+    }
+
+    /// <summary>As after a disk that was full, or a mistake of a person: whoever reads the message finds the files.</summary>
+    [Theory]
+    [InlineData("certificate.pem", "")]
+    [InlineData("certificate.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")]
+    [InlineData("key.pem", "")]
+    [InlineData("key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")]
+    [InlineData("key.pem", null)]
+    public async Task Damaged_files_of_its_own_certificate_are_named_with_what_to_do(string file, string? content)
+    {
+        Load("urn:first", isDefaultUri: true).Dispose();
+        string own = Path.Combine(_folder, "own"), damaged = Path.Combine(own, file);
+        File.Delete(damaged);
+        if (content is not null)
+        {
+            await File.WriteAllTextAsync(damaged, content);
+        }
+
+        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" } };
+        options.Certificates.Directory = _folder;
+        await using var server = new OpcUaServer(options);
+
+        IOException e = await Assert.ThrowsAnyAsync<IOException>(() => server.StartAsync());
+        Assert.Contains(damaged, e.Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            $" Or delete {Path.Combine(own, "certificate.pem")} and {Path.Combine(own, "key.pem")}: new ones are created, which peers must "
+            + "then trust.",
+            e.Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_directory_that_cannot_be_used_is_named_with_its_option()
+    {
+        string file = Path.Combine(_folder, "file");
+        await File.WriteAllBytesAsync(file, []);
+        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" } };
+        options.Certificates.Directory = file;
+        await using var server = new OpcUaServer(options);
+
+        IOException e = await Assert.ThrowsAnyAsync<IOException>(() => server.StartAsync());
+
+        Assert.StartsWith($"The folders of Certificates:Directory, {file}, cannot be used: ", e.Message, StringComparison.Ordinal);
     }
 
     private ApplicationCertificates Load(string uri, bool isDefaultUri, params string[] hosts)

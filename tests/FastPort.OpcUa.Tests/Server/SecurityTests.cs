@@ -135,7 +135,10 @@ public sealed class SecurityTests : IDisposable
             StringComparison.Ordinal);
         Trust(serverFolder, clientFolder);
 
-        await ToldAsync("BadUserAccessDenied");
+        Assert.EndsWith(
+            "BadUserAccessDenied. The server refuses the user 'ann': correct UserName and Password.",
+            await ToldAsync("BadUserAccessDenied"),
+            StringComparison.Ordinal);
         Volatile.Write(ref password, "right");
         await (await connecting.InTimeAsync()).DisposeAsync();
         string[] all = [.. log.WithId(7102).Where(static line => line.Level == LogLevel.Warning).Select(static line => line.Text)];
@@ -161,6 +164,31 @@ public sealed class SecurityTests : IDisposable
             File.Copy(Path.Combine(other, "own", "certificate.pem"), copy);
             File.Move(copy, Path.Combine(folder, "trusted", "other.pem"));
         }
+    }
+
+    /// <summary>Where the folder is another user's: there is no file to move.</summary>
+    [Fact]
+    public async Task A_refused_certificate_that_could_not_be_saved_is_not_said_to_be_in_the_folder()
+    {
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = serverFolder;
+        });
+        using X509Certificate2 own =
+            X509CertificateLoader.LoadCertificateFromFile(Path.Combine(serverFolder, "own", "certificate.pem"));
+        string rejected = Path.Combine(clientFolder, "rejected"), trusted = Path.Combine(clientFolder, "trusted");
+        Directory.CreateDirectory(Path.Combine(rejected, $"{own.Thumbprint}.der"));
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+
+        Assert.EndsWith(
+            $" To trust it, put it into {trusted}. It could not be saved in {rejected}: make that folder writable.",
+            e.Message,
+            StringComparison.Ordinal);
     }
 
     /// <summary>Whoever has a certificate of a trusted authority could be every server otherwise.</summary>
@@ -191,9 +219,12 @@ public sealed class SecurityTests : IDisposable
         await using OpcUaClient client = await server.ConnectAsync(options);
     }
 
-    /// <summary>Where a certificate was not saved, nobody is told to move its file.</summary>
+    /// <summary>
+    /// Where a certificate was not saved, nobody is told to move its file. Without its times nobody sees whether it has expired or a clock
+    /// is wrong.
+    /// </summary>
     [Fact]
-    public async Task Certificates_that_have_expired_are_refused_with_nothing_to_move()
+    public async Task Certificates_that_have_expired_are_refused_with_their_times_and_nothing_to_move()
     {
         DateTimeOffset past = DateTimeOffset.UtcNow.AddYears(-6);
         string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
@@ -214,11 +245,15 @@ public sealed class SecurityTests : IDisposable
 
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
         Assert.Equal(StatusCodes.BadCertificateTimeInvalid, e.Status);
-        Assert.EndsWith(": BadCertificateTimeInvalid.", e.Message, StringComparison.Ordinal);
+        Assert.Matches(Advice("\\."), e.Message);
 
         options.Certificates.UnsafeTrustAll = true;
         await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
-        Assert.EndsWith(": BadCertificateTimeInvalid", Assert.Single(log.WithId(7003)).Text, StringComparison.Ordinal);
+        Assert.Matches(Advice(string.Empty), Assert.Single(log.WithId(7003)).Text);
+
+        string Advice(string end) => ": BadCertificateTimeInvalid\\. It is valid from "
+            + $"{past.AddDays(-1).UtcDateTime:yyyy-MM-dd} [0-9:]{{8}}Z to {past.AddYears(5).UtcDateTime:yyyy-MM-dd} [0-9:]{{8}}Z, and the "
+            + $"time of this machine is [0-9]{{4}}-[-0-9: ]+Z\\. Give its owner another certificate, or correct the time{end}$";
 
         static void Trust(string folder, string other) => File.Copy(
             Path.Combine(other, "own", "certificate.pem"),

@@ -90,7 +90,7 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             UserToken user = MakeUserToken(channel, session);
             ServiceResult<ActivateSessionResponse> result =
                 await ActivateAsync(channel, session, user, cancellationToken).ConfigureAwait(false);
-            if (result.Fate == RequestFate.Answered && result.Status.IsBad && user.NotAccepted is { } why)
+            if (result.Fate == RequestFate.Answered && result.Status.IsBad && (user.NotAccepted ?? AdviceOn(result.Status)) is { } why)
             {
                 throw new OpcUaException(result.Status, $"ActivateSession of {endpointUrl} failed: {result.Status}. {why}");
             }
@@ -107,6 +107,13 @@ internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions optio
             throw;
         }
     }
+
+    // Null for none.
+    private string? AdviceOn(StatusCode status) =>
+        options.UserName is { } name && (status == StatusCodes.BadUserAccessDenied || status == StatusCodes.BadIdentityTokenInvalid
+            || status == StatusCodes.BadIdentityTokenRejected)
+            ? $"The server refuses the user '{name}': correct {nameof(options.UserName)} and {nameof(options.Password)}."
+            : null;
 
     private static async Task<bool> TryCloseAsync(ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
     {

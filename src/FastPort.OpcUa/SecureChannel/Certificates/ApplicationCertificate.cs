@@ -1,6 +1,7 @@
 using System.Formats.Asn1;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Tls;
 
 namespace FastPort.OpcUa.SecureChannel;
 
@@ -79,6 +80,7 @@ internal sealed class ApplicationCertificate : IDisposable
     /// <param name="certificateFile">The certificate, PEM.</param>
     /// <param name="keyFile">The key, PEM; only its owner may read it.</param>
     /// <param name="create">Creates one.</param>
+    /// <exception cref="CertificateException">They cannot be used; the message names the files.</exception>
     public static ApplicationCertificate LoadOrCreate(string certificateFile, string keyFile, Func<ApplicationCertificate> create)
     {
         lock (Making)
@@ -89,8 +91,18 @@ internal sealed class ApplicationCertificate : IDisposable
             }
         }
 
-        using var loaded = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
-        return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(loaded.Export(X509ContentType.Pkcs12), null));
+        try
+        {
+            LoadedCertificate loaded = PemCertificate.Load(certificateFile, keyFile, passwordFile: string.Empty);
+            byte[] both = loaded.Certificate.Export(X509ContentType.Pkcs12);
+            loaded.Release();
+            return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(both, null));
+        }
+        catch (Exception e) when (e is CertificateException or CryptographicException)
+        {
+            throw new CertificateException(
+                $"{e.Message} Or delete {certificateFile} and {keyFile}: new ones are created, which peers must then trust.", e);
+        }
     }
 
     public void Dispose()

@@ -56,7 +56,14 @@ internal sealed class CertificateStore
             return;
         }
 
-        Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
+        try
+        {
+            Array.ForEach([_trusted, _issuers, _rejected], static folder => Directory.CreateDirectory(folder));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new IOException($"The folders of Certificates:Directory, {directory}, cannot be used: {e.Message}", e);
+        }
     }
 
     /// <summary>The tag of a URI among the subject's alternative names.</summary>
@@ -72,8 +79,12 @@ internal sealed class CertificateStore
     public const string HowToAgree =
         "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
 
-    // The step for an administrator to trust a certificate that was refused and saved.
-    private string HowToTrust => $"move its file from {_rejected} to {_trusted}";
+    // The step for an administrator to trust a certificate that was refused and, unless the folder is not writable, saved.
+    private string HowToTrust(X509Certificate2 certificate) => File.Exists(RejectedFileOf(certificate))
+        ? $"move its file from {_rejected} to {_trusted}"
+        : $"put it into {_trusted}. It could not be saved in {_rejected}: make that folder writable";
+
+    private string RejectedFileOf(X509Certificate2 certificate) => Path.Combine(_rejected, $"{certificate.Thumbprint}.der");
 
     /// <summary>The URI in the certificate, and the application's URI; for messages.</summary>
     public static string DescribeUris(X509Certificate2 certificate, string? applicationUri) =>
@@ -91,12 +102,15 @@ internal sealed class CertificateStore
             using var issuers = new SentIssuers(sent.Span, MaxSentIssuers);
             string missing = PeerText.Escape(list.MissingIssuer(certificate, issuers.Certificates) ?? certificate.Issuer);
             return $"The certificate of its issuer '{missing}' is missing: put it into {_issuers}, or into {_trusted} to trust all "
-                + $"certificates that it has issued. To trust this certificate alone, {HowToTrust}";
+                + $"certificates that it has issued. To trust this certificate alone, {HowToTrust(certificate)}";
         }
 
         // Others are not saved: trusting them would not help, for example an expired one.
-        return status == StatusCodes.BadCertificateHostNameInvalid ? $"To trust it under any name, {HowToTrust}"
-            : status == StatusCodes.BadCertificateUntrusted ? $"To trust it, {HowToTrust}"
+        return status == StatusCodes.BadCertificateHostNameInvalid ? $"To trust it under any name, {HowToTrust(certificate)}"
+            : status == StatusCodes.BadCertificateUntrusted ? $"To trust it, {HowToTrust(certificate)}"
+            : status == StatusCodes.BadCertificateTimeInvalid
+                ? $"It is valid from {certificate.NotBefore.ToUniversalTime():u} to {certificate.NotAfter.ToUniversalTime():u}, and the "
+                    + $"time of this machine is {_time.GetUtcNow():u}. Give its owner another certificate, or correct the time"
             : string.Empty;
     }
 
@@ -296,7 +310,7 @@ internal sealed class CertificateStore
     {
         try
         {
-            string file = Path.Combine(_rejected, $"{certificate.Thumbprint}.der");
+            string file = RejectedFileOf(certificate);
             if (File.Exists(file))
             {
                 return;
