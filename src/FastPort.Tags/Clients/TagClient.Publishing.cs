@@ -214,7 +214,9 @@ public sealed partial class TagClient
         var message = new TagRequestMessage();
         if (!message.TryReadWrite(context.Body.Span))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is not a WriteTags message with a row for each handle, or a number is beyond the range of its type.");
+            context.Fail(
+                ErrorCode.MalformedBody,
+                "The body is not a WriteTags message with a row for each handle, or a number is beyond the range of its type.");
             return;
         }
 

@@ -297,7 +297,8 @@ public sealed partial class TagServer
         if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), MaxInputs))
         {
             throw new RequestRefusedException(
-                ErrorCode.MalformedBody, "The inputs are not valid TagSamples: their columns do not match their types, or a number is beyond the range of its type.");
+                ErrorCode.MalformedBody,
+                "The inputs are not valid TagSamples: the columns do not match the types, or a number is beyond the range of its type.");
         }
 
         TagStatus first = TagStatus.BadMethodInvalid;

@@ -208,7 +208,9 @@ public sealed partial class PublishedTagSource : ITagSource
         var message = new TagRequestMessage();
         if (!Contiguous.Read(request.Body, message.TryReadWrite))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a PushTags message with a row for each handle, or a number is beyond the range of its type.");
+            request.Fail(
+                ErrorCode.MalformedBody,
+                "The body is not a PushTags message with a row for each handle, or a number is beyond the range of its type.");
             return;
         }
 
