@@ -85,6 +85,20 @@ test("the signal of a second connect ends only its own wait", async () => {
   await assert.rejects(first, { failure: "closed" });
 });
 
+test("a request that found no connection in time says why the last attempt failed", async () => {
+  let connected!: Promise<void>;
+  let client!: FastPortClient;
+  await new Promise<void>((resolve) => {
+    client = new FastPortClient({ transport: socket("tcp://127.0.0.1:1"), retryConnect: true, onConnectFailed: () => resolve() });
+    connected = client.connect();
+  });
+  await assert.rejects(client.request(Echo, undefined, { timeout: 20 }), {
+    failure: "timed-out", message: /in time\. The last attempt failed: .*ECONNREFUSED/,
+  });
+  await client.close();
+  await assert.rejects(connected, { failure: "closed" });
+});
+
 test("with retryConnect, connect and requests wait for a server that starts later", async () => {
   const first = await Program.server();
   const { endpoint } = first;

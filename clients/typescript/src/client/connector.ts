@@ -105,6 +105,7 @@ export class Connector {
         }
       } catch (e) {
         signal.throwIfAborted();
+        this.slot.failed(messageOf(e));
         notify(() => onConnectFailed(e));
         if (e instanceof FastPortError && e.failure === undefined && e.code === ErrorCode.Unauthenticated) {
           if (typeof source === "string") {
@@ -143,7 +144,8 @@ export class Connector {
   async #tokenFor(source: CompleteOptions["token"], signal: AbortSignal): Promise<string> {
     return typeof source === "string"
       ? source
-      : within(Promise.resolve(source(signal)), this.#options.connectTimeout, signal, "The token function returned nothing in time.");
+      : within(
+        Promise.resolve(source(signal)), this.#options.connectTimeout, signal, () => "The token function returned nothing in time.");
   }
 
   #end(reason: FastPortError, error: Error | undefined): void {

@@ -1,11 +1,12 @@
 import { failed, type Failure, type FastPortError } from "../errors.js";
 import type { FrameSession } from "../session/session.js";
-import { within } from "../session/time-limit.js";
+import { NotTaken, within } from "../session/time-limit.js";
 
 /** The session of a client's calls, or the reason why there is none. */
 export class SessionSlot {
   #current: FrameSession | undefined;
   #none: FastPortError | undefined = failed("not-connected", "The client is not connected: call connect first.");
+  #lastFailure: string | undefined;
   readonly #waiting = new Set<{ resolve: (session: FrameSession) => void; reject: (error: Error) => void }>();
 
   get current(): FrameSession | undefined {
@@ -29,7 +30,8 @@ export class SessionSlot {
     let waiting!: { resolve: (session: FrameSession) => void; reject: (error: Error) => void };
     const next = new Promise<FrameSession>((resolve, reject) => this.#waiting.add(waiting = { resolve, reject }));
     try {
-      return await within(next, time, signal);
+      return await within(next, time, signal, () =>
+        this.#lastFailure === undefined ? NotTaken : `${NotTaken} The last attempt failed: ${this.#lastFailure}`);
     } finally {
       this.#waiting.delete(waiting);
     }
@@ -42,8 +44,14 @@ export class SessionSlot {
     }
   }
 
+  /** An attempt to connect has failed, and there will be another: calls wait. */
+  failed(message: string): void {
+    this.#lastFailure = message;
+  }
+
   enter(session: FrameSession): void {
     this.#current = session;
+    this.#lastFailure = undefined;
     this.#waiting.forEach(({ resolve }) => resolve(session));
   }
 

@@ -6,7 +6,7 @@ import type { Link } from "./link.js";
 /** The longest time that timers measure, in milliseconds. */
 export const MaxTimer = 2 ** 31 - 1;
 const MaxDeadline = 2 ** 32 - 1;
-const NotTaken = "No connection took the call in time.";
+export const NotTaken = "No connection took the call in time.";
 
 /** Calls back after a time in milliseconds; never for 0, nor for a time that timers cannot measure. */
 export function startTimer(time: number, then: () => void): ReturnType<typeof setTimeout> | undefined {
@@ -45,7 +45,7 @@ export class TimeLimit {
  * Waits for a promise, at most for a time in milliseconds, 0 for no limit, or until the signal is aborted.
  * @throws FastPortError `timed-out`, or the signal's reason.
  */
-export function within<T>(promise: Promise<T>, time: number, signal?: AbortSignal, what = NotTaken): Promise<T> {
+export function within<T>(promise: Promise<T>, time: number, signal?: AbortSignal, what = () => NotTaken): Promise<T> {
   return new Promise((resolve, reject) => {
     // Not when the promise settles, which it may never do: a timer keeps a process alive.
     const end = () => {
@@ -57,7 +57,7 @@ export function within<T>(promise: Promise<T>, time: number, signal?: AbortSigna
       reject(reason);
     };
     const onAbort = () => fail(signal!.reason);
-    const timer = startTimer(time, () => fail(failed("timed-out", what)));
+    const timer = startTimer(time, () => fail(failed("timed-out", what())));
     const stopWatching = whenAborted(signal, onAbort);
     if (signal?.aborted) {
       onAbort();

@@ -113,7 +113,7 @@ export class Publication implements TagPublication {
   async begin(options: CallOptions): Promise<void> {
     const session = await this.#client.onSession(async (session, timeout) => {
       await this.#declare(session, { ...options, timeout });
-      await within(this.flush(), timeout, options.signal, `The server did not take the tags in ${timeout} ms.`);
+      await within(this.flush(), timeout, options.signal, () => `The server did not take the tags in ${timeout} ms.`);
       return session;
     }, options);
     void this.#stayDeclared(session);
