@@ -116,7 +116,9 @@ public sealed partial class FastPortClient
             }
             catch (Exception e) when (!cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
-                ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
+                string why = PeerText.Escape(e.Message);
+                _slot.Failed(why);
+                ClientLog.ConnectFailed(_logger, _options.Endpoint, why);
             }
         }
     }

@@ -177,8 +177,9 @@ public sealed partial class FastPortClient
         }
         catch (TimeoutException e)
         {
+            string last = _slot.LastFailure is { } why ? $" The last attempt failed: {why}" : string.Empty;
             throw new RequestFailedException(
-                RequestFailure.TimedOut, $"There was no connection to {_options.Endpoint} in time.", e);
+                RequestFailure.TimedOut, $"There was no connection to {_options.Endpoint} in time.{last}", e);
         }
     }
 }

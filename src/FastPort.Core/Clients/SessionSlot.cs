@@ -15,6 +15,7 @@ internal sealed class SessionSlot
     private TaskCompletionSource _retired = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _current;
     private Session? _forRequests;
+    private string? _lastFailure;
 
     // Why requests fail at once; null while they wait for a session.
     private (RequestFailure Failure, string Message)? _none =
@@ -25,6 +26,18 @@ internal sealed class SessionSlot
 
     /// <summary>As <see cref="GetAsync"/> without a wait or an exception: null if requests have to wait or fail.</summary>
     public Session? ForRequests => Volatile.Read(ref _forRequests);
+
+    /// <summary>Why the last attempt to connect has failed; null if none has since there was a session.</summary>
+    public string? LastFailure
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _lastFailure;
+            }
+        }
+    }
 
     /// <summary>The current session, or the task of the next one.</summary>
     /// <exception cref="RequestFailedException">The client is not connecting, or has ended.</exception>
@@ -51,6 +64,7 @@ internal sealed class SessionSlot
             }
 
             _current = _forRequests = session;
+            _lastFailure = null;
             _open.Add(session, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
             return _ready;
         }
@@ -90,6 +104,15 @@ internal sealed class SessionSlot
                 _none = null;
                 _ready = NewReady();
             }
+        }
+    }
+
+    /// <summary>An attempt to connect has failed, and there will be another: requests wait.</summary>
+    public void Failed(string message)
+    {
+        lock (_gate)
+        {
+            _lastFailure = message;
         }
     }
 

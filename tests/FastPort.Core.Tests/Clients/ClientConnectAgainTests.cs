@@ -152,11 +152,16 @@ public sealed class ClientConnectAgainTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = nobody.Endpoint, RetryConnect = true });
         Task connecting = client.ConnectAsync();
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
-            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.FromMilliseconds(20)).InTimeAsync());
+        RequestFailedException e = await FailAsync();
 
         Assert.Equal(RequestFailure.TimedOut, e.Failure);
         Assert.False(connecting.IsCompleted);
+        await Patience.UntilAsync(
+            async () => (await FailAsync()).Message.Contains("in time. The last attempt failed: ", StringComparison.Ordinal),
+            "the error has the reason of an attempt");
+
+        Task<RequestFailedException> FailAsync() => Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.FromMilliseconds(20)).InTimeAsync());
     }
 
     [Fact]
