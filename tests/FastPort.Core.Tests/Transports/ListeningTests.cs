@@ -44,8 +44,10 @@ public sealed class ListeningTests
     public async Task A_port_in_use_is_named_and_no_other_endpoint_stays_bound()
     {
         await using TestServer first = await TestServer.StartAsync();
+        using var port = new HeldPort();
+        var free = Endpoint.Parse($"tcp://127.0.0.1:{port.Number}");
         var options = new FastPortServerOptions();
-        options.Endpoints.Add("tcp://127.0.0.1:0");
+        options.Endpoints.Add(free.ToString());
         options.Endpoints.Add(first.Endpoint.ToString());
         await using var second = new FastPortServer(options, new MessageHandlers());
 
@@ -53,7 +55,8 @@ public sealed class ListeningTests
 
         Assert.Contains($"Cannot listen on {first.Endpoint}: the port is in use.", e.Message, StringComparison.Ordinal);
         Assert.Equal(first.Endpoint, e.Endpoint);
-        await Assert.ThrowsAsync<SocketException>(() => RawPeer.ConnectAsync(second.Endpoints[0]));
+        Assert.Empty(second.Endpoints);
+        await Assert.ThrowsAsync<SocketException>(() => RawPeer.ConnectAsync(free));
         using RawPeer peer = await first.ConnectAsync();
         await peer.PingAsync();
     }
