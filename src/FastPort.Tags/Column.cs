@@ -59,6 +59,9 @@ internal struct Column<T>
         return true;
     }
 
+    /// <summary>Replaces an item.</summary>
+    public readonly void Set(int index, T item) => _items.AsSpan(0, Count)[index] = item;
+
     /// <summary>Repeats the only item.</summary>
     public void Repeat(int count)
     {

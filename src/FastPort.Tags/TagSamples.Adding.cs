@@ -55,6 +55,9 @@ public sealed partial class TagSamples
         AddBits((TagType)sample.Encoding, sample.Bits);
     }
 
+    /// <summary>Replaces the status of a row.</summary>
+    internal void SetStatus(int row, TagStatus status) => _statuses.Set(row, status.Code);
+
     /// <summary>As <see cref="Add(TagSamples, int)"/>, with another status.</summary>
     internal void Add(TagSamples other, int row, TagStatus status)
     {

@@ -40,7 +40,7 @@ public sealed partial class TagAuthorizerTests : IAsyncLifetime
         TagStatus[] written = await _client.WriteAsync(tags, Values(11, 12, 13, 14));
 
         Assert.Equal(
-            [TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadHandleInvalid, TagStatus.BadHandleInvalid],
+            [TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadUserAccessDenied, TagStatus.BadUserAccessDenied],
             Enumerable.Range(0, 4).Select(i => read[i].Status));
         Assert.Equal(
             [TagStatus.BadUserAccessDenied, TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadUserAccessDenied], written);

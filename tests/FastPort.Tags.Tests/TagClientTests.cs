@@ -47,7 +47,7 @@ public sealed class TagClientTests : IAsyncLifetime
 
         Assert.Equal(7, samples[0].Value.Get<int>());
         Assert.Equal("running"u8, samples.GetBytes(1));
-        Assert.Equal(TagStatus.BadHandleInvalid, samples.GetStatus(2));
+        Assert.Equal((TagStatus.BadNodeIdUnknown, true), (samples.GetStatus(2), samples[2].Value.IsNull));
         Assert.Equal(1500.5, samples[3].Value);
         Assert.Equal([1.5f, 2.5f, 3.5f], samples[4].Value.GetArray<float>()!);
         Assert.NotEqual(default, samples.GetSourceTime(0));
@@ -271,7 +271,7 @@ public sealed class TagClientTests : IAsyncLifetime
         await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.Equal(("plant/count", 7), await NextAsync<int>(changes));
         Assert.Equal([TagStatus.Good, TagStatus.BadNodeIdUnknown], subscription.Statuses);
-        Assert.Equal(TagStatus.BadHandleInvalid, (await _client.ReadAsync(tags)).GetStatus(1));
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await _client.ReadAsync(tags)).GetStatus(1));
 
         _memory.Add("plant/new", 1, isWritable: true);
 

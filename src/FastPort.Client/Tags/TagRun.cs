@@ -92,15 +92,7 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
     {
         TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
         TagSamples samples = await client.ReadAsync(tags, settings.MaxAge, settings.Timeout, cancellationToken).ConfigureAwait(false);
-        List<(string Name, TagSample Sample)> shown = [];
-        foreach ((int i, string name) in tags.Names.Index())
-        {
-            // Only a read by name says why the server does not let this user read it.
-            shown.Add((name, tags.Infos[i] is not null ? samples[i]
-                : await client.ReadAsync(name, settings.MaxAge, settings.Timeout, cancellationToken).ConfigureAwait(false)));
-        }
-
-        return await ShowAsync(shown).ConfigureAwait(false);
+        return await ShowAsync([.. tags.Names.Select((name, row) => (name, samples[row]))]).ConfigureAwait(false);
     }
 
     private async Task<int> WriteAsync(TagClient client, CancellationToken cancellationToken)

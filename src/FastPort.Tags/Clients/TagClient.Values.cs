@@ -25,8 +25,9 @@ public sealed partial class TagClient
     /// <summary>Reads tags.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="samples">
-    /// Receives a row for each tag, in order, which replace its existing rows. The client owns it until the call has ended. If it is
-    /// reused, a call allocates no memory.
+    /// Receives a row for each tag, in order, which replace its existing rows. A name that the server does not know, or that the client may
+    /// not read, has the reason as its status. The client owns the samples until the call has ended. If they are reused, a call allocates
+    /// no memory.
     /// </param>
     /// <param name="maxAge">
     /// Accepts values that were confirmed within this time, in whole milliseconds. Defaults to zero: values from the device.
@@ -56,6 +57,14 @@ public sealed partial class TagClient
             throw new InvalidDataException(
                 $"The server's reply to a Read of {tags.Count} tags is malformed, or has a different number of rows.");
         }
+
+        for (int row = 0; resolved.Unknown != 0 && row < tags.Count; row++)
+        {
+            if (resolved.Handles[row] == 0)
+            {
+                samples.SetStatus(row, resolved.Statuses[row]);
+            }
+        }
     }
 
     /// <summary>Reads tags.</summary>
@@ -83,8 +92,7 @@ public sealed partial class TagClient
         string name, TimeSpan maxAge = default, TimeSpan timeout = default, CancellationToken cancellationToken = default)
     {
         TagList tag = await SingleAsync(name, cancellationToken).ConfigureAwait(false);
-        TagSamples samples = await ReadAsync(tag, maxAge, timeout, cancellationToken).ConfigureAwait(false);
-        return tag.Current is { Handles: [0], Statuses: [var status] } ? TagSample.Bad(status) : samples[0];
+        return (await ReadAsync(tag, maxAge, timeout, cancellationToken).ConfigureAwait(false))[0];
     }
 
     /// <summary>Writes tags. Values must have the tags' types. Nothing is written twice, even after a lost connection.</summary>

@@ -40,7 +40,7 @@ internal static class BridgeScenarios
         TagSamples samples = await bridge.Client.ReadAsync(tags);
         Assert.Equal(
             [
-                TagStatus.BadHandleInvalid, TagStatus.BadNodeIdUnknown, TagStatus.Good, TagStatus.Good, TagStatus.Good, TagStatus.Good,
+                TagStatus.BadNodeIdUnknown, TagStatus.BadNodeIdUnknown, TagStatus.Good, TagStatus.Good, TagStatus.Good, TagStatus.Good,
             ],
             Enumerable.Range(0, tags.Count).Select(samples.GetStatus));
         Assert.Equal([0, 1, 2.5, "new"], Enumerable.Range(2, 4).Select(samples.GetValue));
