@@ -24,7 +24,8 @@ export async function openSession(
     return session;
   };
   try {
-    return await within(connect(), timeout, signal, () => `${transport.endpoint} did not answer in ${timeout} ms. Is it a FastPort server?`);
+    return await within(
+      connect(), timeout, signal, () => `${transport.endpoint} did not answer in ${timeout} ms. Is it a FastPort server?`);
   } catch (e) {
     attempt.abort(e);
     session.abort("The attempt to connect has failed.");
