@@ -5,7 +5,7 @@
 # Behavior: where the end of the output meets the end of the stream's buffer of 8,192 bytes, the marker is written twice: the stream
 #           asks zlib for more because the buffer is full, and zlib answers with another marker.
 # Matters:  for a few lengths a message is 5 bytes longer than expected, and contains a marker after the removal. Receivers inflate it to
-#           nothing. A second Flush is no cause: without new data it writes nothing.
+#           nothing. A second Flush does not cause it: without new data, Flush writes nothing.
 #           zlib's documentation tells its callers so; DeflateStream's says nothing.
 # Output seen, of 2,000 inputs of 7,000 to 8,999 bytes:
 #   one marker: 1995

@@ -117,7 +117,7 @@ public sealed class BridgeProgramTests
         Assert.Contains("names the group 'slow', which is not under Groups.", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("names the endpoint 'factory', which is not under Endpoints.", bridge.Errors, StringComparison.Ordinal);
 
-        // As after a variable in upper case: keys of a configuration have no case, names of tags do.
+        // An environment variable in upper case causes this: keys of a configuration ignore case, names of tags do not.
         Assert.Contains(
             "'c' names the endpoint 'Plant', which is not under Endpoints; 'plant' there differs in case, which counts.",
             bridge.Errors,
@@ -196,7 +196,7 @@ public sealed class BridgeProgramTests
         Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
     }
 
-    /// <summary>The disk was full when it was written.</summary>
+    /// <summary>A full disk leaves such a file.</summary>
     [Fact]
     public async Task An_empty_file_of_its_own_certificate_is_named_in_a_sentence()
     {

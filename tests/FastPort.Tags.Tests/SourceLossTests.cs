@@ -66,7 +66,7 @@ public sealed class SourceLossTests : IAsyncLifetime
         await Patience.UntilAsync(
             () =>
             {
-                // Again and again: the wait for the next feed may not have begun yet.
+                // More than once: the wait for the next feed may not have begun yet.
                 clock.Advance(TimeSpan.FromSeconds(1));
                 return _source.Feeds.Count == 2;
             },

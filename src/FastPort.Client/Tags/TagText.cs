@@ -8,7 +8,7 @@ namespace FastPort.Client.Tags;
 /// <summary>Values from a command line.</summary>
 internal static class TagText
 {
-    // The year first: the order of day and month depends on who reads them.
+    // Only forms that begin with the year: 01.02.2026 is another day in another country.
     private static readonly string[] TimeFormats =
     [
         "yyyy-MM-dd", "yyyy-MM-dd HH:mmK", "yyyy-MM-ddTHH:mmK", "yyyy-MM-dd HH:mm:ss.FFFFFFFK", "yyyy-MM-ddTHH:mm:ss.FFFFFFFK",

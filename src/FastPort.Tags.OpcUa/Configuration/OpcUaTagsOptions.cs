@@ -124,7 +124,7 @@ public sealed class OpcUaTagsOptions : IDescribedOptions
         }
     }
 
-    // An environment variable in another case gives the key of a file its case.
+    // An environment variable whose name differs in case replaces the spelling of the key in the file.
     private static string OfOtherCase(string name, IEnumerable<string> known) =>
         known.FirstOrDefault(one => one.Equals(name, StringComparison.OrdinalIgnoreCase)) is { } other
             ? $"; '{other}' there differs in case, which counts"

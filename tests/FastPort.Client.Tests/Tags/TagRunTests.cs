@@ -213,7 +213,7 @@ public sealed class TagRunTests : IAsyncLifetime
         Assert.Equal((ExitCode.Usage, $"'{value}' is not a value for {name}; give {form}."), (e.ExitCode, e.Message));
     }
 
-    /// <summary>As a configured tag of an OPC UA server that has not been connected yet.</summary>
+    /// <summary>This is a configured tag of an OPC UA server to which the bridge has not connected yet.</summary>
     [Fact]
     public async Task A_write_to_a_tag_whose_type_cannot_be_read_says_why()
     {
@@ -227,7 +227,7 @@ public sealed class TagRunTests : IAsyncLifetime
             (e.ExitCode, e.Message));
     }
 
-    /// <summary>A value of last week looks like one of now without its date.</summary>
+    /// <summary>Without its date, a value of last week looks like a new one.</summary>
     [Fact]
     public async Task A_source_time_of_another_day_has_its_date()
     {
@@ -249,7 +249,7 @@ public sealed class TagRunTests : IAsyncLifetime
         Assert.StartsWith($"{shown}  old/value  5", _output.ToString(), StringComparison.Ordinal);
     }
 
-    /// <summary>Whoever lacks a permission must not look for a tag that is missing.</summary>
+    /// <summary>A missing permission must not look like a missing tag.</summary>
     [Fact]
     public async Task A_tag_that_the_user_may_not_use_is_not_said_to_be_unknown()
     {

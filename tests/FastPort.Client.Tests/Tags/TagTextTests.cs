@@ -27,7 +27,7 @@ public sealed class TagTextTests
     public void A_number_of_a_list_has_no_comma(string text, bool isOne) =>
         Assert.Equal(isOne, TagText.TryParse(text, new TagInfo(0, "speeds") { Type = TagType.Double, Rank = 1 }, out _));
 
-    /// <summary>Too large a number is a mistake. Whoever means infinity writes it.</summary>
+    /// <summary>A number that is too large is refused. Infinity has to be written by its name.</summary>
     [Theory]
     [InlineData(TagType.Double, "1e400", false)]
     [InlineData(TagType.Double, "-1e400", false)]
@@ -41,7 +41,7 @@ public sealed class TagTextTests
     public void A_number_beyond_its_type_does_not_become_infinite(TagType type, string text, bool isOne) =>
         Assert.Equal(isOne, TagText.TryParse(text, new TagInfo(0, "speed") { Type = type, Rank = -1 }, out _));
 
-    /// <summary>Day and month have an order that depends on who reads them, and a part of a time would be completed with today's.</summary>
+    /// <summary>01.02.2026 is another day in another country, and 12:00 alone would be a time of today.</summary>
     [Theory]
     [InlineData("2026-11-27", "2026-11-27T00:00:00Z")]
     [InlineData("2026-11-27 10:05", "2026-11-27T10:05:00Z")]

@@ -76,7 +76,7 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Array.ForEach(all, static one => one.Dispose());
     }
 
-    /// <summary>As after a disk that was full, or a mistake of a person: whoever reads the message finds the files.</summary>
+    /// <summary>A full disk or an editing mistake damages a file. The message names the file and the ways out.</summary>
     [Theory]
     [InlineData("certificate.pem", "")]
     [InlineData("certificate.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")]

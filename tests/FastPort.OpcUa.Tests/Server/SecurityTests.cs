@@ -166,7 +166,7 @@ public sealed class SecurityTests : IDisposable
         }
     }
 
-    /// <summary>Where the folder is another user's: there is no file to move.</summary>
+    /// <summary>The folder of rejected certificates is not writable, so there is no file to move.</summary>
     [Fact]
     public async Task A_refused_certificate_that_could_not_be_saved_is_not_said_to_be_in_the_folder()
     {
@@ -220,8 +220,8 @@ public sealed class SecurityTests : IDisposable
     }
 
     /// <summary>
-    /// Where a certificate was not saved, nobody is told to move its file. Without its times nobody sees whether it has expired or a clock
-    /// is wrong.
+    /// An expired certificate is not saved, so the message does not ask to move its file. It has the validity period and the machine's
+    /// time: one of the two is wrong.
     /// </summary>
     [Fact]
     public async Task Certificates_that_have_expired_are_refused_with_their_times_and_nothing_to_move()

@@ -79,7 +79,7 @@ internal sealed class CertificateStore
     public const string HowToAgree =
         "Set the application's ApplicationUri to that of its certificate, or give it a certificate with its ApplicationUri";
 
-    // The step for an administrator to trust a certificate that was refused and, unless the folder is not writable, saved.
+    // The step for an administrator to trust a refused certificate. It was saved, unless the folder is not writable.
     private string HowToTrust(X509Certificate2 certificate) => File.Exists(RejectedFileOf(certificate))
         ? $"move its file from {_rejected} to {_trusted}"
         : $"put it into {_trusted}. It could not be saved in {_rejected}: make that folder writable";
