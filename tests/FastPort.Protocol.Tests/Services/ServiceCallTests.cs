@@ -28,9 +28,11 @@ public sealed class ServiceCallTests
         await using Loopback loop = await StartAsync();
         var client = new WalkingClient(loop.Client);
 
-        Assert.Equal("pool", (await client.WalkAsync(new Step())).Note);
         Assert.Equal("loop", (await client.TurnAsync(new Step())).Note);
         Assert.Equal("loop", (await client.LookAsync(new Step())).Note);
+
+        // Last: its reply may arrive before the worker has counted its start, and the next method would queue behind it.
+        Assert.Equal("pool", (await client.WalkAsync(new Step())).Note);
     }
 
     [Theory]
