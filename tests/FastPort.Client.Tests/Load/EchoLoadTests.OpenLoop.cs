@@ -36,8 +36,10 @@ public sealed partial class EchoLoadTests
         LoadResult result = await _run.RunAsync(TestRun.Short with { Rate = 500, WarmUp = TimeSpan.Zero });
 
         Assert.Equal(0, result.Errors);
+
+        // Not those answered in the measured time: on a busy machine, the last ones are answered after it.
         long due = (long)(result.DurationSeconds * 500);
-        Assert.InRange(result.Messages + result.MissedSends!.Value, due - 1, due + 1);
+        Assert.InRange(result.RoundTrip!.Count + result.MissedSends!.Value, due - 1, due + 1);
         Assert.Equal(500, result.Rate);
     }
 
