@@ -76,6 +76,23 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Array.ForEach(all, static one => one.Dispose());
     }
 
+    /// <summary>Else the next start would find an empty certificate.</summary>
+    [Fact]
+    public void A_disk_that_fills_up_leaves_no_certificate()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "The system has no device that is always full.");
+        string own = Directory.CreateDirectory(Path.Combine(_folder, "own")).FullName;
+        string certificate = Path.Combine(own, "certificate.pem"), temporary = certificate + ".tmp";
+        File.CreateSymbolicLink(temporary, "/dev/full");
+
+        Assert.Throws<IOException>(() => Load("urn:first", isDefaultUri: true));
+        Assert.False(File.Exists(certificate));
+
+        File.Delete(temporary);
+        Load("urn:first", isDefaultUri: true).Dispose();
+        Assert.True(File.Exists(certificate));
+    }
+
     /// <summary>A full disk or an editing mistake damages a file. The message names the file and the ways out.</summary>
     [Theory]
     [InlineData("certificate.pem", "")]

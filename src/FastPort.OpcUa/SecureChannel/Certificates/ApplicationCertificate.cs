@@ -156,8 +156,10 @@ internal sealed class ApplicationCertificate : IDisposable
             writer.Write(made.PrivateKey.ExportPkcs8PrivateKeyPem());
         }
 
-        // Last: with it the pair is complete.
-        File.WriteAllText(certificateFile, made._certificate.ExportCertificatePem());
+        // Last and at once: with the certificate the pair is complete, and a full disk must not leave a part of it.
+        string temporary = certificateFile + ".tmp";
+        File.WriteAllText(temporary, made._certificate.ExportCertificatePem());
+        File.Move(temporary, certificateFile, overwrite: true);
         return made;
     }
 }
