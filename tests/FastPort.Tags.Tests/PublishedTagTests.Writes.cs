@@ -40,7 +40,9 @@ public sealed partial class PublishedTagTests
         var stuck = new ControlledSource();
         await using TagClient other = await _bridge.ConnectAsync("stuck");
         await other.PublishAsync(stuck, new TagPublicationOptions { Names = ["1", "no number"] });
-        Task<TagStatus> write = _client.WriteAsync("1", 5, TimeSpan.FromMilliseconds(20)).AsTask();
+
+        // Not before the server has begun the request, which it would not begin afterwards.
+        Task<TagStatus> write = _client.WriteAsync("1", 5, TimeSpan.FromMilliseconds(500)).AsTask();
         ControlledSource.Call call = await stuck.NextAsync();
 
         Assert.Equal(TagStatus.BadTimeout, await write);

@@ -130,8 +130,9 @@ public sealed class ServiceCallTests
         await using Loopback loop = await Loopback.StartAsync(new MessageHandlers().MapService(service));
         var client = new WalkingClient(loop.Client);
 
+        // Not before the server has begun the call, which it would not begin afterwards.
         RequestFailedException late = await Assert.ThrowsAsync<RequestFailedException>(
-            () => client.WalkAsync(new Step(), TimeSpan.FromMilliseconds(50)));
+            () => client.WalkAsync(new Step(), TimeSpan.FromMilliseconds(500)));
         Assert.Equal(RequestFailure.TimedOut, late.Failure);
         Assert.True(await service.Started.WaitAsync(Loopback.Soon));
 
