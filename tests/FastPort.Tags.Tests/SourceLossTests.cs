@@ -63,15 +63,17 @@ public sealed class SourceLossTests : IAsyncLifetime
         Assert.Equal((reason, (TagValue)5), (changes.Current.Sample.Status, changes.Current.Sample.Value));
         Assert.Single(_source.Feeds);
         _source.Values[1] = 6;
+        Task good = UntilAsync(changes, TagStatus.Good, 6);
         await Patience.UntilAsync(
             () =>
             {
-                // More than once: the wait for the next feed may not have begun yet.
+                // More than once: the wait for the next feed, or for the end of the interval, may not have begun yet.
                 clock.Advance(TimeSpan.FromSeconds(1));
-                return _source.Feeds.Count == 2;
+                return good.IsCompleted;
             },
-            "another feed is opened");
-        await UntilAsync(changes, TagStatus.Good, 6);
+            "another feed is opened and reports");
+        await good;
+        Assert.Equal(2, _source.Feeds.Count);
     }
 
     [Fact]

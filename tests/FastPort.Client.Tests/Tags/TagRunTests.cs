@@ -323,14 +323,32 @@ public sealed class TagRunTests : IAsyncLifetime
     public async Task An_interrupted_write_says_that_its_effect_is_not_known()
     {
         using var interrupted = new CancellationTokenSource();
-        _memory.Written += (_, _) => interrupted.Cancel();
+
+        // The write is interrupted at the server, which never answers it.
+        var components = new FastPortServerComponents
+        {
+            Authorizer = (request, _) =>
+            {
+                if (request.Type != TagMessageType.Write)
+                {
+                    return new ValueTask<bool>(true);
+                }
+
+                interrupted.Cancel();
+                return new ValueTask<bool>(new TaskCompletionSource<bool>().Task);
+            },
+        };
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(_tags), components);
+        await server.StartAsync();
+        string endpoint = server.Endpoints[0].ToString();
 
         TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
-            () => new TagRun(new() { Endpoint = Endpoint, Names = ["plant/speed", "900"] }, _output).RunAsync("write", interrupted.Token));
+            () => new TagRun(new() { Endpoint = endpoint, Names = ["plant/speed", "900"] }, _output).RunAsync("write", interrupted.Token));
 
         Assert.Equal(ExitCode.Failed, e.ExitCode);
         Assert.Equal(
-            $"{Endpoint}: Interrupted. Whether the tags were written is not known; tags read shows what they are.", e.Message);
+            $"{endpoint}: Interrupted. Whether the tags were written is not known; tags read shows what they are.", e.Message);
     }
 
     [Fact]

@@ -57,19 +57,19 @@ public sealed class ProxiedWebSocketTests : IDisposable
         Assert.Contains("fastport.v1", await asked.Content.ReadAsStringAsync(Patience.Token), StringComparison.Ordinal);
     }
 
-    // The proxy cuts a connection on which nothing came from the server for half a second.
+    // The proxy cuts a connection on which nothing came from the server for two seconds.
     [NginxFact]
     public async Task A_heartbeat_below_the_proxy_s_timeout_keeps_an_idle_session()
     {
-        await using FastPortServer server = await StartAsync(TimeSpan.FromMilliseconds(100));
-        await using NginxProcess nginx = await StartProxyAsync(server, timeout: "500ms");
+        await using FastPortServer server = await StartAsync(TimeSpan.FromMilliseconds(500));
+        await using NginxProcess nginx = await StartProxyAsync(server, timeout: "2s");
         await using var client = new FastPortClient(Options(nginx));
         int ended = 0;
         client.Disconnected += (_, _) => Interlocked.Increment(ref ended);
         await client.ConnectAsync(Patience.Token);
         long before = client.Session!.Connection.BytesReceived;
 
-        // Twelve Pings or answers to them: more than a second.
+        // Twelve Pings or answers to them: more than two seconds.
         await Patience.UntilAsync(() => client.Session!.Connection.BytesReceived >= before + (12 * 12), "heartbeats came");
 
         Assert.Equal([7], await client.RequestAsync(Echo, new byte[] { 7 }).InTimeAsync());
