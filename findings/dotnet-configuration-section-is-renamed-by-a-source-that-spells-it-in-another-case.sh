@@ -52,7 +52,8 @@ internal sealed class Line
     public int Limit { get; set; }
 }
 END
-dotnet run > seen
+dotnet build -v quiet
+dotnet run --no-build > seen
 cat seen
 diff - seen <<'END'
 one source:  press = 1, 2

@@ -196,7 +196,7 @@ public sealed class BridgeProgramTests
         Assert.DoesNotContain("   at ", bridge.Errors, StringComparison.Ordinal);
     }
 
-    /// <summary>A full disk leaves such a file.</summary>
+    /// <summary>An interrupted copy leaves such a file.</summary>
     [Fact]
     public async Task An_empty_file_of_its_own_certificate_is_named_in_a_sentence()
     {

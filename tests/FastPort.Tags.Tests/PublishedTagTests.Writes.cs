@@ -41,7 +41,7 @@ public sealed partial class PublishedTagTests
         await using TagClient other = await _bridge.ConnectAsync("stuck");
         await other.PublishAsync(stuck, new TagPublicationOptions { Names = ["1", "no number"] });
 
-        // Not before the server has begun the request, which it would not begin afterwards.
+        // Long enough for the server to begin the write: it begins none whose deadline has passed.
         Task<TagStatus> write = _client.WriteAsync("1", 5, TimeSpan.FromMilliseconds(500)).AsTask();
         ControlledSource.Call call = await stuck.NextAsync();
 

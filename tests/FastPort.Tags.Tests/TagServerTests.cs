@@ -8,7 +8,7 @@ public sealed partial class TagServerTests : IAsyncLifetime
 {
     private static readonly TimeSpan Hour = TimeSpan.FromHours(1);
 
-    // Passes in a test, but not before the server has begun the request, which it would not begin afterwards.
+    // Long enough for the server to begin a request: it begins none whose deadline has passed.
     private static readonly TimeSpan Brief = TimeSpan.FromMilliseconds(500);
 
     private readonly ControlledSource _source = new();

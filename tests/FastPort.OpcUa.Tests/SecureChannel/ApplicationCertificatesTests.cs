@@ -76,7 +76,7 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Array.ForEach(all, static one => one.Dispose());
     }
 
-    /// <summary>Else the next start would find an empty certificate.</summary>
+    /// <summary>Otherwise the next start would find an empty certificate.</summary>
     [Fact]
     public void A_disk_that_fills_up_leaves_no_certificate()
     {
@@ -93,7 +93,7 @@ public sealed class ApplicationCertificatesTests : IDisposable
         Assert.True(File.Exists(certificate));
     }
 
-    /// <summary>A full disk or an editing mistake damages a file. The message names the file and the ways out.</summary>
+    /// <summary>An interrupted copy or an editing mistake damages a file. The message names the file and the ways out.</summary>
     [Theory]
     [InlineData("certificate.pem", "")]
     [InlineData("certificate.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")]

@@ -31,7 +31,7 @@ public sealed class ServiceCallTests
         Assert.Equal("loop", (await client.TurnAsync(new Step())).Note);
         Assert.Equal("loop", (await client.LookAsync(new Step())).Note);
 
-        // Last: its reply may arrive before the worker has counted its start, and the next method would queue behind it.
+        // Walk is last: its reply may arrive before the worker has counted its start, and a call after it would be queued.
         Assert.Equal("pool", (await client.WalkAsync(new Step())).Note);
     }
 
@@ -130,7 +130,7 @@ public sealed class ServiceCallTests
         await using Loopback loop = await Loopback.StartAsync(new MessageHandlers().MapService(service));
         var client = new WalkingClient(loop.Client);
 
-        // Not before the server has begun the call, which it would not begin afterwards.
+        // Long enough for the server to begin the call: it begins none whose deadline has passed.
         RequestFailedException late = await Assert.ThrowsAsync<RequestFailedException>(
             () => client.WalkAsync(new Step(), TimeSpan.FromMilliseconds(500)));
         Assert.Equal(RequestFailure.TimedOut, late.Failure);

@@ -121,7 +121,7 @@ public sealed class LocationLookupsTests
         await links.UntilAsync(() => answer.IsCompleted, "the relay is answered");
         Assert.Equal(status, await answer);
 
-        // The lookup ends behind the answer.
+        // The lookup ends after the answer.
         await links.UntilAsync(() => links.Lookups.IsIdle, "the lookup has ended");
         Assert.Equal(0, links.Lookups.WaitingBytes);
     }

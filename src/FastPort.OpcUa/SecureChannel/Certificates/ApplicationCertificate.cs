@@ -156,7 +156,7 @@ internal sealed class ApplicationCertificate : IDisposable
             writer.Write(made.PrivateKey.ExportPkcs8PrivateKeyPem());
         }
 
-        // Last and at once: with the certificate the pair is complete, and a full disk must not leave a part of it.
+        // Last, because with the certificate the pair is complete; renamed, because a full disk must not leave a part of it.
         string temporary = certificateFile + ".tmp";
         File.WriteAllText(temporary, made._certificate.ExportCertificatePem());
         File.Move(temporary, certificateFile, overwrite: true);
